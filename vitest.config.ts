@@ -17,7 +17,7 @@ const LONGEST = [
   'browser/examples',
   'realtime/agreement/followed-journeys',
   'contract/spoilt-upstream',
-  'cli/authority-check/check',
+  'cli/upstream-check/check',
   'beside/signup/keys-page',
   'held-memory',
 ].map((name) => `${import.meta.dirname}/test/${name}.test.ts`);

@@ -40,12 +40,12 @@ const QUERIES: Record<string, Record<string, string>> = {
 
 process.stdout.write(`${timetable.stop(stop).name}, ${new Date(now).toISOString()}, ${timetable.tripCount} trips\n`);
 const context = {
-  ask: unasked,
+  queryUpstream: notCalled,
   boards: { find: findBoard, count() {} },
   runs: {} as never,
   now: () => new Date(now),
   ids,
-  run: unasked,
+  run: notCalled,
 };
 const parse = (stop: string, query: object) => readQuery(departuresOperation, { stop, modes: 'all', ...query });
 
@@ -80,7 +80,7 @@ async function findBoard(request: BoardRequest) {
   return { ...board, freshness, origin: { source: 'timetable' as const } };
 }
 
-function unasked(): never {
+function notCalled(): never {
   throw new Error('no upstream call is expected');
 }
 

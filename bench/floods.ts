@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { START_OPTIONS } from '#test/support/start-options.ts';
-import { besideFlood, keepAsking } from './floods/client.ts';
+import { besideFlood, keepSending } from './floods/client.ts';
 import { describeMachine, hold, print } from './machine.ts';
 import { median, percentile } from './percentiles.ts';
 
@@ -76,7 +76,7 @@ function isOfPages(name: string): boolean {
 
 async function measure(): Promise<Figures> {
   const request = `GET /v1/departures?stop=200060&limit=20 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${apiKey}\r\n\r\n`;
-  const { latenciesMs, statuses } = await keepAsking({
+  const { latenciesMs, statuses } = await keepSending({
     port,
     connections: Number(connections),
     durationMs,

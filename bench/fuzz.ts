@@ -20,7 +20,7 @@ let wrong = 0;
 for (let sent = 0; sent < Number(requests); sent += BATCH) {
   const count = Math.min(BATCH, Number(requests) - sent);
   for (const request of documentedRequests(service.document, count, Number(seed) + sent)) {
-    const response = await service.ask(request);
+    const response = await service.send(request);
     statuses[response.status] = (statuses[response.status] ?? 0) + 1;
     const problem = check(request, response);
     if (problem && ++wrong <= MAX_SHOWN) print(`  ${problem}: ${JSON.stringify(request)}`);

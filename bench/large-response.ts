@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { Runs } from '#src/boards/runs.ts';
 import { monitorBoards } from '#src/boards/source.ts';
-import type { AskAuthority } from '#src/efa/ask.ts';
+import type { CallUpstream } from '#src/efa/query-upstream.ts';
 import { readResponse, type UpstreamRequest } from '#src/efa/request.ts';
 import { readJson } from '#src/efa/response/json-reader.ts';
 import { createTripsOperation } from '#src/operations/trips/operation.ts';
@@ -97,12 +97,12 @@ async function findTrips(bytes: Buffer): Promise<unknown> {
     payload: readResponse(REQUEST, await readJson(bytes)),
     json: bytes,
     retrievedAt: new Date(NOW),
-  })) as unknown as AskAuthority;
+  })) as unknown as CallUpstream;
   const limits = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
-  const { ask } = protectUpstream({ asks: [upstream], limits, log: silent });
+  const { queryUpstream } = protectUpstream({ callByKey: [upstream], limits, log: silent });
   const query = tripsOperation.query.parse({ from: '202091', to: 'G2095102' });
   return tripsOperation.find(query, {
-    ask,
+    queryUpstream,
     boards: monitorBoards,
     runs: new Runs({ now: () => Date.parse(NOW) }),
     now: () => new Date(NOW),

@@ -30,10 +30,10 @@ const group = `${GROUPS}/transit-bench-${process.pid}`;
 
 mkdirSync(group);
 writeFileSync(`${group}/memory.limit_in_bytes`, String(Number(limitMb) * MEGABYTE));
-const authority = await startAuthority();
+const upstream = await startSandboxUpstream();
 const server = await startServerProcess(
   {
-    UPSTREAM_URL: authority.url,
+    UPSTREAM_URL: upstream.url,
     UPSTREAM_API_KEY: 'made-up',
     UPSTREAM_RPS: '1000',
     UPSTREAM_DAILY_BUDGET: '100000000',
@@ -54,30 +54,30 @@ print(
 try {
   report('the start');
   // The first board starts the polling of feeds.
-  for (let board = 0; board < 10; board++) await ask(boardOf(board));
+  for (let board = 0; board < 10; board++) await send(boardOf(board));
   await sleep(5000);
   for (let minute = 0; minute < Number(minutes); minute++) {
     for (let second = 0; second < 60; second++) {
       const boards = Array.from({ length: 5 }, (_, n) => boardOf(((minute * 60 + second) * 5 + n) % Number(stops)));
-      await Promise.all([...boards.map(ask), sleep(1000)]);
+      await Promise.all([...boards.map(send), sleep(1000)]);
     }
     report(`${minute + 1} minutes of 5 boards a second`);
     statuses.clear();
   }
-  await askAll(
+  await sendAll(
     'every stop once',
     Array.from({ length: Number(stops) }, (_, stop) => boardOf(stop)),
   );
-  await askAll(
+  await sendAll(
     'every stop again',
     Array.from({ length: Number(stops) }, (_, stop) => boardOf(stop)),
   );
   for (const round of [1, 2, 3]) {
     const trips = Array.from({ length: TRIPS }, (_, trip) => tripOf(round * TRIPS + trip));
-    await askAll(`${TRIPS} trips of ${TRIP_BYTES / 1000} kB at the same time, ${round}`, trips, TRIPS);
+    await sendAll(`${TRIPS} trips of ${TRIP_BYTES / 1000} kB at the same time, ${round}`, trips, TRIPS);
   }
   await sleep(15_000);
-  await askAll(
+  await sendAll(
     'every stop a third time',
     Array.from({ length: Number(stops) }, (_, stop) => boardOf(stop)),
   );
@@ -86,7 +86,7 @@ try {
   for (const reason of new Set(server.log.map(reasonOf))) if (reason) print(reason);
   if (server.process.exitCode !== null || server.process.signalCode !== null) process.exitCode = 1;
   await server.stop('SIGKILL');
-  await authority.close();
+  await upstream.close();
   // The kernel takes a moment to see that the group is empty.
   await sleep(500);
   rmdirSync(group);
@@ -106,17 +106,17 @@ function tripOf(trip: number): string {
   return `/v1/trips?from=202091&to=G2095102&date=${TOMORROW}&time=${time}&path=full`;
 }
 
-async function askAll(name: string, paths: string[], atOnce = AT_ONCE): Promise<void> {
+async function sendAll(name: string, paths: string[], atOnce = AT_ONCE): Promise<void> {
   statuses.clear();
   const left = [...paths];
-  const askNext = async () => {
-    for (let path = left.shift(); path; path = left.shift()) await ask(path);
+  const sendNext = async () => {
+    for (let path = left.shift(); path; path = left.shift()) await send(path);
   };
-  await Promise.all(Array.from({ length: atOnce }, askNext));
+  await Promise.all(Array.from({ length: atOnce }, sendNext));
   report(name);
 }
 
-async function ask(path: string): Promise<void> {
+async function send(path: string): Promise<void> {
   const answer = await fetch(server.baseUrl + path, { headers: { authorization: `Bearer ${server.apiKey}` } }).then(
     async (response) => ({ status: String(response.status), text: await response.text() }),
     (error: Error) => ({ status: error.name, text: '' }),
@@ -142,12 +142,12 @@ function readGroup(name: string): number {
 }
 
 /** The sandbox's departures and feeds for a network of that size, and one large trip. It runs outside the group. */
-function startAuthority() {
+function startSandboxUpstream() {
   const sandbox = indexNetwork(createTimetabledNetwork(Number(stops)));
   const trip = makeTrip(TRIP_BYTES);
   const feeds = new Map<string, { until: number; bytes: Uint8Array }>();
   return startUpstream(({ url }, response) => {
-    const { pathname, searchParams } = new URL(url, 'http://authority');
+    const { pathname, searchParams } = new URL(url, 'http://upstream');
     const seconds = Math.floor(Date.now() / 1000);
     const feed = findFeedName(pathname);
     if (feed) {

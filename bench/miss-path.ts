@@ -7,7 +7,7 @@ import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
 import { START_OPTIONS } from '#test/support/start-options.ts';
 import { describeMachine, hold, print } from './machine.ts';
-import { askAtRate, keepInFlight, type Load } from './miss-path/load.ts';
+import { keepInFlight, type Load, sendAtRate } from './miss-path/load.ts';
 import { makeBoard, makeTrip } from './miss-path/responses.ts';
 import { readWholeBoard, readWholeTrip, type StageTimes, timeStages } from './miss-path/stages.ts';
 import { median, percentile } from './percentiles.ts';
@@ -22,7 +22,7 @@ import { giveAllProcessors, OTHERS, runOnProcessor, SERVERS } from './processors
  * `node bench/miss-path.ts [rounds] [milliseconds of each measurement] [trips]`
  */
 const [rounds = '6', milliseconds = '2000', trips = '200'] = process.argv.slice(2);
-const AUTHORITY_MS = 50;
+const UPSTREAM_MS = 50;
 const IN_FLIGHT = [5, 50];
 /** Upstream's limit per key. */
 const CALLS_PER_SECOND = 5;
@@ -41,8 +41,8 @@ interface State {
 
 print(describeMachine());
 runOnProcessor(OTHERS);
-const authority = start('authority', AUTHORITY_MS, BOARD_BYTES, TRIP_BYTES);
-const [{ url }] = await once(authority, 'message');
+const upstream = start('upstream', UPSTREAM_MS, BOARD_BYTES, TRIP_BYTES);
+const [{ url }] = await once(upstream, 'message');
 runOnProcessor(SERVERS);
 const server = start('server', url);
 const [{ port, apiKey }] = await once(server, 'message');
@@ -53,17 +53,17 @@ const service = new Pool(`http://127.0.0.1:${port}`, { connections: Math.max(...
 const headers = { authorization: `Bearer ${apiKey}` };
 let requests = 0;
 
-print(`upstream responds after ${AUTHORITY_MS} ms; ${rounds} rounds of ${milliseconds} ms; milliseconds`);
+print(`upstream responds after ${UPSTREAM_MS} ms; ${rounds} rounds of ${milliseconds} ms; milliseconds`);
 print(
   '\n  load            bare p50, p99     service p50, p99       added p50 (range), p99   CPU of the service per request',
 );
 await warmUp();
 for (const inFlight of IN_FLIGHT) {
-  const added = await compare(`${inFlight} in flight`, keepInFlight(inFlight, AUTHORITY_MS));
+  const added = await compare(`${inFlight} in flight`, keepInFlight(inFlight, UPSTREAM_MS));
   if (inFlight === 5)
     hold(`the service adds less than ${MAX_ADDED_MS} ms with 5 requests in flight`, added < MAX_ADDED_MS);
 }
-await compare(`${CALLS_PER_SECOND} a second`, askAtRate(CALLS_PER_SECOND));
+await compare(`${CALLS_PER_SECOND} a second`, sendAtRate(CALLS_PER_SECOND));
 
 print('\nprocessor time of the main thread for one response, in milliseconds');
 print(`                  ${STAGES.map((stage) => stage.padStart(10)).join('')}     total`);
@@ -82,24 +82,24 @@ printStages('trip', trip, await timeStages(trip, readWholeTrip, (context) => tri
 await watchTrips();
 await Promise.all([bare.close(), service.close()]);
 server.disconnect();
-authority.disconnect();
+upstream.disconnect();
 
 async function warmUp(): Promise<void> {
-  const askSome = async () => {
-    while (requests < WARM_UP_BOARDS) await askService();
+  const sendSome = async () => {
+    while (requests < WARM_UP_BOARDS) await requestService();
   };
-  await Promise.all(Array.from({ length: 5 }, askSome));
+  await Promise.all(Array.from({ length: 5 }, sendSome));
 }
 
 /** Returns the median of the added milliseconds. */
 async function compare(name: string, load: Load): Promise<number> {
-  const ask = (askOnce: () => Promise<unknown>) => load(askOnce, Number(milliseconds));
+  const measure = (sendOnce: () => Promise<unknown>) => load(sendOnce, Number(milliseconds));
   const figures = { bare: [] as number[], service: [] as number[], added: [] as number[], cpuMs: [] as number[] };
-  await Promise.all([ask(askAuthority), ask(askService)]);
+  await Promise.all([measure(requestUpstream), measure(requestService)]);
   for (let round = 0; round < Number(rounds); round++) {
-    const alone = await ask(askAuthority);
+    const alone = await measure(requestUpstream);
     const before = await stateOf(server);
-    const behind = await ask(askService);
+    const behind = await measure(requestService);
     const after = await stateOf(server);
     figures.bare.push(...alone);
     figures.service.push(...behind);
@@ -118,16 +118,16 @@ async function compare(name: string, load: Load): Promise<number> {
   return median(figures.added);
 }
 
-async function askAuthority(): Promise<unknown> {
+async function requestUpstream(): Promise<unknown> {
   const { body } = await bare.request({ method: 'GET', path: `${pathname}/departure_mon?name_dm=${nextStop()}` });
   return JSON.parse(await body.text());
 }
 
-async function askService(): Promise<unknown> {
-  return JSON.parse(await askFor(`/v1/departures?stop=${nextStop()}&modes=all&limit=20`));
+async function requestService(): Promise<unknown> {
+  return JSON.parse(await sendFor(`/v1/departures?stop=${nextStop()}&modes=all&limit=20`));
 }
 
-async function askFor(path: string): Promise<string> {
+async function sendFor(path: string): Promise<string> {
   const { statusCode, body } = await service.request({ method: 'GET', path, headers });
   const text = await body.text();
   if (statusCode !== 200) throw new Error(`unexpected response: ${statusCode} ${text}`);
@@ -152,11 +152,11 @@ async function watchTrips(): Promise<void> {
   await once(server, 'message');
   const blocks: number[] = [];
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10).replaceAll('-', '');
-  for (let asked = 0; asked < Number(trips) + 20; asked++) {
-    const minute = asked % DAY_MINUTES;
+  for (let sent = 0; sent < Number(trips) + 20; sent++) {
+    const minute = sent % DAY_MINUTES;
     const time = String(Math.floor(minute / 60)).padStart(2, '0') + String(minute % 60).padStart(2, '0');
     await stateOf(server);
-    await askFor(`/v1/trips?from=202091&to=G2095102&date=${tomorrow}&time=${time}`);
+    await sendFor(`/v1/trips?from=202091&to=G2095102&date=${tomorrow}&time=${time}`);
     blocks.push((await stateOf(server)).longestBlockMs);
   }
   const warm = blocks.slice(20);
@@ -174,7 +174,7 @@ async function stateOf(child: ChildProcess): Promise<State> {
   return state;
 }
 
-function start(name: 'authority' | 'server', ...options: (string | number)[]): ChildProcess {
+function start(name: 'upstream' | 'server', ...options: (string | number)[]): ChildProcess {
   return fork(new URL(`./miss-path/${name}.ts`, import.meta.url), options.map(String), {
     execArgv: START_OPTIONS,
   });

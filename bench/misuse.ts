@@ -73,13 +73,13 @@ async function run(misusers: Record<string, 'free' | 'developer'>) {
   await register.close();
 
   const calls: Record<number, number> = {};
-  const authority = await startUpstream(({ url }, response) => {
+  const upstream = await startUpstream(({ url }, response) => {
     const caller = callerOf(url);
     calls[caller] = (calls[caller] ?? 0) + 1;
     const { status, body } = respond(url);
     setTimeout(() => response.writeHead(status, { 'content-type': 'application/json' }).end(body), latencyOf(url));
   });
-  const env = { UPSTREAM_URL: authority.url, UPSTREAM_API_KEY: 'made-up', LOG_LEVEL: 'info', DATA_DIR: dataDir };
+  const env = { UPSTREAM_URL: upstream.url, UPSTREAM_API_KEY: 'made-up', LOG_LEVEL: 'info', DATA_DIR: dataDir };
   const server = await startServerProcess(env);
   process.once('exit', () => server.process.kill('SIGKILL'));
   const pro = accounts.find(({ digit }) => digit === PRO) as Caller;
@@ -91,7 +91,7 @@ async function run(misusers: Record<string, 'free' | 'developer'>) {
   ]);
   await new Promise((resolve) => setTimeout(resolve, REST_MS));
   await server.stop();
-  await authority.close();
+  await upstream.close();
 
   const store = open();
   const usage = async ({ key }: Caller) => {

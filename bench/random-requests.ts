@@ -29,13 +29,13 @@ const blocks: Block[] = [];
 let socket: Socket | undefined;
 
 // Warm-up: compiling code and reading files for the first time are no cost of a request.
-for (const request of randomRequests(BATCH, Number(seed) - 1)) await ask(request);
+for (const request of randomRequests(BATCH, Number(seed) - 1)) await send(request);
 await measure();
 for (let sent = 0; sent < Number(requests); sent += BATCH) {
   const batch = randomRequests(Math.min(BATCH, Number(requests) - sent), Number(seed) + sent);
   let { cpuMs: before } = await measure();
   for (const request of batch) {
-    const status = await ask(request);
+    const status = await send(request);
     statuses[status] = (statuses[status] ?? 0) + 1;
     const { cpuMs, delayMs } = await measure();
     blocks.push({ cpuMs: cpuMs - before, delayMs, request });
@@ -67,7 +67,7 @@ async function measure(): Promise<{ cpuMs: number; delayMs: number }> {
 }
 
 /** The status of the response, or how the connection ended. */
-async function ask(request: RandomRequest): Promise<string> {
+async function send(request: RandomRequest): Promise<string> {
   if (!socket?.writable) socket = await open();
   const ours = socket;
   const { promise, resolve } = Promise.withResolvers<string>();

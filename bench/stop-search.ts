@@ -98,9 +98,9 @@ async function measure(name: string, create: () => Search): Promise<void> {
   const times: number[] = [];
   const ranks: number[] = [];
   for (const { query, names } of queries) {
-    const askedAt = performance.now();
+    const requestedAt = performance.now();
     const found = (await search(query)).slice(0, SHOWN);
-    times.push(performance.now() - askedAt);
+    times.push(performance.now() - requestedAt);
     const isRight = (one: string) => names.some((right) => one === right || one.startsWith(`${right},`));
     const rank = found.findIndex(isRight);
     ranks.push(rank);

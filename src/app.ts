@@ -10,7 +10,7 @@ import type { Boards } from './boards/source.ts';
 import type { Config } from './config.ts';
 import { type Deadlines, deadlinesFrom, MINUTE_MS } from './core/clock.ts';
 import { createIdSigner, type Secrets } from './core/signer.ts';
-import { type Ask, notifyOfCalls } from './efa/ask.ts';
+import { notifyOfCalls, type QueryUpstream } from './efa/query-upstream.ts';
 import { toRequest, type UpstreamRequest } from './efa/request.ts';
 import type { Build } from './http/build.ts';
 import { refuseConnect, sendClientError } from './http/connection/client-error.ts';
@@ -49,7 +49,7 @@ import type { LeftOutCounts } from './transit/left-out.ts';
 export interface AppOptions {
   config: Pick<Config, 'docsUrl' | 'publicUrl' | 'trustProxy'>;
   /** Sends requests upstream. */
-  ask: Ask;
+  queryUpstream: QueryUpstream;
   /** Upstream calls allowed per second; unlimited by default. */
   callsPerSecond?: number;
   /** Boards from the timetable and the feeds. By default every board is requested upstream. */
@@ -129,7 +129,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
   const { timetable, stops = new StopRegister(noStops, { ...(timetable && { timetable }) }) } = options;
   const { alerts = new AlertList({ now: () => now().getTime(), stops }) } = options;
-  const ask = notifyOfCalls(options.ask, (_request, { payload }) => alerts.learn(payload as object));
+  const queryUpstream = notifyOfCalls(options.queryUpstream, (_request, { payload }) =>
+    alerts.learn(payload as object),
+  );
   const { journeys, reach } = options;
   const operations = createOperations({
     stops,
@@ -142,7 +144,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   });
   const { linkSecrets = [randomBytes(32).toString('base64url')] as const } = options;
   const responses = createResponses({
-    ask,
+    queryUpstream,
     boards: options.boards,
     runs: options.runs,
     now,

@@ -28,8 +28,8 @@ import { type Config, ConfigError, readConfig } from './config.ts';
 import { deadlinesFrom, systemClock } from './core/clock.ts';
 import { openLog } from './core/log.ts';
 import { openRedis } from './core/redis/shared-redis.ts';
-import { AuthorityClock } from './efa/authority-http.ts';
 import { createEfaClient } from './efa/client.ts';
+import { UpstreamClock } from './efa/upstream-http.ts';
 import { readBuild } from './http/build.ts';
 import { connectionLimitsFor } from './http/connection/connections.ts';
 import { NETWORK_LIMIT } from './http/network-limit.ts';
@@ -64,7 +64,7 @@ const deadlines = deadlinesFrom();
 const isSandbox = config.upstream.kind === 'sandbox';
 
 const upstream = await openUpstream(config, { now });
-const authorityClock = new AuthorityClock(logger);
+const upstreamClock = new UpstreamClock(logger);
 let hasResponded = false;
 const clients = upstream.apiKeys.map((apiKey) =>
   createEfaClient({
@@ -72,7 +72,7 @@ const clients = upstream.apiKeys.map((apiKey) =>
     apiKey,
     timeoutMs: deadlines.callMs,
     proxyUrl: config.upstreamProxy,
-    clock: authorityClock,
+    clock: upstreamClock,
     now,
   }),
 );
@@ -89,8 +89,10 @@ const redis =
 const sharedTraffic = redis && new SharedTraffic({ redis, source: upstream.source, health: upstreamHealth, now });
 const traffic = sharedTraffic ?? new Traffic(now);
 const meters = redis ? createSharedMeters(redis, { ...upstream, limits }) : undefined;
-const asks = clients.map(({ ask }) => watchUpstream(ask, traffic, instruments, logFirstResponse));
-const guard = { asks, limits, deadlines, log: logger };
+const callByKey = clients.map(({ callUpstream }) =>
+  watchUpstream(callUpstream, traffic, instruments, logFirstResponse),
+);
+const guard = { callByKey, limits, deadlines, log: logger };
 const protection = protectUpstream({ ...guard, meters });
 const timetable = await openTimetable(config, {
   ...upstream,
@@ -99,13 +101,13 @@ const timetable = await openTimetable(config, {
 });
 const suburbs = isSandbox ? null : new Suburbs(config.dataDir, logger);
 const stops = new StopRegister(upstream.readStops, { timetable, planner: suburbs ?? upstream.planner });
-const alerts = new AlertList({ now: systemClock.now, stops, ask: protection.ask });
+const alerts = new AlertList({ now: systemClock.now, stops, queryUpstream: protection.queryUpstream });
 const live = openRealtime({
   ...upstream,
   timetable,
   proxyUrl: config.upstreamProxy,
   findAlerts: alerts.alertsOf,
-  ask: protection.ask,
+  queryUpstream: protection.queryUpstream,
   timeoutMs: deadlines.callMs,
   callForFeed: protection.callForFeed,
   clock: systemClock,
@@ -142,8 +144,8 @@ const storeProbe = createStoreProbe(() => store.check(), { graceMs: GRACE_MS });
 const tracing = config.collector && (await openTracing(config.collector));
 const app = await buildApp({
   config,
-  ask: isSandbox ? withRehearsals(protection.ask, guard) : protection.ask,
-  callsPerSecond: limits.rps * asks.length,
+  queryUpstream: isSandbox ? withRehearsals(protection.queryUpstream, guard) : protection.queryUpstream,
+  callsPerSecond: limits.rps * callByKey.length,
   boards: live.boards,
   runs: live.runs,
   journeys: planning.journeys,
@@ -173,7 +175,8 @@ const app = await buildApp({
   build,
 });
 
-const endSweep = suburbs && sweepSuburbs(suburbs, { stops, ask: protection.ask, clock: systemClock, log: logger });
+const endSweep =
+  suburbs && sweepSuburbs(suburbs, { stops, queryUpstream: protection.queryUpstream, clock: systemClock, log: logger });
 const metrics = config.metrics && (await openMetrics(config.metrics));
 
 closeOnSignal({ delay: config.drainMs + deadlines.closeMs, logger }, async () => {

@@ -30,20 +30,20 @@ afterAll(async () => {
   await sandbox.close();
 });
 
-async function ask(path: string): Promise<{ status: number; body: unknown; text: string }> {
+async function send(path: string): Promise<{ status: number; body: unknown; text: string }> {
   const response = await fetch(`${baseUrl}${path}`, { headers: { authorization: `Bearer ${app.apiKey}` } });
   const text = await response.text();
   return { status: response.status, body: JSON.parse(text), text };
 }
 
 async function departures(query: string) {
-  const { status, body } = await ask(`/v1/departures?${query}`);
+  const { status, body } = await send(`/v1/departures?${query}`);
   expect(status).toBe(200);
   return departuresResponse.parse(body);
 }
 
 async function journeys(query: string) {
-  const { status, body } = await ask(`/v1/trips?${query}`);
+  const { status, body } = await send(`/v1/trips?${query}`);
   expect(status, JSON.stringify(body)).toBe(200);
   return tripsResponse.parse(body);
 }
@@ -100,17 +100,17 @@ describe('departures from the sandbox over HTTP', () => {
 
   it('a board is the same for the same request in the same minute', async () => {
     const path = `/v1/departures?stop=${TOWN_HALL}&modes=all&limit=50`;
-    expect((await ask(path)).text).toBe((await ask(path)).text);
+    expect((await send(path)).text).toBe((await send(path)).text);
   });
 
   it('the board of a stop that upstream does not know is 404', async () => {
-    expect(await ask('/v1/departures?stop=123456789')).toMatchObject({
+    expect(await send('/v1/departures?stop=123456789')).toMatchObject({
       status: 404,
       body: {
         error: { code: 'STOP_NOT_FOUND', message: 'No stop 123456789. Find IDs with /v1/stops/search or /v1/nearby.' },
       },
     });
-    expect(await ask('/v1/stops/123456789')).toMatchObject({
+    expect(await send('/v1/stops/123456789')).toMatchObject({
       status: 404,
       body: {
         error: { code: 'STOP_NOT_FOUND', message: 'No stop 123456789. Find IDs with /v1/stops/search or /v1/nearby.' },
@@ -123,8 +123,8 @@ describe('nearby stops from the sandbox over HTTP', () => {
   it('nearby lists each stop once, the nearest first, and leaves out the decommissioned one', async () => {
     const around = '/v1/nearby?lat=-33.884&lng=151.2063&radius=500&modes=all';
     // One request checks at most eight stops, and the next one knows more.
-    await ask(`${around}&limit=49`);
-    const { body } = await ask(`${around}&limit=50`);
+    await send(`${around}&limit=49`);
+    const { body } = await send(`${around}&limit=50`);
     const { stops } = nearbyResponse.parse(body);
     expect(stops[0]).toMatchObject({ stop_id: '200060', name: 'Central Station, Sydney', routes: [] });
     expect(new Set(stops.map(({ stop_id }) => stop_id)).size).toBe(stops.length);
@@ -136,7 +136,7 @@ describe('nearby stops from the sandbox over HTTP', () => {
   });
 
   it('nearby covers the Australian Capital Territory', async () => {
-    const { body } = await ask(`/v1/nearby?lat=${CANBERRA_CITY.lat}&lng=${CANBERRA_CITY.lng}&radius=1000`);
+    const { body } = await send(`/v1/nearby?lat=${CANBERRA_CITY.lat}&lng=${CANBERRA_CITY.lng}&radius=1000`);
     const { location, stops } = nearbyResponse.parse(body);
     expect(location).toEqual(CANBERRA_CITY);
     expect(stops.length).toBeGreaterThan(0);
@@ -144,13 +144,13 @@ describe('nearby stops from the sandbox over HTTP', () => {
   });
 
   it('nearby finds nothing in the middle of the sea', async () => {
-    expect((await ask('/v1/nearby?lat=-36&lng=157&radius=2000')).body).toMatchObject({ stops: [] });
+    expect((await send('/v1/nearby?lat=-36&lng=157&radius=2000')).body).toMatchObject({ stops: [] });
   });
 });
 
 describe('stop search from the sandbox over HTTP', () => {
   it('a stop search finds only stops', async () => {
-    const { body } = await ask('/v1/stops/search?q=circular');
+    const { body } = await send('/v1/stops/search?q=circular');
     const { query, results } = stopSearchResponse.parse(body);
     expect(query).toBe('circular');
     expect(results[0]).toMatchObject({ stop_id: '200020', suburb: 'Sydney' });
@@ -158,7 +158,7 @@ describe('stop search from the sandbox over HTTP', () => {
   });
 
   it('a stop search for nonsense finds nothing', async () => {
-    expect((await ask('/v1/stops/search?q=qqqqq')).body).toEqual({ query: 'qqqqq', results: [] });
+    expect((await send('/v1/stops/search?q=qqqqq')).body).toEqual({ query: 'qqqqq', results: [] });
   });
 });
 
@@ -197,7 +197,7 @@ describe('journeys from the sandbox over HTTP', () => {
   it.each(['2000391', '2000392'])(
     'a journey from a stop to its own platform %s is refused, and the error says why',
     async (platform) => {
-      const { status, body } = await ask(`/v1/trips?from=${TOWN_HALL}&to=${platform}`);
+      const { status, body } = await send(`/v1/trips?from=${TOWN_HALL}&to=${platform}`);
       expect(status).toBe(400);
       expect(body).toMatchObject({
         error: {
@@ -214,7 +214,7 @@ describe('journeys from the sandbox over HTTP', () => {
     ['a day beyond the timetable', `from=${TOWN_HALL}&to=${MANLY}&date=20271123`, 400, 'DATE_OUT_OF_RANGE'],
     ['a day long gone by', `from=${TOWN_HALL}&to=${MANLY}&date=20261118`, 400, 'DATE_OUT_OF_RANGE'],
   ])('the journey planner distinguishes %s from other causes', async (_name, query, status, code) => {
-    expect(await ask(`/v1/trips?${query}`)).toMatchObject({ status, body: { error: { code } } });
+    expect(await send(`/v1/trips?${query}`)).toMatchObject({ status, body: { error: { code } } });
   });
 });
 
@@ -265,7 +265,7 @@ describe('the notice about a default that leaves a list empty', () => {
   });
 
   it('the error for a search that finds no journey contains the notice', async () => {
-    const told = async (query: string) => JSON.stringify((await ask(`/v1/trips?${query}`)).body);
+    const told = async (query: string) => JSON.stringify((await send(`/v1/trips?${query}`)).body);
     expect(await told('from=99000004&to=99004007')).toContain('left out by default. To list them: cancelled=include.');
     expect(await told(`from=-37.81,144.96&to=${TOWN_HALL}`)).toContain('-37.81,144.96 lies outside the area covered');
   });

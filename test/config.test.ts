@@ -92,7 +92,7 @@ describe('the configuration', () => {
       port: 8080,
       publicUrl: 'https://transit.example',
       docsUrl: 'https://transit.example/docs',
-      upstream: { kind: 'authority', url: 'https://upstream.example/v1/tp', apiKeys: ['one', 'two'] },
+      upstream: { kind: 'real', url: 'https://upstream.example/v1/tp', apiKeys: ['one', 'two'] },
       timetable: { mode: 'auto', hasBundle: true },
       without: ['mcp', 'streams'],
       logLevel: 'debug',
@@ -150,7 +150,7 @@ describe('the configuration', () => {
 
   it('the service calls the real upstream as soon as there is a key', () => {
     expect(readConfig({ UPSTREAM_API_KEY: 'one' }).upstream).toEqual({
-      kind: 'authority',
+      kind: 'real',
       url: 'https://api.transport.nsw.gov.au/v1/tp',
       apiKeys: ['one'],
     });
@@ -159,7 +159,7 @@ describe('the configuration', () => {
   it.each(['http://localhost:8000/v1/tp', 'http://127.0.0.1:8000', 'http://127.8.9.1', 'http://[::1]:8000'])(
     'an upstream at %s, which is this machine, needs no key',
     (url) => {
-      expect(readConfig({ UPSTREAM_URL: url }).upstream).toEqual({ kind: 'authority', url, apiKeys: [] });
+      expect(readConfig({ UPSTREAM_URL: url }).upstream).toEqual({ kind: 'real', url, apiKeys: [] });
     },
   );
 

@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ASSUMPTIONS } from '#src/cli/authority-check/assumptions.ts';
+import { ASSUMPTIONS } from '#src/cli/upstream-check/assumptions.ts';
 import { departuresResponse } from '#src/operations/departures/departure.ts';
 
 const pages = ['README.md', ...globSync('docs/**/*.md'), ...globSync('src/**/README.md'), 'bench/README.md'];

@@ -42,10 +42,10 @@ type OfLine = { line_id: string | null; mode: string; route: string | null };
 const messagesOf = ({ log }: ServerProcess) => log.map(({ msg }) => msg).join('\n');
 
 /** Clients that open a connection for each request until they are refused. `outcomes` counts how the requests ended. */
-function askOverNewConnections({ baseUrl }: ServerProcess, count: number) {
+function sendOverNewConnections({ baseUrl }: ServerProcess, count: number) {
   const outcomes = new Map<string, number>();
   const note = (outcome: string) => outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-  const askOnce = async () => {
+  const sendOnce = async () => {
     const socket = connect(Number(new URL(baseUrl).port), '127.0.0.1');
     socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
     try {
@@ -55,7 +55,7 @@ function askOverNewConnections({ baseUrl }: ServerProcess, count: number) {
     }
   };
   const client = async () => {
-    while (!outcomes.has('ECONNREFUSED')) await askOnce();
+    while (!outcomes.has('ECONNREFUSED')) await sendOnce();
   };
   return { outcomes, refused: Promise.all(Array.from({ length: count }, client)) };
 }
@@ -214,7 +214,7 @@ describe('the process of the service', () => {
   // A client without processor time for longer than requests are held back can connect just as the server closes.
   it('the process resets no client that connects anew for each request while it stops', { retry: 2 }, async () => {
     server = await startServerProcess();
-    const clients = askOverNewConnections(server, 32);
+    const clients = sendOverNewConnections(server, 32);
     await expect.poll(() => clients.outcomes.get('200') ?? 0).toBeGreaterThan(32);
     const stopped = server.stop('SIGTERM');
     await clients.refused;

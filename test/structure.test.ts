@@ -28,7 +28,7 @@ const TOPS = ['app', 'server', 'cli', 'config'];
 const CONTRACT = /^src\/operations\/(departures|nearby|stop-search|trips)\//;
 /** Packages that may be used in one place only. */
 const PACKAGE_HOMES: Record<string, RegExp> = {
-  undici: /^src\/efa\/authority-http\.ts$/,
+  undici: /^src\/efa\/upstream-http\.ts$/,
   ioredis: /^src\/(core\/redis|access|upstream|realtime)\//,
   '@modelcontextprotocol/server': /^src\/beside\/mcp\//,
   fastify: /^src\/(app|http|access|beside|operations\/operation)/,
@@ -92,7 +92,7 @@ describe('the structure of the source', () => {
           .filter((other) => /^src\/(efa|timetable|upstream)\//.test(other))
           .map((other) => `${file} imports ${other}`),
       );
-    expect(wrong, 'operations know our words only; `Ask` reaches them as `ask` of their context').toEqual([]);
+    expect(wrong, 'operations know our words only; `QueryUpstream` reaches them in their context').toEqual([]);
   });
 
   it('the source has no import cycle', () => {
@@ -126,6 +126,6 @@ describe('the structure of the source', () => {
   it('only the entry points of the program read the environment', () => {
     // This file contains a sample that names the environment.
     const found = files.filter((file) => file !== 'src/beside/site/sample.ts' && /process\.env/.test(read(file)));
-    expect(found.sort()).toEqual(['src/cli/authority.ts', 'src/cli/keys.ts', 'src/cli/timetable.ts', 'src/server.ts']);
+    expect(found.sort()).toEqual(['src/cli/keys.ts', 'src/cli/timetable.ts', 'src/cli/upstream.ts', 'src/server.ts']);
   });
 });

@@ -1,7 +1,7 @@
 import { PLANS } from '#src/access/plan.ts';
 import { AlertList } from '#src/alerts/alert-list.ts';
 import { DAY_MS } from '#src/core/clock.ts';
-import type { Ask, AskAuthority } from '#src/efa/ask.ts';
+import type { CallUpstream, QueryUpstream } from '#src/efa/query-upstream.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { createOperations } from '#src/operations/all-operations.ts';
 import { departuresOperation } from '#src/operations/departures/operation.ts';
@@ -16,8 +16,8 @@ import { protectUpstream } from '#src/upstream/protection.ts';
 import { ids } from '#test/support/ids.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 import { HOUR_MS, type Plan, type Request } from './demand.ts';
-import { createLiveAuthority, openLive } from './live.ts';
-import { createAuthority, stopId } from './network.ts';
+import { createLiveUpstream, openLive } from './live.ts';
+import { createMadeUpUpstream, stopId } from './network.ts';
 import { createRandom } from './random.ts';
 
 /** `fresh`: within its freshness window; `stale`: beyond it; `refused`: 503. */
@@ -65,21 +65,21 @@ export async function playDay(
 ): Promise<Day> {
   const clock = createSimulatedClock(MIDNIGHT + Math.min(0, demand[0]?.at ?? 0));
   const now = () => new Date(clock.now());
-  const liveAuthority = options.live ? createLiveAuthority(clock, createRandom(1), options.live) : null;
-  const authority = liveAuthority ?? createAuthority(clock, createRandom(1));
+  const liveUpstream = options.live ? createLiveUpstream(clock, createRandom(1), options.live) : null;
+  const madeUpUpstream = liveUpstream ?? createMadeUpUpstream(clock, createRandom(1));
   const callsOfKind: Map<string, number>[] = [];
-  const counting: AskAuthority = (request, options) => {
+  const counting: CallUpstream = (request, options) => {
     const day = Math.floor((clock.now() - MIDNIGHT) / DAY_MS);
-    if (day < 0) return authority.ask(request, options);
+    if (day < 0) return madeUpUpstream.callUpstream(request, options);
     const counts = callsOfKind[day] ?? new Map<string, number>();
     callsOfKind[day] = counts;
     counts.set(request.kind, (counts.get(request.kind) ?? 0) + 1);
-    return authority.ask(request, options);
+    return madeUpUpstream.callUpstream(request, options);
   };
-  const protection = protectUpstream({ asks: [counting], limits: LIMITS, log: silent, clock });
+  const protection = protectUpstream({ callByKey: [counting], limits: LIMITS, log: silent, clock });
   const checksGivenUp: number[] = [];
-  const askAuthority: Ask = (request, options) =>
-    protection.ask(request, options).catch((error) => {
+  const queryUpstream: QueryUpstream = (request, options) =>
+    protection.queryUpstream(request, options).catch((error) => {
       const isCheck = options?.priority === 'background';
       if (isCheck && error instanceof ApiError && error.code === 'UPSTREAM_UNAVAILABLE') {
         checksGivenUp.push(clock.now() - MIDNIGHT);
@@ -87,7 +87,7 @@ export async function playDay(
       throw error;
     });
   const live =
-    liveAuthority && options.live ? await openLive(liveAuthority, protection, { ...options.live, clock }) : null;
+    liveUpstream && options.live ? await openLive(liveUpstream, protection, { ...options.live, clock }) : null;
   const { stops = new StopRegister(readBuiltIn) } = live ?? {};
   const operations = createOperations({
     stops,
@@ -100,7 +100,7 @@ export async function playDay(
     search: operations.find(({ id }) => id === 'searchStops') as Operation,
   };
   const responses = createResponses({
-    ask: askAuthority,
+    queryUpstream,
     ids,
     boards: live?.boards,
     now,
@@ -109,7 +109,7 @@ export async function playDay(
   });
   const answered: Answered[] = [];
 
-  async function ask(request: Request): Promise<{ freshness: Freshness; isLive?: boolean }> {
+  async function send(request: Request): Promise<{ freshness: Freshness; isLive?: boolean }> {
     const options = { priority: PLANS[request.plan].priority };
     if (request.kind === 'departures' && live) {
       const query = readQuery(departuresOperation, { stop: stopId(request.stop), modes: 'all' });
@@ -117,8 +117,8 @@ export async function playDay(
       return { freshness, isLive: body.bytes.includes('"is_live":true') };
     }
     if (request.kind === 'departures') {
-      const asked = { kind: 'departureMonitor', stopId: stopId(request.stop), modes: ['bus'], at: null } as const;
-      const { freshness } = await askAuthority(asked, options);
+      const sent = { kind: 'departureMonitor', stopId: stopId(request.stop), modes: ['bus'], at: null } as const;
+      const { freshness } = await queryUpstream(sent, options);
       return { freshness: freshness as Freshness };
     }
     if (request.kind === 'trips') {
@@ -126,7 +126,7 @@ export async function playDay(
       const start = typeof from === 'number' ? stopId(from) : ([from.lat, from.lng] as const);
       const ends = { from: start as Place, to: stopId(to) };
       if (live) {
-        const asked = {
+        const sent = {
           ...ends,
           at: null,
           isArrival: false,
@@ -135,16 +135,16 @@ export async function playDay(
           mayBeNone: true,
           cancelled: 'exclude',
         } as const;
-        const found = await live.journeys.find(asked, (one) => askAuthority(one, options));
+        const found = await live.journeys.find(sent, (one) => queryUpstream(one, options));
         return { freshness: found.freshness as Freshness };
       }
-      const { freshness } = await askAuthority({ kind: 'trip', ...ends, at: null, isArrival: false }, options);
+      const { freshness } = await queryUpstream({ kind: 'trip', ...ends, at: null, isArrival: false }, options);
       return { freshness: freshness as Freshness };
     }
     if (request.kind === 'search' && live) {
       // The list of stops replaces upstream here, because searching names would take most of the simulation.
       const listed = () => ({ freshness: freshnessOfList(stops, now()) });
-      return askAuthority({ kind: 'stopFinder', text: request.text.trim() }, options).then(
+      return queryUpstream({ kind: 'stopFinder', text: request.text.trim() }, options).then(
         ({ freshness }) => ({ freshness: freshness as Freshness }),
         listed,
       );
@@ -161,7 +161,7 @@ export async function playDay(
   async function play(request: Request): Promise<void> {
     const { kind, plan } = request;
     try {
-      const { freshness, isLive = false } = await ask(request);
+      const { freshness, isLive = false } = await send(request);
       const { retrievedAt, shortage } = freshness;
       const age = Math.max(0, clock.now() - retrievedAt);
       const outcome = shortage === null ? 'fresh' : 'stale';
@@ -189,10 +189,10 @@ export async function playDay(
     moments.map((moment) => moment - MIDNIGHT).filter((moment) => moment >= 0);
   return {
     answered: answered.filter(({ at }) => at >= 0),
-    calls: ofDay(authority.calls),
+    calls: ofDay(madeUpUpstream.calls),
     callsOfKind,
     checksGivenUp,
-    polls: ofDay(liveAuthority?.polls ?? []).length,
+    polls: ofDay(liveUpstream?.polls ?? []).length,
     boardOrigins: live?.origins ?? new Map(),
     counts: protection.counts,
   };

@@ -5,7 +5,7 @@ import { AlertList } from '#src/alerts/alert-list.ts';
 import { createBoards } from '#src/boards/source.ts';
 import { BoardTrust } from '#src/boards/trust.ts';
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, sleep } from '#src/core/clock.ts';
-import type { AskAuthority } from '#src/efa/ask.ts';
+import type { CallUpstream } from '#src/efa/query-upstream.ts';
 import { toRequest } from '#src/efa/request.ts';
 import { chooseJourneys, type FoundJourneys, type Journeys } from '#src/journeys/source.ts';
 import { readFeed } from '#src/realtime/feed/feed-reader.ts';
@@ -47,7 +47,7 @@ const NIGHTLY_UPDATE_AT_MS = 16.5 * HOUR_MS;
 const silent = { info() {}, warn() {}, error() {} };
 
 /** The sandbox's boards, schedule and feeds for `stops` stops, on the simulated clock. Its journeys and notices are empty. */
-export function createLiveAuthority(
+export function createLiveUpstream(
   clock: Clock,
   random: () => number,
   { stops, headerSeconds }: { stops: number; headerSeconds: number | null },
@@ -63,7 +63,7 @@ export function createLiveAuthority(
     await sleep(clock, 150 + 450 * random());
   };
 
-  const ask: AskAuthority = async (request) => {
+  const callUpstream: CallUpstream = async (request) => {
     await answer();
     const isBoard =
       request.kind === 'departureMonitor' &&
@@ -83,7 +83,7 @@ export function createLiveAuthority(
   }
 
   return {
-    ask,
+    callUpstream,
     calls,
     polls,
     fetchFile: answer,
@@ -128,21 +128,21 @@ export function createLiveAuthority(
  * are a stub: they take no upstream call, so none is planned.
  */
 export async function openLive(
-  authority: ReturnType<typeof createLiveAuthority>,
-  protection: Pick<ReturnType<typeof protectUpstream>, 'ask' | 'callForFeed' | 'state'>,
+  madeUpUpstream: ReturnType<typeof createLiveUpstream>,
+  protection: Pick<ReturnType<typeof protectUpstream>, 'queryUpstream' | 'callForFeed' | 'state'>,
   { clock, journeys: mode }: { clock: Clock; journeys: 'planner' | 'auto' },
 ) {
   const { now } = clock;
-  const { ask, callForFeed } = protection;
-  const timetable = await authority.importSchedule();
+  const { queryUpstream, callForFeed } = protection;
+  const timetable = await madeUpUpstream.importSchedule();
   const current = { get: () => timetable, onChange() {}, status: () => null as never, close: async () => {} };
   const dataDir = mkdtempSync(join(tmpdir(), 'transit-economy-'));
   const suburbs = new Suburbs(dataDir, silent);
   const stops = new StopRegister(readBuiltIn, { timetable: current, planner: suburbs });
-  const alerts = new AlertList({ now, stops, ask });
+  const alerts = new AlertList({ now, stops, queryUpstream });
   const feeds = new LiveFeeds({
-    client: { fetch: (source) => callForFeed(() => authority.fetchFeed(source)) },
-    reader: { read: authority.readFeed },
+    client: { fetch: (source) => callForFeed(() => madeUpUpstream.fetchFeed(source)) },
+    reader: { read: madeUpUpstream.readFeed },
     sharing: createFeedSharing(null, now),
     knowsTrip: (tripId) => timetable.findTrips(tripId).length > 0,
     clock,
@@ -154,7 +154,7 @@ export async function openLive(
     const name = [source, reason, feed].filter(Boolean).join(', ');
     origins.set(name, (origins.get(name) ?? 0) + 1);
   };
-  const made = createBoards({ trust, timetable: current, feeds, findAlerts: alerts.alertsOf, ask, now });
+  const made = createBoards({ trust, timetable: current, feeds, findAlerts: alerts.alertsOf, queryUpstream, now });
   const boards: typeof made = {
     ...made,
     async find(request) {
@@ -166,8 +166,8 @@ export async function openLive(
 
   const byTimetable = { covers: () => true, find: async () => foundAt(now(), 'timetable') };
   const planner: Journeys = {
-    async find({ from, to, at, isArrival }, askFor) {
-      const { freshness } = await askFor({ kind: 'trip', from, to, at, isArrival });
+    async find({ from, to, at, isArrival }, sendFor) {
+      const { freshness } = await sendFor({ kind: 'trip', from, to, at, isArrival });
       return { ...foundAt(now(), 'planner'), ...(freshness && { freshness }) };
     },
   };
@@ -180,9 +180,9 @@ export async function openLive(
     cancel = clock.after(MINUTE_MS, needAll);
   };
   let cancel = clock.after(0, needAll);
-  const endSweep = sweepSuburbs(suburbs, { stops, ask, clock, log: silent });
+  const endSweep = sweepSuburbs(suburbs, { stops, queryUpstream, clock, log: silent });
   // A HEAD and a GET for each file.
-  const download = () => callForFeed(authority.fetchFile).catch(() => {});
+  const download = () => callForFeed(madeUpUpstream.fetchFile).catch(() => {});
   for (let file = 0; file < 2 * FILE_IDS.length; file++) {
     clock.after(NIGHTLY_UPDATE_AT_MS - (now() % DAY_MS) + file * 2000, () => void download());
   }

@@ -1,5 +1,5 @@
 import { type Clock, sleep } from '#src/core/clock.ts';
-import type { AskAuthority } from '#src/efa/ask.ts';
+import type { CallUpstream } from '#src/efa/query-upstream.ts';
 import type { UpstreamRequest } from '#src/efa/request.ts';
 import { receivedResponse } from '#test/support/received-response.ts';
 import { locationsNamed, locationsNear } from './real-places.ts';
@@ -8,14 +8,17 @@ import { locationsNamed, locationsNear } from './real-places.ts';
 export const stopId = (stop: number) => String(900_000 + stop);
 
 /** An upstream on the simulated clock that records its calls. A bus leaves at every stop. */
-export function createAuthority(clock: Clock, random: () => number): { ask: AskAuthority; calls: number[] } {
+export function createMadeUpUpstream(
+  clock: Clock,
+  random: () => number,
+): { callUpstream: CallUpstream; calls: number[] } {
   const calls: number[] = [];
-  const ask: AskAuthority = async (request) => {
+  const callUpstream: CallUpstream = async (request) => {
     calls.push(clock.now());
     await sleep(clock, 150 + 450 * random());
     return receivedResponse(request, recordsFor(request), new Date(clock.now()));
   };
-  return { ask, calls };
+  return { callUpstream, calls };
 }
 
 export function recordsFor(request: UpstreamRequest): object {

@@ -12,7 +12,7 @@ export function countFewestCalls(demand: readonly Request[]): number {
   const known = new Set<string>();
   let calls = 0;
 
-  function ask(request: string, at: number, freshMs: number): void {
+  function send(request: string, at: number, freshMs: number): void {
     if (at < (freshUntil.get(request) ?? Number.NEGATIVE_INFINITY)) return;
     freshUntil.set(request, at + freshMs);
     calls++;
@@ -20,15 +20,15 @@ export function countFewestCalls(demand: readonly Request[]): number {
 
   for (const request of demand) {
     if (request.kind === 'departures') {
-      ask(`departures ${request.stop}`, request.at, FRESHNESS_WINDOWS.departuresNow.freshMs);
+      send(`departures ${request.stop}`, request.at, FRESHNESS_WINDOWS.departuresNow.freshMs);
     } else if (request.kind === 'trips') {
       const { from, to } = request;
-      ask(`trips ${JSON.stringify(from)} ${to}`, request.at, FRESHNESS_WINDOWS.trips.freshMs);
+      send(`trips ${JSON.stringify(from)} ${to}`, request.at, FRESHNESS_WINDOWS.trips.freshMs);
     } else if (request.kind === 'search') {
-      ask(`search ${request.text}`, request.at, FRESHNESS_WINDOWS.search.freshMs);
+      send(`search ${request.text}`, request.at, FRESHNESS_WINDOWS.search.freshMs);
     } else {
       const { lat, lng } = request.place;
-      ask(`nearby ${Math.floor(lat * 111)} ${Math.floor(lng * 92)}`, request.at, FRESHNESS_WINDOWS.nearby.freshMs);
+      send(`nearby ${Math.floor(lat * 111)} ${Math.floor(lng * 92)}`, request.at, FRESHNESS_WINDOWS.nearby.freshMs);
       const unknown = stopsShownNear(request.place).filter((stop) => !known.has(stop));
       for (const stop of unknown) known.add(stop);
       calls += unknown.length;

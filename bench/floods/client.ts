@@ -11,7 +11,7 @@ export interface Load {
 }
 
 /** Sends a request on each connection, and the next one after its response. */
-export async function keepAsking(options: {
+export async function keepSending(options: {
   port: number;
   connections: number;
   durationMs: number;
@@ -19,20 +19,20 @@ export async function keepAsking(options: {
 }): Promise<Load> {
   const load: Load = { latenciesMs: [], statuses: {} };
   const until = performance.now() + options.durationMs;
-  await Promise.all(Array.from({ length: options.connections }, () => askOnOne(options, until, load)));
+  await Promise.all(Array.from({ length: options.connections }, () => sendOnOne(options, until, load)));
   return load;
 }
 
 /** The server may close a connection after a response; it is then replaced. */
-async function askOnOne(
+async function sendOnOne(
   { port, request }: { port: number; request: () => string },
   until: number,
   load: Load,
 ): Promise<void> {
-  while (performance.now() < until) await askUntilClosed(port, request, until, load);
+  while (performance.now() < until) await sendUntilClosed(port, request, until, load);
 }
 
-function askUntilClosed(port: number, request: () => string, until: number, load: Load): Promise<void> {
+function sendUntilClosed(port: number, request: () => string, until: number, load: Load): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let sentAt = 0;
   let received: Buffer = Buffer.alloc(0);

@@ -1,5 +1,5 @@
 import { generateAccountId, generateKey } from '#src/access/keys.ts';
-import { keepAsking } from './client.ts';
+import { keepSending } from './client.ts';
 
 /*
  * One flood, in its own process. Reports when it begins, and at the end its responses by status.
@@ -30,7 +30,7 @@ const FLOODS: Record<string, () => string> = {
 const request = FLOODS[name];
 if (!request) throw new Error(`no such flood: ${name}`);
 process.send?.('begins');
-const { statuses } = await keepAsking({
+const { statuses } = await keepSending({
   port: Number(port),
   connections: Number(connections),
   durationMs: Number(durationMs),

@@ -19,8 +19,8 @@ import { PressureWatch } from '#src/http/pressure.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey, openTestAccess } from '#test/support/access.ts';
 import { startUpstream } from '#test/support/upstream.ts';
-import { answerOfAuthority } from './authority.ts';
 import { profileRooms, type Shares } from './rooms.ts';
+import { responseOfUpstream } from './upstream.ts';
 
 /*
  * The measured server, in its own process. `bare` is Fastify sending a Buffer with the given headers; `service` is the complete service
@@ -64,11 +64,15 @@ function createBare([bytes, headers]: string[]): { app: FastifyInstance; keys: n
 
 async function createService([redisUrl, refusals, limits]: string[]) {
   const upstream = await startUpstream((request, response) => {
-    response.writeHead(200, { 'content-type': 'application/json' }).end(answerOfAuthority(request.url));
+    response.writeHead(200, { 'content-type': 'application/json' }).end(responseOfUpstream(request.url));
   });
   const now = () => new Date();
   const client = createEfaClient({ url: upstream.url, apiKey: 'bench', timeoutMs: 5000, now });
-  const { ask } = protectUpstream({ asks: [client.ask], limits: { rps: 5, dailyBudget: 60_000 }, log: silent });
+  const { queryUpstream } = protectUpstream({
+    callByKey: [client.callUpstream],
+    limits: { rps: 5, dailyBudget: 60_000 },
+    log: silent,
+  });
   const store = redisUrl
     ? openStore({ redis: await openRedis([redisUrl], silent), dataDir: '', log: silent })
     : (await openTestAccess(now())).store;
@@ -76,7 +80,7 @@ async function createService([redisUrl, refusals, limits]: string[]) {
   const hasPages = refusals === 'hold-refusals';
   const app = await buildApp({
     config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
-    ask,
+    queryUpstream,
     access: {
       store: watchAdmissions(store, instruments),
       acceptsTestKeys: false,

@@ -31,7 +31,11 @@ const leaves = Array.from({ length: 20 }, (_, index) => new Date(Date.now() + (6
 
 const upstream = await startUpstream(json(departureMonitor(...leaves)));
 const client = createEfaClient({ url: upstream.url, apiKey: 'bench', timeoutMs: 5000, now });
-const protection = protectUpstream({ asks: [client.ask], limits: { rps: 5, dailyBudget: 60_000 }, log: silent });
+const protection = protectUpstream({
+  callByKey: [client.callUpstream],
+  limits: { rps: 5, dailyBudget: 60_000 },
+  log: silent,
+});
 const store = openStore({ redis: await openRedis([redisUrl], silent), dataDir: '', log: silent });
 const instruments = createInstruments();
 const storeProbe = createStoreProbe(() => store.check(), { graceMs: 0 });
@@ -62,7 +66,7 @@ process.send?.({
 async function listen(measuredBy: Instruments | null): Promise<number> {
   const app = await buildApp({
     config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
-    ask: protection.ask,
+    queryUpstream: protection.queryUpstream,
     access: { store: measuredBy ? watchAdmissions(store, measuredBy) : store, acceptsTestKeys: false },
     logger: openLog('info', { file: '/dev/null' }),
     now,

@@ -8,20 +8,20 @@ import { openTestAccess } from '#test/support/access.ts';
 import { type LoopWatch, watchLoop } from '../event-loop.ts';
 
 /*
- * The service with its log and metrics, in its own process. `node bench/miss-path/server.ts AUTHORITY_URL`
+ * The service with its log and metrics, in its own process. `node bench/miss-path/server.ts UPSTREAM_URL`
  * `state` is answered with the processor time used so far, and the longest block of the event loop since the last reply. `watch` starts measuring blocks, which keeps the loop turning.
  */
 const UNLIMITED = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
 const silent = { info() {}, warn() {}, error() {} };
 
-const [authorityUrl = ''] = process.argv.slice(2);
+const [upstreamUrl = ''] = process.argv.slice(2);
 const now = () => new Date();
-const client = createEfaClient({ url: authorityUrl, apiKey: 'bench', timeoutMs: 8000, now });
-const { ask } = protectUpstream({ asks: [client.ask], limits: UNLIMITED, log: silent });
+const client = createEfaClient({ url: upstreamUrl, apiKey: 'bench', timeoutMs: 8000, now });
+const { queryUpstream } = protectUpstream({ callByKey: [client.callUpstream], limits: UNLIMITED, log: silent });
 const { store, apiKey } = await openTestAccess(now());
 const app = await buildApp({
   config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
-  ask,
+  queryUpstream,
   access: { store, acceptsTestKeys: false },
   extensions: [countRequests({ instruments: createInstruments() })],
   logger: openLog('info', { file: '/dev/null' }),

@@ -1,7 +1,7 @@
 import { Runs } from '#src/boards/runs.ts';
 import { monitorBoards } from '#src/boards/source.ts';
-import type { Ask } from '#src/efa/ask.ts';
 import { readDepartureMonitor, readJourney, readLeg, readStopEvent, readTrip } from '#src/efa/payload.ts';
+import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import type { JsonObject } from '#src/efa/response/field.ts';
 import { readJson } from '#src/efa/response/json-reader.ts';
 import { createFinishedResponses } from '#src/operations/finished-response.ts';
@@ -33,7 +33,7 @@ export async function timeStages(
   const payload = readPayload(json);
   const context: FindContext = {
     // A new list of events each time, because the events of a response are mapped only once.
-    ask: (async () => ({ payload: withNewList(payload), retrievedAt })) as unknown as Ask,
+    queryUpstream: (async () => ({ payload: withNewList(payload), retrievedAt })) as unknown as QueryUpstream,
     boards: monitorBoards,
     runs: new Runs({ now }),
     now: () => retrievedAt,

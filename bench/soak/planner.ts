@@ -37,7 +37,7 @@ function toText(moment: number): string {
   return `${new Date(moment).toISOString().slice(0, 19)}Z`;
 }
 
-/** The authority's part of a fixture, as text. */
+/** Upstream's part of a fixture, as text. */
 function template(operation: string, name: string, endpoint: string): { text: string; now: number } {
   const pair = listPairs(operation).find((other) => other.name === name);
   if (!pair) throw new Error(`there is no fixture ${operation}/${name}`);

@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { buildApp } from '#src/app.ts';
 import { streams as streamsExtension } from '#src/beside/streams/stream-routes.ts';
-import type { AskAuthority } from '#src/efa/ask.ts';
+import type { CallUpstream } from '#src/efa/query-upstream.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
@@ -20,20 +20,20 @@ const silent = { info() {}, warn() {}, error() {} };
 const [streams = '10000'] = process.argv.slice(2);
 let requests = 0;
 
-const upstream: AskAuthority = async (request) => {
+const upstream: CallUpstream = async (request) => {
   requests += 1;
   const leaves = Array.from({ length: BOARD_SIZE }, (_, index) => new Date(Date.now() + (5 + index) * 60_000));
   const board = departureMonitor(...leaves.map((time) => time.toISOString()));
   return receivedResponse(request, board, new Date());
 };
 const limits = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
-const { ask } = protectUpstream({ asks: [upstream], limits, log: silent });
+const { queryUpstream } = protectUpstream({ callByKey: [upstream], limits, log: silent });
 const store = openEmbeddedStore(':memory:');
 const accounts = Math.ceil(Number(streams) / STREAMS_PER_ACCOUNT);
 const keys = await Promise.all(Array.from({ length: accounts }, () => issueTestKey(store, { plan: 'pro' })));
 const app = await buildApp({
   config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
-  ask,
+  queryUpstream,
   access: { store, acceptsTestKeys: false },
   // All streams come from one address here.
   connectionLimits: { max: Number(streams), maxPerAddress: Number(streams) },

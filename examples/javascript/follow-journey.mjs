@@ -3,7 +3,7 @@
 const service = `${process.env.TIS_URL ?? 'http://localhost:3000'}/v1`;
 const headers = { Authorization: `Bearer ${process.env.TIS_KEY}` };
 
-async function ask(path, query) {
+async function get(path, query) {
   const response = await fetch(`${service}/${path}?${new URLSearchParams(query)}`, { headers });
   const body = await response.json();
   if (!response.ok) throw new Error(body.error.message);
@@ -11,7 +11,7 @@ async function ask(path, query) {
 }
 
 async function findStop(q) {
-  const { results } = await ask('stops/search', { q, limit: 1 });
+  const { results } = await get('stops/search', { q, limit: 1 });
   return results[0].stop_id;
 }
 
@@ -64,5 +64,5 @@ async function follow(id) {
 }
 
 const [from, to] = await Promise.all(['Domestic Airport', 'Manly Wharf'].map(findStop));
-const { journeys } = await ask('trips', { from, to, include: 'ids', path: 'none' });
+const { journeys } = await get('trips', { from, to, include: 'ids', path: 'none' });
 for (let id = journeys[0].journey_id; id; ) id = await follow(id);

@@ -4,7 +4,7 @@ export async function pollBoards({ url, key, stops, onBoards, signal }) {
   let etag = '';
   let failures = 0;
   while (!signal.aborted) {
-    const response = await ask(board, { Authorization: `Bearer ${key}`, 'If-None-Match': etag });
+    const response = await request(board, { Authorization: `Bearer ${key}`, 'If-None-Match': etag });
     let seconds;
     if (response?.ok) {
       etag = response.headers.get('etag');
@@ -27,7 +27,7 @@ export async function pollBoards({ url, key, stops, onBoards, signal }) {
 }
 
 /** The response, or null when there was no connection. */
-async function ask(url, headers) {
+async function request(url, headers) {
   try {
     return await fetch(url, { headers, signal: AbortSignal.timeout(15_000) });
   } catch {

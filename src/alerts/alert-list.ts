@@ -3,8 +3,8 @@ import { nextTurn } from '../core/event-loop-turn.ts';
 import { createBoundedMap, hashOf, ownText } from '../core/own-memory.ts';
 import { mapCarriedNotice, readCurrentAlerts } from '../efa/add-info.ts';
 import { mapAlerts, readInfos } from '../efa/alerts.ts';
-import type { Ask } from '../efa/ask.ts';
 import { listCarriedNotices } from '../efa/carried-notices.ts';
+import type { QueryUpstream } from '../efa/query-upstream.ts';
 import type { StopRegister } from '../stops/register.ts';
 import { nameWithSuburb } from '../stops/table.ts';
 import { alertId } from '../transit/additional-fields.ts';
@@ -53,7 +53,7 @@ export class AlertList {
     now: () => number;
     stops: StopRegister;
     /** Requests the list, for `alertsOf`. */
-    ask?: Ask;
+    queryUpstream?: QueryUpstream;
   }) {
     this.#options = options;
   }
@@ -77,12 +77,12 @@ export class AlertList {
   };
 
   /** Returns all alerts, including those that no longer apply. */
-  async read(ask: Ask) {
+  async read(queryUpstream: QueryUpstream) {
     const present = this.#options.now();
     if (this.#kept && present < this.#keptUntil && present >= this.#kept.freshness.retrievedAt) {
       return { ...this.#kept, freshness: { ...this.#kept.freshness, source: 'cache' as const }, leftOut: {} };
     }
-    const { alerts, ...list } = await readCurrentAlerts(ask);
+    const { alerts, ...list } = await readCurrentAlerts(queryUpstream);
     // By the next turn, everything that arrived earlier has been processed.
     await nextTurn();
     this.#listed = new Set(alerts.map(({ text }) => alertId(text)));
@@ -108,11 +108,11 @@ export class AlertList {
   }
 
   #refresh(): void {
-    const { ask, now } = this.#options;
-    if (!ask || now() < this.#refreshAt) return;
+    const { queryUpstream, now } = this.#options;
+    if (!queryUpstream || now() < this.#refreshAt) return;
     this.#refreshAt = now() + REFRESH_AFTER_FAILURE_MS;
     // All boards need these few calls, even when today's budget has nothing left for others.
-    this.read((request) => ask(request, { priority: 'high' })).catch(() => {});
+    this.read((request) => queryUpstream(request, { priority: 'high' })).catch(() => {});
   }
 
   #remember(key: string, toNotice: () => object): void {

@@ -1,7 +1,7 @@
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
-import type { AskOptions } from '../efa/ask.ts';
 import { mapRunCalls } from '../efa/calls.ts';
 import { type DeparturePage, type DeparturesRequest, EVENTS_PER_PAGE, mapPage } from '../efa/departure-page.ts';
+import type { QueryOptions } from '../efa/query-upstream.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { RunCall, RunCalls } from '../transit/call.ts';
 import { type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
@@ -77,13 +77,13 @@ class PageReader {
   }
 
   async #readPage(request: DeparturesRequest): Promise<DeparturePage> {
-    const { ask, withCalls, only } = this.#request;
+    const { queryUpstream, withCalls, only } = this.#request;
     // The caller pays for one call, so further pages are background work.
-    const options: AskOptions = this.pages.length > 0 ? { priority: 'background' } : {};
-    const readPlain = async () => mapPage(request, await ask(request, options));
+    const options: QueryOptions = this.pages.length > 0 ? { priority: 'background' } : {};
+    const readPlain = async () => mapPage(request, await queryUpstream(request, options));
     if (!withCalls) return readPlain();
     try {
-      const response = await ask({ ...request, withCalls }, options);
+      const response = await queryUpstream({ ...request, withCalls }, options);
       const page = await mapPage(request, response, (departure, record) => {
         this.#calls.set(departure.key, mapRunCalls(record, departure));
       });

@@ -1,5 +1,5 @@
-import type { Ask } from '../efa/ask.ts';
 import type { DeparturesRequest } from '../efa/departure-page.ts';
+import type { QueryUpstream } from '../efa/query-upstream.ts';
 import type { RunCall } from '../transit/call.ts';
 import { compareDepartures, comparePlanned, type Departure, isCancelled } from '../transit/departure.ts';
 import type { Freshness } from '../transit/freshness.ts';
@@ -8,7 +8,7 @@ import type { Mode } from '../transit/mode.ts';
 
 /** A request for the board of one stop. Moments are milliseconds since 1970. */
 export interface BoardRequest {
-  ask: Ask;
+  queryUpstream: QueryUpstream;
   request: DeparturesRequest;
   limit: number;
   /** Maximum number of departures for each route and headsign, applied before `limit`. */

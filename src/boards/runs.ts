@@ -1,8 +1,8 @@
 import { MINUTE_MS } from '../core/clock.ts';
 import { createBoundedMap, hashOf } from '../core/own-memory.ts';
-import type { Ask } from '../efa/ask.ts';
 import { mapRunCalls } from '../efa/calls.ts';
 import { mapPage } from '../efa/departure-page.ts';
+import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { freshnessOfFeeds, type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';
 import { findCarriages, overlayCalls } from '../realtime/overlay.ts';
@@ -74,13 +74,13 @@ export class Runs {
   }
 
   /** Null if no source lists the run. Throws the departure monitor's error if no other source has the run. */
-  async findRun(ask: Ask, start: RunStart): Promise<Run | null> {
+  async findRun(queryUpstream: QueryUpstream, start: RunStart): Promise<Run | null> {
     const timetable = this.#timetable.get();
     const isTrusted = this.#isTrusted(start.mode);
     const plannedRun = timetable && isTrusted ? await this.#findPlanned(timetable, start) : null;
     if (plannedRun) return plannedRun;
     try {
-      return await this.#findListed(ask, start);
+      return await this.#findListed(queryUpstream, start);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (error.statusCode < 500) return null;
@@ -163,11 +163,11 @@ export class Runs {
   }
 
   /** Null if the departure monitor does not list the run at that minute. */
-  async #findListed(ask: Ask, start: RunStart): Promise<Run | null> {
+  async #findListed(queryUpstream: QueryUpstream, start: RunStart): Promise<Run | null> {
     const { runId, stopId, mode, plannedAt } = start;
     const at = toSydneyWallClock(new Date(plannedAt));
     const request = { kind: 'departureMonitor', stopId, modes: [mode], at, withCalls: true } as const;
-    const response = await ask(request);
+    const response = await queryUpstream(request);
     const matches: [Departure, RunCalls][] = [];
     const { stopName } = await mapPage(request, response, (departure, record) => {
       const isOfRun = isSameRun(departure.runId, runId);

@@ -1,5 +1,5 @@
 import { HOUR_MS, SECOND_MS } from '../core/clock.ts';
-import type { Ask } from '../efa/ask.ts';
+import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { freshnessOfFeeds, type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';
 import { FEED_SOURCES, type FeedSourceId, feedOfFile } from '../realtime/polling/feed-source.ts';
@@ -69,7 +69,7 @@ export function createBoards(parts: {
   feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'trusted' | 'problemOf' | 'freshUntil' | 'list'>;
   findAlerts?: FindAlerts;
   /** Sends the background requests for comparisons. */
-  ask: Ask;
+  queryUpstream: QueryUpstream;
   now: () => number;
   record?: Boards['count'];
 }): Boards {
@@ -176,7 +176,13 @@ export function createBoards(parts: {
     const { timetable, stop, stops, lackingFiles } = available;
     const [page] = pages;
     if (!page || !Number.isFinite(page.from) || lackingFiles.length > 0) return;
-    const all = { request, limit: COMPARED_LIMIT, showsCancelled: true, isWanted: () => true, ask: parts.ask };
+    const all = {
+      request,
+      limit: COMPARED_LIMIT,
+      showsCancelled: true,
+      isWanted: () => true,
+      queryUpstream: parts.queryUpstream,
+    };
     const moment = now();
     const needed = listFeeds(available, request.modes);
     const trusted = feeds.trusted(moment).filter(({ source }) => needed.includes(source));
@@ -193,8 +199,9 @@ export function createBoards(parts: {
 
   /** Reads a page for comparison. An upstream failure says nothing about the timetable, so callers ignore errors. */
   async function compareInBackground({ request }: BoardRequest, available: Available): Promise<void> {
-    const ask: Ask = (call, options) => parts.ask(call, { ...options, priority: 'background' });
-    const compared = { request, limit: 1, showsCancelled: true, isWanted: () => true, ask };
+    const queryUpstream: QueryUpstream = (call, options) =>
+      parts.queryUpstream(call, { ...options, priority: 'background' });
+    const compared = { request, limit: 1, showsCancelled: true, isWanted: () => true, queryUpstream };
     const { pages } = await readMonitorBoard(compared);
     compare(compared, available, pages);
   }

@@ -52,7 +52,7 @@ async function describeService(): Promise<Description> {
   const store = openEmbeddedStore(':memory:');
   const app = await buildApp({
     config: { publicUrl: url, docsUrl: `${url}/docs`, trustProxy: false },
-    ask: () => Promise.reject(new Error('there is no authority')),
+    queryUpstream: () => Promise.reject(new Error('there is no upstream')),
     access: { store, acceptsTestKeys: false },
     now: () => new Date(),
     extensions: [streams()],

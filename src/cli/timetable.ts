@@ -121,8 +121,8 @@ async function openSource(
   const silent = { info() {}, warn() {}, error() {} };
   const redis = redisUrls.length > 0 ? await openRedis(redisUrls, silent) : null;
   const meters = redis ? createSharedMeters(redis, { apiKeys, limits }) : undefined;
-  const asks = apiKeys.map(() => () => Promise.reject(new Error('only files are downloaded')));
-  const { callForFeed } = protectUpstream({ asks, limits, log: silent, meters });
+  const callByKey = apiKeys.map(() => () => Promise.reject(new Error('only files are downloaded')));
+  const { callForFeed } = protectUpstream({ callByKey, limits, log: silent, meters });
   const options = {
     url,
     apiKeys,

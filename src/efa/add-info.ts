@@ -4,8 +4,8 @@ import { freshnessOf } from '../transit/freshness.ts';
 import { STOP_ID } from '../transit/region.ts';
 import { parseTimestamp } from '../transit/time.ts';
 import { mapAlerts, readInfos, restrictsWheelchairs } from './alerts.ts';
-import type { Ask } from './ask.ts';
 import { findMode } from './product-class.ts';
+import type { QueryUpstream } from './query-upstream.ts';
 import {
   firstElements,
   type JsonObject,
@@ -98,8 +98,8 @@ const NO_END = Date.UTC(2100, 0);
 const MAX_RUN_MS = 12 * HOUR_MS;
 
 /** Every notice that upstream lists, including expired ones. Each text is an alert of its own, as on boards. */
-export async function readCurrentAlerts(ask: Ask) {
-  const response = await ask({ kind: 'notices' });
+export async function readCurrentAlerts(queryUpstream: QueryUpstream) {
+  const response = await queryUpstream({ kind: 'notices' });
   const { kept: notices, leftOut } = await mapRecords(response.payload.infos, readNotice, mapNotice);
   return { alerts: notices.flat(), leftOut, freshness: freshnessOf(response) };
 }

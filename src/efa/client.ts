@@ -1,12 +1,12 @@
 import { createConcurrencyLimit, nextTurn } from '../core/event-loop-turn.ts';
 import { ApiError } from '../errors/api-error.ts';
-import type { AskAuthority, AskOptions, ReceivedResponse } from './ask.ts';
-import { AuthorityHttp } from './authority-http.ts';
 import { isOfThePast } from './departure-page.ts';
 import { declined, excerpt, toUpstreamError, unexpectedResponse } from './failure.ts';
 import type { DepartureMonitorPayload } from './payload.ts';
+import type { CallUpstream, QueryOptions, ReceivedResponse } from './query-upstream.ts';
 import { isResponseTo, type PayloadOf, readResponse, toRequest, type UpstreamRequest } from './request.ts';
 import { LimitError, RESPONSE_LIMITS, readJson } from './response/json-reader.ts';
+import { UpstreamHttp } from './upstream-http.ts';
 
 /** More than the rate allows at once, because waiting for a connection would use up the deadline. */
 const MAX_CONNECTIONS = 64;
@@ -20,12 +20,12 @@ const readLarge = createConcurrencyLimit(MAX_LARGE_AT_ONCE);
  */
 export function createEfaClient(
   options: { apiKey: string; timeoutMs: number } & Pick<
-    ConstructorParameters<typeof AuthorityHttp>[0],
+    ConstructorParameters<typeof UpstreamHttp>[0],
     'url' | 'proxyUrl' | 'clock' | 'now'
   >,
-): { ask: AskAuthority; close(): Promise<void> } {
+): { callUpstream: CallUpstream; close(): Promise<void> } {
   const { apiKey, timeoutMs, now } = options;
-  const http = new AuthorityHttp({
+  const http = new UpstreamHttp({
     ...options,
     connectTimeoutMs: timeoutMs,
     connections: MAX_CONNECTIONS,
@@ -34,10 +34,10 @@ export function createEfaClient(
     readLarge,
   });
 
-  function send<Asked extends UpstreamRequest>(
-    request: Asked,
-    { signal }: AskOptions = {},
-  ): Promise<ReceivedResponse<PayloadOf<Asked>>> {
+  function send<Requested extends UpstreamRequest>(
+    request: Requested,
+    { signal }: QueryOptions = {},
+  ): Promise<ReceivedResponse<PayloadOf<Requested>>> {
     const { endpoint, query } = toRequest(request);
     return http.get(`/${endpoint}?${new URLSearchParams(query)}`, { apiKey, timeoutMs, signal }, async (json) => {
       // One response per turn: when several arrive together, each is passed on before the next is read.
@@ -53,23 +53,23 @@ export function createEfaClient(
     });
   }
 
-  const ask: AskAuthority = (request, options) =>
+  const callUpstream: CallUpstream = (request, options) =>
     send(request, options).catch((error) => {
       throw error instanceof ApiError ? error : toUpstreamError(error, timeoutMs);
     });
 
-  return { ask, close: () => http.close() };
+  return { callUpstream, close: () => http.close() };
 }
 
 const RECORD_KEYS = ['locations', 'stopEvents', 'journeys', 'infos'];
 const KNOWN_KEYS = ['version', 'systemMessages', ...RECORD_KEYS];
 
 /** Reads the body of a response with status 200. Throws `UPSTREAM_ERROR` if it does not answer the request. */
-export async function readPayload<Asked extends UpstreamRequest>(
+export async function readPayload<Requested extends UpstreamRequest>(
   body: Buffer,
-  request: Asked,
+  request: Requested,
   apiKey: string,
-): Promise<PayloadOf<Asked>> {
+): Promise<PayloadOf<Requested>> {
   const json = await readJson(body).catch((error) => {
     if (error instanceof LimitError) throw unexpectedResponse(error.message);
     throw unexpectedResponse(`the response is not JSON: ${excerpt(body.toString(), apiKey)}`);

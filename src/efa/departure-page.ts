@@ -6,10 +6,10 @@ import { LeftOut, type LeftOutCounts, need } from '../transit/left-out.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { fromSydneyWallClock, parseTimestamp } from '../transit/time.ts';
 import { mapAlerts, restrictsWheelchairs, withBooking } from './alerts.ts';
-import type { Ask, AskOptions, UpstreamResponse } from './ask.ts';
 import { findKnownStop } from './expected-response.ts';
 import { type DepartureMonitorPayload, readStopEvent, type StopEvent, saysDateInvalid } from './payload.ts';
 import { findMode } from './product-class.ts';
+import type { QueryOptions, QueryUpstream, UpstreamResponse } from './query-upstream.ts';
 import { findTime, isCancelled, isTracked } from './realtime.ts';
 import type { UpstreamRequest } from './request.ts';
 import { readObject, readRawText } from './response/field.ts';
@@ -65,8 +65,12 @@ const CONFIRMED_MS = 3 * MINUTE_MS;
  * Throws `STOP_NOT_FOUND` if upstream does not know the stop, `DATE_OUT_OF_RANGE` if it has no timetable for the day,
  * `UPSTREAM_ERROR` if the response is for another stop. A known stop without departures is an empty page.
  */
-export async function readPage(ask: Ask, request: DeparturesRequest, options?: AskOptions): Promise<DeparturePage> {
-  return mapPage(request, await ask(request, options));
+export async function readPage(
+  queryUpstream: QueryUpstream,
+  request: DeparturesRequest,
+  options?: QueryOptions,
+): Promise<DeparturePage> {
+  return mapPage(request, await queryUpstream(request, options));
 }
 
 /** Maps a response that was already received; throws like `readPage`. `onDeparture` receives each departure with its record. */

@@ -116,8 +116,8 @@ export function findKnownStop(payload: DepartureMonitorPayload, stopId: string):
 export function isBoardOfAnotherStop(payload: DepartureMonitorPayload, stopId: string): boolean {
   const locations = readLocations(payload);
   if (payload.stopEvents.length === 0 && !locations[0]?.isBest) return false;
-  const isAsked = (point: StopPoint) => isStop(point, stopId);
-  if (locations.some(isAsked) || readEventLocations(payload).some(isAsked)) return false;
+  const isRequested = (point: StopPoint) => isStop(point, stopId);
+  if (locations.some(isRequested) || readEventLocations(payload).some(isRequested)) return false;
   if (STATION.test(stopId) || STREET_STOP.test(stopId) || INTERNAL.test(stopId)) return true;
   return !locations.some((location) => mayBeStop(listIds(location), stopId));
 }

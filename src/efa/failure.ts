@@ -140,11 +140,11 @@ export function outcomeOf(error: unknown) {
 }
 
 /** Who is at fault for a failed call. For a 5xx or an unreadable response it can be either. */
-export type Blame = 'authority' | 'request' | 'unclear';
+export type Blame = 'upstream' | 'request' | 'unclear';
 
 export function blameOf(error: unknown): Blame {
   const outcome = outcomeOf(error);
-  if (outcome === 'timeout' || outcome === 'unreachable') return 'authority';
+  if (outcome === 'timeout' || outcome === 'unreachable') return 'upstream';
   if (outcome === 'declined') return 'request';
   const { status } = (error as { cause?: { status?: number } }).cause ?? {};
   return outcome === 'status-other' && status !== undefined && status >= 400 ? 'request' : 'unclear';

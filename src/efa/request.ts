@@ -97,7 +97,7 @@ export type UpstreamRequest = {
 }[keyof typeof KINDS];
 
 /** The payload of upstream's response to this request. */
-export type PayloadOf<Asked extends UpstreamRequest> = ReturnType<(typeof KINDS)[Asked['kind']]['read']>;
+export type PayloadOf<Requested extends UpstreamRequest> = ReturnType<(typeof KINDS)[Requested['kind']]['read']>;
 
 /** The request to send. */
 export function toRequest(request: UpstreamRequest): { endpoint: string; query: EfaQuery } {
@@ -106,10 +106,10 @@ export function toRequest(request: UpstreamRequest): { endpoint: string; query: 
 }
 
 /** False for responses of another endpoint, boards of another stop, and departures instead of arrivals. */
-export function isResponseTo<Asked extends UpstreamRequest>(
-  request: Asked,
+export function isResponseTo<Requested extends UpstreamRequest>(
+  request: Requested,
   json: object,
-  payload: PayloadOf<Asked>,
+  payload: PayloadOf<Requested>,
 ): boolean {
   if (!isExpected(KINDS[request.kind].expected, json, payload)) return false;
   if (request.kind !== 'departureMonitor') return true;
@@ -118,8 +118,11 @@ export function isResponseTo<Asked extends UpstreamRequest>(
 }
 
 /** `json` is the response as received; anything but an object is read as an empty response. */
-export function readResponse<Asked extends UpstreamRequest>({ kind }: Asked, json: unknown): PayloadOf<Asked> {
-  return KINDS[kind].read(readObject(json) ?? {}) as PayloadOf<Asked>;
+export function readResponse<Requested extends UpstreamRequest>(
+  { kind }: Requested,
+  json: unknown,
+): PayloadOf<Requested> {
+  return KINDS[kind].read(readObject(json) ?? {}) as PayloadOf<Requested>;
 }
 
 export function freshnessClassOf(request: UpstreamRequest): FreshnessClass {
@@ -157,7 +160,7 @@ export interface DepartureMonitorRequest {
 /** The parameters of an upstream request that depend on our request. */
 export type EfaQuery = Readonly<Record<string, string>>;
 
-const JOURNEYS_ASKED = '6';
+const JOURNEYS_REQUESTED = '6';
 /** Four decimals are a grid of about ten metres, so that callers near each other share a response. */
 const POSITION_DECIMALS = 4;
 const STREET_STOP = /^g\d+$/;
@@ -201,7 +204,7 @@ function toTripQuery(request: {
     ...toEnd('destination', to),
     depArrMacro: isArrival ? 'arr' : 'dep',
     ...toDateAndTime(at),
-    calcNumberOfTrips: JOURNEYS_ASKED,
+    calcNumberOfTrips: JOURNEYS_REQUESTED,
     ...(modes && toExclusion(modes)),
     ...(isAccessible && { wheelchair: 'on' }),
   };

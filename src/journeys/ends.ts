@@ -1,6 +1,6 @@
 import { withTimeLimit } from '../core/clock.ts';
-import type { Ask } from '../efa/ask.ts';
 import { mayBeStop } from '../efa/expected-response.ts';
+import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { findStopName, listIds, readStopPoint } from '../efa/stop-point.ts';
 import { nullIfApiError } from '../errors/api-error.ts';
 import type { StopRegister } from '../stops/register.ts';
@@ -84,7 +84,7 @@ const STATION = /^\d+$/;
  * stands, the name is requested from upstream.
  */
 export async function nameEnd(
-  { ask, stops }: { ask: Ask; stops: Pick<StopRegister, 'get'> },
+  { queryUpstream, stops }: { queryUpstream: QueryUpstream; stops: Pick<StopRegister, 'get'> },
   journeys: readonly Journey[],
   stopId: string,
   end: 'origin' | 'destination',
@@ -92,7 +92,7 @@ export async function nameEnd(
   const registered = stops.get(stopId);
   if (registered) return withoutPlatform(registered.name);
   const { name, isCertain } = findEndName(journeys, stopId, end);
-  return isCertain ? name : ((await findStationName(ask, stopId)) ?? name);
+  return isCertain ? name : ((await findStationName(queryUpstream, stopId)) ?? name);
 }
 
 /**
@@ -121,10 +121,10 @@ function findEndName(journeys: readonly Journey[], stopId: string, end: 'origin'
 }
 
 /** Null if upstream does not know the stop, or does not answer in time. */
-async function findStationName(ask: Ask, stopId: string): Promise<string | null> {
+async function findStationName(queryUpstream: QueryUpstream, stopId: string): Promise<string | null> {
   try {
     const { payload } = await withTimeLimit(PATIENCE_MS, (signal) =>
-      ask({ kind: 'stopFinder', text: stopId }, { priority: 'background', signal }),
+      queryUpstream({ kind: 'stopFinder', text: stopId }, { priority: 'background', signal }),
     );
     const places = payload.locations.flatMap((place) => readStopPoint(place) ?? []);
     const stop = places.find((place) => place.type === 'stop' && listIds(place).includes(stopId));

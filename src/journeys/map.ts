@@ -66,10 +66,10 @@ export async function mapJourneys(
   const shownJourneys =
     requested.cancelled === 'include' ? arriving : arriving.filter((journey) => !isCancelled(journey));
   if (shownJourneys.length === 0) throw whyNoJourneys(payload, requested, arriving.length);
-  const areAsked =
+  const areRequested =
     shownJourneys.some((journey) => isRequestedEnd(originOf(journey), from)) &&
     shownJourneys.some((journey) => isRequestedEnd(destinationOf(journey), to));
-  if (!areAsked) throw unexpectedResponse(`the journeys are not from ${formatPlace(from)} to ${formatPlace(to)}`);
+  if (!areRequested) throw unexpectedResponse(`the journeys are not from ${formatPlace(from)} to ${formatPlace(to)}`);
   const elsewhere = journeys.length - arriving.length;
   const cancelled = arriving.length - shownJourneys.length;
   return {

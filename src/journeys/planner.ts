@@ -6,9 +6,9 @@ import type { Journeys } from './source.ts';
 /** Returns the trip planner as a source of journeys. `stops` supplies positions that a response lacks. */
 export function plannerJourneys(stops: Pick<StopRegister, 'get'>): Journeys {
   return {
-    async find({ via, from, to, at, isArrival, modes, isAccessible, conditions, cancelled, mayBeNone }, ask) {
+    async find({ via, from, to, at, isArrival, modes, isAccessible, conditions, cancelled, mayBeNone }, queryUpstream) {
       if (via?.length) throw viaNeedsTimetable();
-      const response = await ask({ kind: 'trip', from, to, at, isArrival, modes, isAccessible });
+      const response = await queryUpstream({ kind: 'trip', from, to, at, isArrival, modes, isAccessible });
       const map = mayBeNone ? mapJourneysOrNone : mapJourneys;
       const mapped = await map(response.payload, { from, to, at, conditions, cancelled }, stops);
       const { retrievedAt, freshness } = response;

@@ -31,7 +31,7 @@ export function keepFitting(
     (mode === 'walk' || modes.includes(mode)) && !(wheelchair && isAccessible === false);
   const fitting = journeys.filter((journey) => journey.legs.every(fits) && countChanges(journey) <= max_changes);
   const count = journeys.length - fitting.length;
-  return { journeys: fitting, leftOut: count > 0 ? { 'not asked for': count } : {} };
+  return { journeys: fitting, leftOut: count > 0 ? { 'not requested': count } : {} };
 }
 
 /**

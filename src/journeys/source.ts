@@ -1,5 +1,5 @@
 import { type Clock, SECOND_MS } from '../core/clock.ts';
-import type { Ask } from '../efa/ask.ts';
+import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { RequestedFields } from '../transit/additional-fields.ts';
 import type { Freshness } from '../transit/freshness.ts';
@@ -49,7 +49,7 @@ export interface FoundJourneys {
  * `DATE_OUT_OF_RANGE`.
  */
 export interface Journeys {
-  find(query: JourneyQuery, ask: Ask): Promise<FoundJourneys>;
+  find(query: JourneyQuery, queryUpstream: QueryUpstream): Promise<FoundJourneys>;
 }
 
 /** Plans from the timetable. */
@@ -110,12 +110,12 @@ export function chooseJourneys(options: {
   }
 
   return {
-    async find(query, ask) {
+    async find(query, queryUpstream) {
       if (query.via?.length) return byTimetable(query, 'via');
-      if (!timetable.covers(query)) return planner.find(query, ask);
+      if (!timetable.covers(query)) return planner.find(query, queryUpstream);
       if (mode === 'timetable') return byTimetable(query, 'by setting');
       if (isScarce()) return byTimetable(query, 'calls are short');
-      const planned = planner.find(query, ask);
+      const planned = planner.find(query, queryUpstream);
       let cancel = () => {};
       const timeout = new Promise<null>((resolve) => {
         cancel = clock.after(PATIENCE_MS, () => resolve(null));

@@ -185,7 +185,8 @@ export async function beginSearch(
       modes: query.modes.reduce((bits, mode) => bits | (1 << MODES.indexOf(mode)), 0),
       isWheelchair: query.isAccessible,
     },
-    search: <Name extends SearchName>(name: Name, asked: SearchQuery<Name>) => engine.search(name, asked, trusted),
+    search: <Name extends SearchName>(name: Name, requested: SearchQuery<Name>) =>
+      engine.search(name, requested, trusted),
     freshness: (asOf: readonly number[]) =>
       freshnessOfFeeds(feeds, needed, { asOf: asOf.length > 0 ? Math.min(...asOf) : null, now: now() }),
   };

@@ -56,7 +56,11 @@ export function createOperations(options: {
     createLineOperation({ lines, stops, alerts }),
     createTimetableOperation({ lines, stops }),
     createTripsOperation({ stops, journeys, findLiftsOut: alerts.liftsOut }),
-    createFollowOperation({ stops, journeys, listAlerts: async (ask) => (await alerts.read(ask)).alerts }),
+    createFollowOperation({
+      stops,
+      journeys,
+      listAlerts: async (queryUpstream) => (await alerts.read(queryUpstream)).alerts,
+    }),
     createReachOperation(options),
     createTimesOperation(options),
     createAlertsOperation({ list: alerts, stops }),

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Runs } from '../boards/runs.ts';
 import type { BoardOrigin, Boards } from '../boards/source.ts';
 import type { IdSigner } from '../core/signer.ts';
-import type { Ask } from '../efa/ask.ts';
+import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { ERROR_TABLE, type ErrorCode } from '../errors/api-error.ts';
 import { invalidParameters, type ParameterProblem, pastDate } from '../errors/messages.ts';
 import type { JourneyOrigin } from '../journeys/source.ts';
@@ -44,12 +44,12 @@ export interface Notice {
 }
 
 /** Whether the sandbox simulates a failure for that request. No fallback may hide such a failure. */
-export type IsRehearsal = (request: Parameters<Ask>[0]) => boolean;
+export type IsRehearsal = (request: Parameters<QueryUpstream>[0]) => boolean;
 
 /** The context of an operation. */
 export interface FindContext {
   /** Requests data from upstream for the caller, until the caller's deadline. */
-  ask: Ask;
+  queryUpstream: QueryUpstream;
   /** Names of the accounts waiting for the response; absent for the service's own pages. */
   accounts?: ReadonlySet<string>;
   /** Finds boards in the timetable or the departure monitor. */
@@ -251,7 +251,7 @@ const LIST = new Intl.ListFormat('en-AU');
  * date the time is the present time of day. A `time` in ISO 8601 has both. Journeys accept yesterday, because callers look them
  * up again after midnight. Throws `DATE_OUT_OF_RANGE` for earlier days.
  */
-export function askedWallClock(
+export function requestedWallClock(
   { date, time: timeText }: { date?: string | undefined; time?: string | undefined },
   now: Date,
 ): WallClock | null {

@@ -7,7 +7,7 @@ import type { Log } from '../core/log.ts';
 import { ownText } from '../core/own-memory.ts';
 import type { IdSigner } from '../core/signer.ts';
 import { SingleFlight } from '../core/single-flight.ts';
-import { type Ask, type AskOptions, MAX_WAITING, type Priority } from '../efa/ask.ts';
+import { MAX_WAITING, type Priority, type QueryOptions, type QueryUpstream } from '../efa/query-upstream.ts';
 import { upstreamTimeout } from '../errors/messages.ts';
 import { isEveryday, type LeftOutCounts } from '../transit/left-out.ts';
 import { MODES } from '../transit/mode.ts';
@@ -24,7 +24,7 @@ export interface Requester {
 }
 
 /** The callers waiting for a response, as upstream calls take them. */
-type Callers = Pick<Required<AskOptions>, 'priority' | 'accounts'>;
+type Callers = Pick<Required<QueryOptions>, 'priority' | 'accounts'>;
 
 /** Runs operations and caches their responses. */
 export interface Responses extends Pick<ReturnType<typeof createFinishedResponses>, 'bytesOf'> {
@@ -49,7 +49,7 @@ export function queryKey({ path }: Operation, query: Query): string {
 
 /** Equal requests at the same time run their operation once. A request waits at most `deadlineMs`. */
 export function createResponses(options: {
-  ask: Ask;
+  queryUpstream: QueryUpstream;
   boards?: Boards | undefined;
   runs?: Runs | undefined;
   now: () => Date;
@@ -62,7 +62,7 @@ export function createResponses(options: {
   countLeftOut?: (path: string, leftOut: LeftOutCounts) => void;
 }): Responses {
   const {
-    ask,
+    queryUpstream,
     boards = monitorBoards,
     now,
     ids,
@@ -84,7 +84,7 @@ export function createResponses(options: {
     // seconds. One second's worth of calls leaves room for other requests.
     const limited = createConcurrencyLimit(Math.max(1, Math.min(MAX_WAITING[waiting.priority], callsPerSecond)));
     const contextUntil = (deadline: AbortSignal): FindContext => ({
-      ask: askFor(waiting, deadline),
+      queryUpstream: queryFor(waiting, deadline),
       accounts: waiting.accounts,
       boards,
       runs,
@@ -107,9 +107,14 @@ export function createResponses(options: {
     return finished.keep(key, result, link);
   }
 
-  function askFor({ priority, accounts }: Callers, deadline: AbortSignal): Ask {
-    return (request, { signal, ...more }: AskOptions = {}) =>
-      ask(request, { priority, accounts, ...more, signal: signal ? AbortSignal.any([deadline, signal]) : deadline });
+  function queryFor({ priority, accounts }: Callers, deadline: AbortSignal): QueryUpstream {
+    return (request, { signal, ...more }: QueryOptions = {}) =>
+      queryUpstream(request, {
+        priority,
+        accounts,
+        ...more,
+        signal: signal ? AbortSignal.any([deadline, signal]) : deadline,
+      });
   }
 
   function reportLeftOut(path: string, leftOut: LeftOutCounts): void {

@@ -41,8 +41,8 @@ export function openJourneys(options: {
   const journeySource = choose();
   return {
     journeys: {
-      async find(query, ask) {
-        const journeys = await journeySource.find(query, ask);
+      async find(query, queryUpstream) {
+        const journeys = await journeySource.find(query, queryUpstream);
         record(journeys.origin);
         return journeys;
       },

@@ -27,7 +27,7 @@ export function openRealtime(
     recordPoll?: (source: FeedId, outcome: PollOutcome) => void;
     recordBoard?: Boards['count'];
   } & Pick<ConstructorParameters<typeof LiveFeeds>[0], 'log'> &
-    Pick<Parameters<typeof createBoards>[0], 'ask'> &
+    Pick<Parameters<typeof createBoards>[0], 'queryUpstream'> &
     Omit<ConstructorParameters<typeof FeedClient>[0], 'now'>,
 ): {
   boards: Boards;

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MINUTE_MS, SECOND_MS } from '../core/clock.ts';
-import { AuthorityHttp } from '../efa/authority-http.ts';
 import { outcomeOf } from '../efa/failure.ts';
+import { UpstreamHttp } from '../efa/upstream-http.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { FailedDownload, type ScheduleSource } from '../timetable/update/download.ts';
 import { baseOf } from './upstream-source.ts';
@@ -29,7 +29,7 @@ export function openScheduleSource(options: {
   maxBytes?: number;
 }): ScheduleSource & { close(): Promise<void> } {
   const { url, apiKeys, proxyUrl, callForFeed, now, downloadMs = DOWNLOAD_MS, maxBytes = MAX_ZIP_BYTES } = options;
-  const http = new AuthorityHttp({
+  const http = new UpstreamHttp({
     url: baseOf(url),
     connections: 1,
     connectTimeoutMs: CONNECT_MS,

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts';
-import type { Ask } from '../efa/ask.ts';
 import { findMode } from '../efa/product-class.ts';
+import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { toRequest } from '../efa/request.ts';
 import { readNetwork } from '../sandbox/network/gtfs-network.ts';
 import type { SandboxNetwork } from '../sandbox/network/network.ts';
@@ -25,7 +25,7 @@ const NO_KEY = '';
 
 /** Returns upstream's address and keys. Without a key it starts the embedded sandbox as upstream. */
 export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, { now }: { now: () => Date }) {
-  if (upstream.kind === 'authority') {
+  if (upstream.kind === 'real') {
     const { url, apiKeys } = upstream;
     return {
       url,
@@ -82,21 +82,21 @@ function findRailOrFerry(productClass: number): Mode | null {
 }
 
 /**
- * Wraps `ask` so that the sandbox can rehearse failures. Each rehearsed failure gets a protection of its own, built from
+ * Wraps `queryUpstream` so that the sandbox can rehearse failures. Each rehearsed failure gets a protection of its own, built from
  * `guard`, so it affects no other request and has the same outcome every time.
  */
-export function withRehearsals(ask: Ask, guard: ProtectionOptions): Ask {
-  const isolated = new Map<string, Ask>();
+export function withRehearsals(queryUpstream: QueryUpstream, guard: ProtectionOptions): QueryUpstream {
+  const isolated = new Map<string, QueryUpstream>();
 
-  function askFor(code: string): Ask {
-    const isolatedAsk = isolated.get(code) ?? protectUpstream({ ...guard, breaker: alwaysClosed }).ask;
-    isolated.set(code, isolatedAsk);
-    return isolatedAsk;
+  function queryFor(code: string): QueryUpstream {
+    const isolatedQuery = isolated.get(code) ?? protectUpstream({ ...guard, breaker: alwaysClosed }).queryUpstream;
+    isolated.set(code, isolatedQuery);
+    return isolatedQuery;
   }
 
   return (request, options) => {
     const { endpoint, query } = toRequest(request);
     const code = findRehearsalCode(endpoint, new URLSearchParams(query));
-    return (code === null ? ask : askFor(code))(request, options);
+    return (code === null ? queryUpstream : queryFor(code))(request, options);
   };
 }

@@ -78,7 +78,7 @@ export async function rankMatches(
 function mapLocation(location: StopPoint, types: readonly PlaceType[]): { match: number; found: PlaceMatch } {
   const type = TYPE_OF_UPSTREAM.get(location.type);
   // Platforms, and kinds of places never seen before.
-  if (!type || !types.includes(type)) throw new LeftOut('not asked for');
+  if (!type || !types.includes(type)) throw new LeftOut('not requested');
   const position = findPosition(location);
   return {
     match: (location.matchQuality ?? 0) / (type === 'stop' ? BEST_MATCH.stop : BEST_MATCH.other),

@@ -1,5 +1,5 @@
-import type { Ask } from '../efa/ask.ts';
 import { readPage } from '../efa/departure-page.ts';
+import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { MODES } from '../transit/mode.ts';
 import { nextWeekdayMorning } from '../transit/time.ts';
@@ -9,11 +9,14 @@ import { mergeLines } from './register.ts';
  * Requests the lines that depart now or, if there are none, on the next weekday morning, because it may be night. For a
  * platform, upstream lists the lines of its station. Throws `STOP_NOT_FOUND` if upstream does not have the stop.
  */
-export async function requestLines(stopId: string, { ask, now }: { ask: Ask; now: () => Date }) {
+export async function requestLines(
+  stopId: string,
+  { queryUpstream, now }: { queryUpstream: QueryUpstream; now: () => Date },
+) {
   let name = stopId;
   try {
     for (const at of [null, nextWeekdayMorning(now())]) {
-      const page = await readPage(ask, { kind: 'departureMonitor', stopId, modes: MODES, at });
+      const page = await readPage(queryUpstream, { kind: 'departureMonitor', stopId, modes: MODES, at });
       name = page.stopName;
       if (page.departures.length === 0) continue;
       const lines = page.departures.map((departure) => ({

@@ -1,9 +1,9 @@
 import { DAY_MS } from '../core/clock.ts';
 import { createBoundedMap } from '../core/own-memory.ts';
-import type { Ask } from '../efa/ask.ts';
 import { findKnownStop } from '../efa/expected-response.ts';
 import { type DepartureMonitorPayload, findUnknownStopMessage } from '../efa/payload.ts';
 import { findMode } from '../efa/product-class.ts';
+import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { readObject } from '../efa/response/field.ts';
 import { readProduct } from '../efa/response/run.ts';
 import { ApiError, nullIfApiError } from '../errors/api-error.ts';
@@ -33,15 +33,15 @@ export class StopChecks {
 
   /**
    * Finds the nearest `limit` candidates that a requested mode serves. Candidates are sorted by distance. They are checked in
-   * this order until the limit is filled, a check fails, or no call is left. With `mayAsk` false there are no checks. A stop
+   * this order until the limit is filled, a check fails, or no call is left. With `mayCall` false there are no checks. A stop
    * that could not be checked is returned, with `knownUntil` 0. `knownUntil` is infinite if no check was needed.
    */
   async findServed(
     candidates: readonly NearbyStop[],
     request: { modes: readonly Mode[]; limit: number },
-    { ask, mayAsk, now }: { ask: Ask; mayAsk: boolean; now: Date },
-  ): Promise<{ stops: NearbyStop[]; knownUntil: number; hasAsked: boolean }> {
-    const limited = limitCalls(ask, mayAsk ? MAX_CALLS : 0);
+    { queryUpstream, mayCall, now }: { queryUpstream: QueryUpstream; mayCall: boolean; now: Date },
+  ): Promise<{ stops: NearbyStop[]; knownUntil: number; hasCalled: boolean }> {
+    const limited = limitCalls(queryUpstream, mayCall ? MAX_CALLS : 0);
     const mayServe = ({ modes }: NearbyStop) =>
       modes.length === 0 || modes.some((mode) => request.modes.includes(mode));
     // A stop listed with other modes only is dropped without a check.
@@ -54,7 +54,8 @@ export class StopChecks {
       next += batch.length;
       const results = await Promise.all(
         batch.map(
-          ({ stop_id }) => this.#find(stop_id, now) ?? (hasFailed ? null : this.#check(limited.ask, stop_id, now)),
+          ({ stop_id }) =>
+            this.#find(stop_id, now) ?? (hasFailed ? null : this.#check(limited.queryUpstream, stop_id, now)),
         ),
       );
       hasFailed ||= results.includes(null);
@@ -67,7 +68,7 @@ export class StopChecks {
         stops.push(checked);
       }
     }
-    return { stops, knownUntil, hasAsked: limited.callsLeft() < (mayAsk ? MAX_CALLS : 0) };
+    return { stops, knownUntil, hasCalled: limited.callsLeft() < (mayCall ? MAX_CALLS : 0) };
   }
 
   #find(stopId: string, now: Date): StopActivity | null {
@@ -79,10 +80,10 @@ export class StopChecks {
    * Requests the departures now or, if there are none, on the next weekday morning, because it may be night or a holiday. Null
    * if that fails at present.
    */
-  async #check(ask: Ask, stopId: string, now: Date): Promise<StopActivity | null> {
+  async #check(queryUpstream: QueryUpstream, stopId: string, now: Date): Promise<StopActivity | null> {
     try {
       for (const at of [null, nextWeekdayMorning(now)]) {
-        const { payload } = await ask({ kind: 'departureMonitor', stopId, modes: MODES, at });
+        const { payload } = await queryUpstream({ kind: 'departureMonitor', stopId, modes: MODES, at });
         if (payload.stopEvents.length > 0) return this.#remember(stopId, modesSeen(payload), now);
         // Only two responses count against the stop: its own board without departures, and that upstream does not have it.
         if (!findKnownStop(payload, stopId) && !findUnknownStopMessage(payload.systemMessages)) return null;
@@ -102,17 +103,20 @@ export class StopChecks {
   }
 }
 
-/** Wraps `ask` with a limit of calls; it fails when none is left. Cached responses and shared calls are free. */
-function limitCalls(ask: Ask, mostCalls: number): { ask: Ask; callsLeft(): number } {
+/** Wraps `queryUpstream` with a limit of calls; it fails when none is left. Cached responses and shared calls are free. */
+function limitCalls(
+  queryUpstream: QueryUpstream,
+  mostCalls: number,
+): { queryUpstream: QueryUpstream; callsLeft(): number } {
   let callsLeft = mostCalls;
   return {
     callsLeft: () => callsLeft,
-    async ask(request, options) {
+    async queryUpstream(request, options) {
       if (callsLeft <= 0) {
         throw new ApiError('UPSTREAM_UNAVAILABLE', 'This request may not cost more calls of Transport for NSW.');
       }
       callsLeft--;
-      const response = await ask(request, options);
+      const response = await queryUpstream(request, options);
       if (freshnessOf(response).source !== 'upstream') callsLeft++;
       return response;
     },

@@ -6,7 +6,7 @@ import { type Clock, DAY_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts';
 import { writeDurably } from '../core/durable-file.ts';
 import { nextTurn } from '../core/event-loop-turn.ts';
 import type { Log } from '../core/log.ts';
-import type { Ask } from '../efa/ask.ts';
+import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { isCovered, middleOf } from '../transit/place.ts';
 import { type Bounds, BUILT_UP_CANBERRA } from '../transit/region.ts';
 import { toSydneyWallClock } from '../transit/time.ts';
@@ -128,7 +128,12 @@ export class Suburbs implements PlannerStops {
 /** Requests cells that are due, one at a time, at night. Returns a function that stops it. */
 export function sweepSuburbs(
   suburbs: Suburbs,
-  { stops, ask, clock, log }: { stops: Iterable<StopRecord>; ask: Ask; clock: Clock; log: Log<'warn'> },
+  {
+    stops,
+    queryUpstream,
+    clock,
+    log,
+  }: { stops: Iterable<StopRecord>; queryUpstream: QueryUpstream; clock: Clock; log: Log<'warn'> },
 ): () => void {
   let due: Bounds[] | null = null;
   let cancel = clock.after(REQUEST_EVERY_MS, look);
@@ -152,7 +157,7 @@ export function sweepSuburbs(
     if (!cell) return suburbs.save();
     const [lat, lng] = middleOf(cell);
     const request = { kind: 'coord', lat, lng, radiusMetres: RADIUS_METRES } as const;
-    const { payload } = await ask(request, { priority: 'background' });
+    const { payload } = await queryUpstream(request, { priority: 'background' });
     suburbs.note(cell, payload.locations, clock.now());
     await suburbs.save(CELLS_PER_SAVE);
   }

@@ -68,7 +68,7 @@ export const stopAccessField = accessField.meta({
   description: `Whether the stop is wheelchair accessible; null if unknown. ${ONLY_WITH_ACCESS}`,
 });
 
-export const askedLineIdField = lineIdField.nullable().optional().meta({
+export const requestedLineIdField = lineIdField.nullable().optional().meta({
   description:
     'ID for `/v1/lines/{line_id}`; null on a walk and if the line is not in the timetable. Only with `include=ids`',
 });

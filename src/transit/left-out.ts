@@ -1,7 +1,7 @@
 /** Why a record is left out, and whether it was good (`everyday`), worth a look (`unknown`) or `bad`. */
 const REASONS = {
   cancelled: 'everyday',
-  'not asked for': 'everyday',
+  'not requested': 'everyday',
   'missed change': 'everyday',
   'has left': 'everyday',
   'arrives too late': 'everyday',

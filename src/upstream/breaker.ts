@@ -109,7 +109,7 @@ export class Breaker {
     call: { isProbe: boolean; wasOpen: boolean },
   ): void {
     const hash = hashOf(request);
-    if (blame === 'authority') {
+    if (blame === 'upstream') {
       this.#silent.calls++;
       if (this.#silent.requests.size < MAX_COUNTED) this.#silent.requests.add(hash);
     } else {

@@ -1,7 +1,7 @@
 import { type Clock, type Deadlines, MINUTE_MS, within, withTimeLimit } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import type { AskAuthority, ReceivedResponse } from '../efa/ask.ts';
 import { blameOf, outcomeOf, UpstreamStatusError } from '../efa/failure.ts';
+import type { CallUpstream, ReceivedResponse } from '../efa/query-upstream.ts';
 import { requestKey, type UpstreamRequest } from '../efa/request.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { upstreamTimeout } from '../errors/messages.ts';
@@ -20,17 +20,17 @@ const ALARM_EVERY_MS = MINUTE_MS;
 
 /**
  * Makes a call when the breaker and the budget permit it, within the deadline and with at most one retry. Background calls are
- * not retried. `asks` has one `ask` for each upstream key.
+ * not retried. `callByKey` has one function for each upstream key.
  */
 export function createGuardedCall(options: {
-  asks: readonly AskAuthority[];
+  callByKey: readonly CallUpstream[];
   budget: Budget;
   breaker: Pick<Breaker, 'permit' | 'isOpen'>;
   clock: Clock;
   deadlines: Deadlines;
   log: Log<'info' | 'warn' | 'error'>;
 }) {
-  const { asks, budget, breaker, clock, deadlines, log } = options;
+  const { callByKey, budget, breaker, clock, deadlines, log } = options;
   /** Totals since the process began. */
   const counts = {
     /** All calls, retries included. */
@@ -121,11 +121,15 @@ export function createGuardedCall(options: {
       counts.calls++;
       const { priority } = ticket;
       const startedAt = clock.now();
-      const ask = asks[key] as AskAuthority;
+      const callUpstream = callByKey[key] as CallUpstream;
       try {
-        const response = await withTimeLimit(deadline - startedAt, (signal) => ask(request, { priority, signal }), {
-          after: clock.after,
-        });
+        const response = await withTimeLimit(
+          deadline - startedAt,
+          (signal) => callUpstream(request, { priority, signal }),
+          {
+            after: clock.after,
+          },
+        );
         const wasOpen = breaker.isOpen();
         permit.succeeded();
         if (wasOpen && !breaker.isOpen()) log.info({}, 'upstream responds again: circuit breaker closed');
@@ -149,7 +153,7 @@ export function createGuardedCall(options: {
       const { status } = statusOf(error);
       counts.keysRefused++;
       alarm(key, status, error);
-      if (asks.length > 1 && ticket.refusedBy === undefined) {
+      if (callByKey.length > 1 && ticket.refusedBy === undefined) {
         permit.withdrawn();
         // A 403 may concern the request: then the other key is refused too, and both stay in use.
         if (status === 401) budget.closeKey(key, REFUSED_KEY_PAUSE_MS);
@@ -187,9 +191,9 @@ export function createGuardedCall(options: {
     if (priority === 'background' || deadline - clock.now() < MIN_CALL_MS) return false;
     const { status, pauseSeconds } = statusOf(error);
     // A refused key is worth a retry if there is another key, even for a probe, which has learned nothing yet.
-    if (isKeyRefused(error)) return asks.length > 1;
+    if (isKeyRefused(error)) return callByKey.length > 1;
     if (breaker.isOpen()) return false;
-    if (pauseSeconds !== null) return asks.length > 1;
+    if (pauseSeconds !== null) return callByKey.length > 1;
     return status !== null ? status >= 500 : isConnectionLost(error);
   }
 

@@ -2,21 +2,21 @@ import { type Clock, type Deadlines, deadlinesFrom, systemClock } from '../core/
 import type { Log } from '../core/log.ts';
 import type { SharedRedis } from '../core/redis/shared-redis.ts';
 import { SingleFlight } from '../core/single-flight.ts';
-import type { AskAuthority, UpstreamResponse } from '../efa/ask.ts';
+import type { CallUpstream, UpstreamResponse } from '../efa/query-upstream.ts';
 import { Breaker } from './breaker.ts';
 import { Budget } from './budget/budget.ts';
 import { joinTicket, type Ticket } from './budget/call-queue.ts';
 import { type Meter, ProcessMeter } from './budget/meter.ts';
 import type { Limits } from './budget/pace.ts';
 import { createRedisMeter } from './budget/redis-meter.ts';
-import { createCachedAsk } from './cached-ask.ts';
+import { createCachedQuery } from './cached-query.ts';
 import { createGuardedCall } from './guarded-call.ts';
 import { createPauses } from './request-memory.ts';
 import { ResponseCache } from './response-cache.ts';
 
 export interface ProtectionOptions {
-  /** One `ask` for each upstream key. */
-  asks: readonly AskAuthority[];
+  /** One function for each upstream key. */
+  callByKey: readonly CallUpstream[];
   /** The limits of each key. */
   limits: Limits;
   log: Log<'info' | 'warn' | 'error'>;
@@ -30,23 +30,23 @@ export interface ProtectionOptions {
 const MAX_CACHE_BYTES = 64 * 1024 * 1024;
 
 /**
- * Wraps `ask` in the layers that protect upstream from too many calls, and the service from upstream's failures: cache, single
+ * Wraps the client in the layers that protect upstream from too many calls, and the service from upstream's failures: cache, single
  * flight, circuit breaker, budget, call. Responses report their freshness.
  */
 export function protectUpstream(options: ProtectionOptions) {
-  const { asks, limits, log, clock = systemClock } = options;
+  const { callByKey, limits, log, clock = systemClock } = options;
   const { now } = clock;
   const pauses = createPauses();
   const { deadlines = deadlinesFrom(), breaker = new Breaker(now, pauses) } = options;
-  const { meters = asks.map(() => new ProcessMeter(limits, now)) } = options;
+  const { meters = callByKey.map(() => new ProcessMeter(limits, now)) } = options;
   const cache = new ResponseCache({ maxBytes: MAX_CACHE_BYTES, now });
   const flights = new SingleFlight<UpstreamResponse<unknown>, Ticket>(joinTicket, now);
   const budget = new Budget({ meters, limits, clock });
-  const { call, callForFeed, counts } = createGuardedCall({ asks, budget, breaker, clock, deadlines, log });
-  const { ask, counts: answered } = createCachedAsk({ call, cache, flights, pauses, clock, deadlines });
+  const { call, callForFeed, counts } = createGuardedCall({ callByKey, budget, breaker, clock, deadlines, log });
+  const { queryUpstream, counts: answered } = createCachedQuery({ call, cache, flights, pauses, clock, deadlines });
 
   return {
-    ask,
+    queryUpstream,
     /** Makes a call for a feed, within the same budget. */
     callForFeed,
     /** Totals since the process began. */

@@ -63,7 +63,7 @@ export class FailureMemory {
   #pauseAfter(kind: UpstreamRequest['kind'], hash: string, error: ApiError): number {
     const before = this.#failures.get(hash);
     const blame = blameOf(error);
-    if (!before || this.#now() - before.at >= FORGET_MS || blame === 'authority') return FIRST_PAUSE_MS;
+    if (!before || this.#now() - before.at >= FORGET_MS || blame === 'upstream') return FIRST_PAUSE_MS;
     // Other requests of this kind have succeeded since the last failure, so this request is at fault.
     const isAtFault = blame === 'request' || (this.#lastSuccess.get(kind) ?? Number.NEGATIVE_INFINITY) > before.at;
     return Math.min(isAtFault ? MAX_PAUSE_MS : MAX_UNCLEAR_PAUSE_MS, 2 * before.pauseMs);

@@ -3,7 +3,7 @@ import type { LRUCache } from 'lru-cache';
 import { MINUTE_MS } from '../core/clock.ts';
 import { nextTurn } from '../core/event-loop-turn.ts';
 import { createBoundedMap, ownBytes, pipeThrough } from '../core/own-memory.ts';
-import type { ReceivedResponse } from '../efa/ask.ts';
+import type { ReceivedResponse } from '../efa/query-upstream.ts';
 import { readResponse, type UpstreamRequest } from '../efa/request.ts';
 import { RESPONSE_LIMITS, readJson } from '../efa/response/json-reader.ts';
 import type { FreshnessWindow } from '../transit/freshness.ts';

@@ -50,13 +50,13 @@ process.on('message', async (message: { key: string; requests: number } | LinkUs
     return;
   }
   const { key, requests } = message as { key: string; requests: number };
-  const asked: ReturnType<typeof app.ask>[] = [];
-  while (asked.length < requests) {
-    asked.push(app.ask(key));
+  const sent: ReturnType<typeof app.send>[] = [];
+  while (sent.length < requests) {
+    sent.push(app.send(key));
     // Leaves time for replies of Redis, as requests from a network do.
-    if (asked.length % 50 === 0) await setImmediate();
+    if (sent.length % 50 === 0) await setImmediate();
   }
-  const statuses = Object.groupBy(await Promise.all(asked), ({ statusCode }) => statusCode);
+  const statuses = Object.groupBy(await Promise.all(sent), ({ statusCode }) => statusCode);
   process.send?.(Object.fromEntries(Object.entries(statuses).map(([status, { length = 0 } = []]) => [status, length])));
 });
 process.on('disconnect', () => process.exit(0));

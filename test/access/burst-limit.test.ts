@@ -34,7 +34,7 @@ async function used(key: string): Promise<number | undefined> {
 async function countAdmitted(keys: string | readonly string[], requests: number, url?: string): Promise<number> {
   const given = [keys].flat();
   const responses = await Promise.all(
-    Array.from({ length: requests }, (_, index) => app.ask(given[index % given.length] ?? '', url)),
+    Array.from({ length: requests }, (_, index) => app.send(given[index % given.length] ?? '', url)),
   );
   const refused = responses.filter(({ statusCode }) => statusCode === 429);
   expect(new Set(refused.map((response) => response.json().error.code)).size).toBeLessThanOrEqual(1);
@@ -70,21 +70,21 @@ describe('the burst limit of an account', () => {
     const keys = [await issueTestKey(store, { email }), await issueTestKey(store, { email })];
     expect(await countAdmitted(keys, 500)).toBe(60);
     expect(await used(keys[0] ?? '')).toBe(60);
-    expect((await app.ask(await issueTestKey(store))).statusCode).toBe(200);
+    expect((await app.send(await issueTestKey(store))).statusCode).toBe(200);
   });
 
   it('invalid keys with an account’s ID use up none of its burst limit', async () => {
     const key = await issueTestKey(store);
-    expect((await app.ask(key)).statusCode).toBe(200);
+    expect((await app.send(key)).statusCode).toBe(200);
     const madeUp = Array.from({ length: 30 }, () => generateKey('live', parseKey(key)?.accountId ?? ''));
-    for (const other of madeUp) expect((await app.ask(other)).statusCode).toBe(401);
+    for (const other of madeUp) expect((await app.send(other)).statusCode).toBe(401);
     expect(await countAdmitted(key, 100)).toBe(59);
   });
 
   it('a refusal by the burst limit names the limit and the time to wait, and is not charged', async () => {
     const key = await issueTestKey(store);
     await countAdmitted(key, 60);
-    const { statusCode, headers, json } = await app.ask(key);
+    const { statusCode, headers, json } = await app.send(key);
     expect(statusCode).toBe(429);
     expect(headers).toMatchObject({ 'retry-after': '1', ratelimit: '"daily";r=940;t=50400' });
     expect(json().error.message).toBe(
@@ -100,9 +100,9 @@ describe('the burst limit of an account', () => {
       burstLimits: { ...NO_BURST_LIMITS, free: { perSecond: 0.1, burst: 1 } },
     });
     const key = await issueTestKey(store);
-    expect((await slow.ask(key)).statusCode).toBe(200);
+    expect((await slow.send(key)).statusCode).toBe(200);
     slow.clock.now = new Date(slow.clock.now.getTime() + 500);
-    expect((await slow.ask(key)).headers['retry-after']).toBe('10');
+    expect((await slow.send(key)).headers['retry-after']).toBe('10');
     await slow.close();
   });
 
@@ -123,7 +123,7 @@ describe('the burst limit of an account', () => {
     const key = await issueTestKey(store);
     await countRequests(store, key, 1000, '20261121');
     const codes = [];
-    for (let n = 0; n < 61; n++) codes.push((await app.ask(key)).json().error.code);
+    for (let n = 0; n < 61; n++) codes.push((await app.send(key)).json().error.code);
     expect(codes.lastIndexOf('DAILY_LIMIT_EXCEEDED')).toBe(59);
     expect(codes[60]).toBe('TOO_MANY_REQUESTS');
   });

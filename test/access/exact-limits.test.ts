@@ -46,7 +46,7 @@ describe.each(Object.entries(SHARED))('four processes on %s', (_name, open) => {
   afterAll(() => stop());
 
   /** Returns the number of responses by status, over all processes. */
-  async function ask(key: string, requests: readonly number[]): Promise<Record<string, number>> {
+  async function send(key: string, requests: readonly number[]): Promise<Record<string, number>> {
     const totals: Record<string, number> = {};
     const responses = processes.map((child) => once(child, 'message') as Promise<[Record<string, number>]>);
     for (const [index, child] of processes.entries()) child.send({ key, requests: requests[index] ?? 0 });
@@ -73,7 +73,7 @@ describe.each(Object.entries(SHARED))('four processes on %s', (_name, open) => {
   ])('four processes together admit exactly 1,000 of %s', async (_case, requests, expected) => {
     const key = await issueTestKey(store);
     const days = [utcDay(new Date())];
-    const answered = await ask(key, requests);
+    const answered = await send(key, requests);
     days.push(utcDay(new Date()));
     expect(answered).toEqual(expected);
     expect(await store.readUsage(parseKey(key)?.accountId ?? '', [...new Set(days)])).toEqual([1000]);

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { systemClock } from '#src/core/clock.ts';
-import type { AskAuthority } from '#src/efa/ask.ts';
+import type { CallUpstream } from '#src/efa/query-upstream.ts';
 import type { DepartureMonitorRequest } from '#src/efa/request.ts';
 import { fromSydneyWallClock } from '#src/transit/time.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
@@ -36,13 +36,13 @@ beforeEach(async () => {
   upstream.outcome = (request) => boardOf(request as DepartureMonitorRequest);
   const limits = { rps: 5, dailyBudget: 24_000 };
   paidCalls = 0;
-  const ask: AskAuthority = (request, options) => {
+  const callUpstream: CallUpstream = (request, options) => {
     if (options?.priority !== 'background') paidCalls++;
-    return upstream.ask(request, options);
+    return upstream.callUpstream(request, options);
   };
-  const protection = protectUpstream({ asks: [ask], limits, log: createTestLog(), clock });
+  const protection = protectUpstream({ callByKey: [callUpstream], limits, log: createTestLog(), clock });
   budgetLeft = () => protection.state().budgetLeft;
-  app = await buildTestApp({ upstream: protection.ask, store, now: () => new Date() });
+  app = await buildTestApp({ upstream: protection.queryUpstream, store, now: () => new Date() });
   await app.listen({ host: '127.0.0.1', port: 0 });
 });
 afterEach(async () => {

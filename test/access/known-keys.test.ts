@@ -257,10 +257,10 @@ describe('known keys while the store is unreachable', () => {
     await quota.admit(key);
     goAway('not-sent');
     let served = 0;
-    const ask = async () => {
+    const send = async () => {
       served += Number((await quota.admit(key))?.kind === 'admitted');
     };
-    for (let n = 0; n < 10; n++) await ask();
+    for (let n = 0; n < 10; n++) await send();
     const order: string[] = [];
     const { update } = store;
     store.update = async (change) => {
@@ -273,7 +273,7 @@ describe('known keys while the store is unreachable', () => {
       order.push('admission request');
       return admitted('free', 12);
     };
-    while (!order.includes('admission request')) await within(40, ask());
+    while (!order.includes('admission request')) await within(40, send());
     await advance(400);
     expect(order[0]).toBe('update');
     expect(store.counted).toBe(served - 1);
@@ -355,8 +355,8 @@ describe('admissions whose response from the store is lost', () => {
       turn = turn.then(() => sleep(systemClock, MARGIN_MS / 3));
       return turn.then(() => admitted('free', 1));
     };
-    const asked = Promise.all(Array.from({ length: 12 }, () => quota.admit(newKey())));
-    const kinds = (await within(1000, asked)).map((response) => response?.kind);
+    const sent = Promise.all(Array.from({ length: 12 }, () => quota.admit(newKey())));
+    const kinds = (await within(1000, sent)).map((response) => response?.kind);
     expect(kinds).toEqual(Array.from({ length: 12 }, () => 'admitted'));
     expect(store.probes).toBe(0);
   });
@@ -364,10 +364,10 @@ describe('admissions whose response from the store is lost', () => {
   it('a busy process does not treat the store as unreachable', async () => {
     vi.useRealTimers();
     store.response = () => new Promise((resolve) => void setImmediate(resolve, admitted('free', 1)));
-    const asked = quota.admit(newKey());
+    const sent = quota.admit(newKey());
     const until = performance.now() + 5 * MARGIN_MS;
     while (performance.now() < until);
-    expect((await asked)?.kind).toBe('admitted');
+    expect((await sent)?.kind).toBe('admitted');
     expect(store.probes).toBe(0);
   });
 });

@@ -48,11 +48,11 @@ describe('the account database while another process holds its file', () => {
 
   it('all keys still work while another process holds the account database, and the process stays responsive', async () => {
     const [known, newcomer] = [await issueTestKey(store), await issueTestKey(store)];
-    await app.ask(known);
+    await app.send(known);
     other.exec('BEGIN IMMEDIATE');
     lag.enable();
     for (let n = 0; n < 10; n++) {
-      const [one, two] = await Promise.all([app.ask(known), app.ask(newcomer)]);
+      const [one, two] = await Promise.all([app.send(known), app.send(newcomer)]);
       expect([one.statusCode, two.statusCode]).toEqual([200, 200]);
       await sleep(systemClock, 50);
     }
@@ -61,7 +61,7 @@ describe('the account database while another process holds its file', () => {
 
     other.exec('COMMIT');
     await expect.poll(() => lines).toEqual(['the account database is unreachable', 'the account database is back']);
-    expect((await app.ask(newcomer)).statusCode).toBe(200);
+    expect((await app.send(newcomer)).statusCode).toBe(200);
     // Closing sends the pending counts.
     await app.close();
     expect([await used(known), await used(newcomer)]).toEqual([11, 11]);
@@ -71,14 +71,14 @@ describe('the account database while another process holds its file', () => {
     const keys = await Promise.all(Array.from({ length: 20 }, () => issueTestKey(store)));
     other.exec('BEGIN IMMEDIATE');
     setTimeout(() => other.exec('COMMIT'), 20);
-    const responses = await Promise.all(keys.map((key) => app.ask(key)));
+    const responses = await Promise.all(keys.map((key) => app.send(key)));
     expect(responses.map(({ headers }) => headers['x-ratelimit-remaining'])).toEqual(keys.map(() => '999'));
     expect(lines).toEqual([]);
   });
 
   it('an unknown key still gets 401 while another process holds the account database', async () => {
     other.exec('BEGIN IMMEDIATE');
-    expect((await app.ask(generateKey('live', generateAccountId()))).statusCode).toBe(401);
+    expect((await app.send(generateKey('live', generateAccountId()))).statusCode).toBe(401);
     other.exec('COMMIT');
   });
 
@@ -88,6 +88,6 @@ describe('the account database while another process holds its file', () => {
     setTimeout(() => other.exec('COMMIT'), 700);
     const key = await issueTestKey(store);
     expect(lag.max / 1e6).toBeLessThan(BLOCKED_MS);
-    expect((await app.ask(key)).statusCode).toBe(200);
+    expect((await app.send(key)).statusCode).toBe(200);
   });
 });

@@ -21,7 +21,7 @@ let key: string;
 let failing: Promise<void>;
 
 /** Stops that begin with 3 are unknown, and those that begin with 9 fail. */
-const authority: Handler = (request, response) => {
+const upstream: Handler = (request, response) => {
   const stop = new URL(request.url, 'http://upstream.test').searchParams.get('name_dm') ?? '';
   if (stop.startsWith('9')) return void failing.then(() => response.writeHead(502).end());
   response.writeHead(200, { 'content-type': 'application/json' });
@@ -36,7 +36,7 @@ beforeEach(async () => {
     now: NOW,
     store,
     burstLimits: NO_BURST_LIMITS,
-    response: authority,
+    response: upstream,
   });
 });
 afterEach(async () => {

@@ -63,15 +63,15 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
 
   let turn = 0;
   /** Makes a request to the next instance in turn. An empty `origin` sends no Origin header. */
-  function ask(key: string, { url = '/v1/probe', ip = '203.0.113.7', ...headers }: Record<string, string> = {}) {
+  function send(key: string, { url = '/v1/probe', ip = '203.0.113.7', ...headers }: Record<string, string> = {}) {
     const app = apps[turn++ % apps.length] as ProbeApp;
     const authorization = `Bearer ${key}`;
     const { origin = PAGE, ...others } = headers;
     const sent = { authorization, ...others, ...(origin !== '' && { origin }) };
     return app.inject({ url, remoteAddress: ip, headers: sent });
   }
-  const statusOf = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).statusCode;
-  const codeOf = async (...asked: Parameters<typeof ask>) => (await ask(...asked)).json().error?.code;
+  const statusOf = async (...sent: Parameters<typeof send>) => (await send(...sent)).statusCode;
+  const codeOf = async (...sent: Parameters<typeof send>) => (await send(...sent)).json().error?.code;
   const usageOf = async (key: string, counter = DAY) => (await store().readUsage(keyOf(key).accountId, [counter]))[0];
 
   describe('a publishable key', () => {
@@ -123,7 +123,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
         without,
       ];
       for (const headers of refused) {
-        const response = await ask(key, headers);
+        const response = await send(key, headers);
         expect(response.statusCode, JSON.stringify(headers)).toBe(403);
         expect(response.json().error.code).toBe('ORIGIN_NOT_ALLOWED');
       }
@@ -131,7 +131,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
     });
 
     it('a response to a publishable key allows its origin in CORS headers, and caches store it per origin', async () => {
-      const { headers } = await ask(await issue({}));
+      const { headers } = await send(await issue({}));
       expect(headers['access-control-allow-origin']).toBe(PAGE);
       expect(headers.vary).toBe('Origin');
     });
@@ -156,7 +156,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       const statuses = await Promise.all(visitors.map((ip) => statusOf(key, { ip })));
       expect(statuses.filter((status) => status === 200)).toHaveLength(40);
       expect(statuses.filter((status) => status === 429)).toHaveLength(20);
-      const refused = await ask(key, { ip: '198.51.100.200' });
+      const refused = await send(key, { ip: '198.51.100.200' });
       expect(refused.json().error).toMatchObject({ code: 'DAILY_LIMIT_EXCEEDED' });
       expect(refused.json().error.message).toContain('Daily limit of this key reached: 40 of 40 requests');
       expect(await usageOf(key)).toBe(40);
@@ -167,7 +167,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       const key = await issue({ perVisitorHour: 10 });
       const statuses = await Promise.all(Array.from({ length: 15 }, () => statusOf(key)));
       expect(statuses.filter((status) => status === 200)).toHaveLength(10);
-      const refused = await ask(key);
+      const refused = await send(key);
       expect(refused.json().error.code).toBe('VISITOR_LIMIT_EXCEEDED');
       expect(refused.headers['retry-after']).toBe('2400');
       expect(await statusOf(key, { ip: '203.0.113.8' })).toBe(200);
@@ -179,18 +179,18 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
 
     it('an IPv6 network, or both forms of an IPv4 address, count as one visitor', async () => {
       const key = await issue({ perVisitorHour: 2 });
-      const askAs = async (...ips: string[]) => {
+      const sendAs = async (...ips: string[]) => {
         const statuses = [];
         for (const ip of ips) statuses.push(await statusOf(key, { ip }));
         return statuses;
       };
-      expect(await askAs('2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:db8:1:2::3')).toEqual([200, 200, 429]);
-      expect(await askAs('2001:db8:1:3::1')).toEqual([200]);
-      expect(await askAs('203.0.113.20', '::ffff:203.0.113.20', '203.0.113.20')).toEqual([200, 200, 429]);
+      expect(await sendAs('2001:db8:1:2::1', '2001:db8:1:2:ffff::9', '2001:db8:1:2::3')).toEqual([200, 200, 429]);
+      expect(await sendAs('2001:db8:1:3::1')).toEqual([200]);
+      expect(await sendAs('203.0.113.20', '::ffff:203.0.113.20', '203.0.113.20')).toEqual([200, 200, 429]);
     });
 
     it('responses to a publishable key report the remaining requests of the day, of its share and of the visitor’s hour', async () => {
-      const { headers } = await ask(await issue({}));
+      const { headers } = await send(await issue({}));
       expect(headers['ratelimit-policy']).toBe('"daily";q=1000;w=86400, "key";q=500;w=86400, "visitor";q=100;w=3600');
       expect(headers.ratelimit).toBe('"daily";r=999;t=49200, "key";r=499;t=49200, "visitor";r=99;t=2400');
       expect(headers['x-ratelimit-remaining']).toBe('999');
@@ -225,14 +225,14 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       // The visitor has four requests an hour, too few for five stops.
       const five = { url: '/v1/probe/five' };
       expect(await codeOf(key, five)).toBe('VISITOR_LIMIT_EXCEEDED');
-      for (let n = 0; n < 5; n++) await ask(key);
-      for (let n = 0; n < 6; n++) await ask(key, { ip: '203.0.113.8' });
-      for (const n of [1, 2]) await ask(key, { ip: `203.0.113.9${n}` });
-      await ask(key, { origin: 'https://evil.example' });
-      await ask(key, { url: '/v1/probe/failing' });
+      for (let n = 0; n < 5; n++) await send(key);
+      for (let n = 0; n < 6; n++) await send(key, { ip: '203.0.113.8' });
+      for (const n of [1, 2]) await send(key, { ip: `203.0.113.9${n}` });
+      await send(key, { origin: 'https://evil.example' });
+      await send(key, { url: '/v1/probe/failing' });
       const other = await issue({});
       await countRequests(store(), other, 1000, DAY);
-      await ask(other);
+      await send(other);
       const counters = (['origin', 'operation', 'visitor', 'share', 'account'] as const).map((event) =>
         eventCounter(hash, DAY, event),
       );
@@ -254,7 +254,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
     it('a token works in place of its key and is charged to the key’s account', async () => {
       const { key, token } = await tokenOf();
       expect(await statusOf(token)).toBe(200);
-      expect((await ask(token)).headers['access-control-allow-origin']).not.toBe(PAGE);
+      expect((await send(token)).headers['access-control-allow-origin']).not.toBe(PAGE);
       expect(await usageOf(key)).toBe(2);
     });
 
@@ -274,7 +274,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
 
     it('all instances together allow a token exactly its number of requests', async () => {
       const { key, token } = await tokenOf({ requests: 7 }, 'pro');
-      await ask(token, { url: '/v1/probe/failing' });
+      await send(token, { url: '/v1/probe/failing' });
       const statuses = await Promise.all(Array.from({ length: 12 }, () => statusOf(token)));
       expect(statuses.filter((status) => status === 200)).toHaveLength(7);
       expect(await codeOf(token)).toBe('TOKEN_EXPIRED');
@@ -310,8 +310,8 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
 
   it('a response warns a page that sends a secret key, and the key’s owner is warned too', async () => {
     const key = await issueTestKey(store(), {});
-    expect((await ask(key)).headers['x-key-warning']).toContain('Use a publishable key');
-    expect((await ask(key, { origin: '' })).headers['x-key-warning']).toBeUndefined();
+    expect((await send(key)).headers['x-key-warning']).toContain('Use a publishable key');
+    expect((await send(key, { origin: '' })).headers['x-key-warning']).toBeUndefined();
     const { accountId, hash } = keyOf(key);
     const counter = eventCounter(hash, DAY, 'browser');
     await expect.poll(() => store().readUsage(accountId, [counter])).toEqual([1]);
@@ -462,7 +462,7 @@ it('one visitor who is too fast uses up none of the account’s burst limit', as
   expect(statuses.filter((status) => status === 200)).toHaveLength(30);
   expect((await app.inject({ url: '/v1/probe', headers })).json().error.code).toBe('VISITOR_LIMIT_EXCEEDED');
   // A Free account may make 60 requests at once.
-  for (let n = 0; n < 30; n++) expect((await app.ask(secret)).statusCode).toBe(200);
+  for (let n = 0; n < 30; n++) expect((await app.send(secret)).statusCode).toBe(200);
   await app.close();
   await store.close();
 });
@@ -475,18 +475,18 @@ it('publishable keys have their own burst bucket, and refused visitors do not us
     await issueTestKey(store, { email }),
     await issueTestKey(store, { email, grant: { origins: [PAGE], perDay: 900, perVisitorHour: 200 } }),
   ];
-  const askAtOnce = async (times: number, remoteAddress: string, sent = key) => {
+  const sendAtOnce = async (times: number, remoteAddress: string, sent = key) => {
     const headers = { authorization: `Bearer ${sent}`, origin: PAGE };
-    const ask = () => app.inject({ url: '/v1/probe', remoteAddress, headers });
-    const responses = await Promise.all(Array.from({ length: times }, ask));
+    const send = () => app.inject({ url: '/v1/probe', remoteAddress, headers });
+    const responses = await Promise.all(Array.from({ length: times }, send));
     return responses.map((response) => response.json().error?.code ?? 'ok');
   };
   const count = (codes: string[], wanted: string) => codes.filter((code) => code === wanted).length;
-  expect(count(await askAtOnce(100, '203.0.113.7'), 'VISITOR_LIMIT_EXCEEDED')).toBe(70);
-  expect(count(await askAtOnce(25, '203.0.113.8'), 'ok')).toBe(25);
+  expect(count(await sendAtOnce(100, '203.0.113.7'), 'VISITOR_LIMIT_EXCEEDED')).toBe(70);
+  expect(count(await sendAtOnce(25, '203.0.113.8'), 'ok')).toBe(25);
   // A Free account may make 60 requests at once, and visitors have made 55.
-  expect(await askAtOnce(6, '203.0.113.9')).toEqual([...Array(5).fill('ok'), 'TOO_MANY_REQUESTS']);
-  expect(count(await askAtOnce(70, '203.0.113.1', secret), 'ok')).toBe(60);
+  expect(await sendAtOnce(6, '203.0.113.9')).toEqual([...Array(5).fill('ok'), 'TOO_MANY_REQUESTS']);
+  expect(count(await sendAtOnce(70, '203.0.113.1', secret), 'ok')).toBe(60);
   await app.close();
   await store.close();
 });
@@ -497,11 +497,11 @@ it('each instance allows its share of a key’s limits while Redis is unreachabl
   const app = await buildProbeApp({ store, now: NOW, signedKeys });
   const grant = { origins: [PAGE], perDay: 100, perVisitorHour: 8 };
   const key = await issueTestKey(store, { plan: 'pro', grant });
-  const ask = () => app.inject({ url: '/v1/probe', headers: { authorization: `Bearer ${key}`, origin: PAGE } });
-  expect((await ask()).statusCode).toBe(200);
+  const send = () => app.inject({ url: '/v1/probe', headers: { authorization: `Bearer ${key}`, origin: PAGE } });
+  expect((await send()).statusCode).toBe(200);
   await own.kill();
   const statuses = [];
-  for (let n = 0; n < 12; n++) statuses.push((await ask()).statusCode);
+  for (let n = 0; n < 12; n++) statuses.push((await send()).statusCode);
   expect(statuses.filter((status) => status === 200)).toHaveLength(7);
   await app.close();
   await store.close();

@@ -30,8 +30,8 @@ describe('refunds', () => {
     'a failure of ours at %s is refunded, and the response says so',
     async (url) => {
       const key = await issueTestKey(store);
-      await app.ask(key);
-      const response = await app.ask(key, url);
+      await app.send(key);
+      const response = await app.send(key, url);
       expect(response.statusCode).toBeGreaterThanOrEqual(500);
       expect(response.headers.ratelimit).toBe('"daily";r=999;t=50400');
       expect(await used(key)).toBe(1);
@@ -40,25 +40,25 @@ describe('refunds', () => {
 
   it('a 304 costs nothing without an upstream call, and one request with one', async () => {
     const key = await issueTestKey(store);
-    expect((await app.ask(key, '/v1/probe/unchanged-from-cache')).headers.ratelimit).toBe('"daily";r=1000;t=50400');
-    expect((await app.ask(key, '/v1/probe/unchanged')).headers.ratelimit).toBe('"daily";r=999;t=50400');
+    expect((await app.send(key, '/v1/probe/unchanged-from-cache')).headers.ratelimit).toBe('"daily";r=1000;t=50400');
+    expect((await app.send(key, '/v1/probe/unchanged')).headers.ratelimit).toBe('"daily";r=999;t=50400');
     expect(await used(key)).toBe(1);
   });
 
   it('the last request of the day is refunded if it failed on our side', async () => {
     const key = await issueTestKey(store);
     await use(key, 999);
-    expect((await app.ask(key, '/v1/probe/failing')).statusCode).toBe(504);
-    expect((await app.ask(key)).statusCode).toBe(200);
-    expect((await app.ask(key)).statusCode).toBe(429);
+    expect((await app.send(key, '/v1/probe/failing')).statusCode).toBe(504);
+    expect((await app.send(key)).statusCode).toBe(200);
+    expect((await app.send(key)).statusCode).toBe(429);
   });
 
   it('a request is refunded once, even if sending its response fails', async () => {
     const key = await issueTestKey(store);
     await use(key, 10);
-    expect((await app.ask(key, '/v1/probe/unsendable')).statusCode).toBe(500);
+    expect((await app.send(key, '/v1/probe/unsendable')).statusCode).toBe(500);
     expect(await used(key)).toBe(10);
-    expect((await app.ask(key, '/v1/probe/unsendable?failing')).statusCode).toBe(504);
+    expect((await app.send(key, '/v1/probe/unsendable?failing')).statusCode).toBe(504);
     expect(await used(key)).toBe(10);
   });
 
@@ -69,7 +69,7 @@ describe('refunds', () => {
       app.clock.now = new Date('2026-11-22T00:00:07Z');
     };
     await use(key, 5, '20261122');
-    const response = await app.ask(key, '/v1/probe/failing');
+    const response = await app.send(key, '/v1/probe/failing');
     expect(response.statusCode).toBe(504);
     expect(response.headers.ratelimit).toBe('"daily";r=1000;t=0');
     expect([await used(key), await used(key, '20261122')]).toEqual([0, 5]);
@@ -81,17 +81,17 @@ describe('the day of the quota', () => {
     const key = await issueTestKey(store);
     await use(key, 1000);
     app.clock.now = new Date('2026-11-21T23:59:59.000Z');
-    const last = await app.ask(key);
+    const last = await app.send(key);
     expect([last.statusCode, last.headers['retry-after'], last.headers.ratelimit]).toEqual([
       429,
       '1',
       '"daily";r=0;t=1',
     ]);
     app.clock.now = new Date('2026-11-21T23:59:59.999Z');
-    expect((await app.ask(key)).headers['retry-after']).toBe('1');
+    expect((await app.send(key)).headers['retry-after']).toBe('1');
 
     app.clock.now = new Date('2026-11-22T00:00:00.000Z');
-    const first = await app.ask(key);
+    const first = await app.send(key);
     expect([first.statusCode, first.headers.ratelimit]).toEqual([200, '"daily";r=999;t=86400']);
     expect(first.headers['x-ratelimit-reset']).toBe(`${Date.parse('2026-11-23T00:00:00Z') / 1000}`);
     expect([await used(key), await used(key, '20261122')]).toEqual([1000, 1]);
@@ -105,7 +105,7 @@ describe('the day of the quota', () => {
     const key = await issueTestKey(store);
     for (const moment of [before, after]) {
       app.clock.now = new Date(moment);
-      await app.ask(key);
+      await app.send(key);
     }
     expect(await used(key, before.slice(0, 10).replaceAll('-', ''))).toBe(2);
   });
@@ -115,8 +115,8 @@ describe('plans', () => {
   it('the Developer plan allows 50,000 requests a day', async () => {
     const key = await issueTestKey(store, { plan: 'developer' });
     await use(key, 49_999);
-    expect((await app.ask(key)).headers.ratelimit).toBe('"daily";r=0;t=50400');
-    const response = await app.ask(key);
+    expect((await app.send(key)).headers.ratelimit).toBe('"daily";r=0;t=50400');
+    const response = await app.send(key);
     expect(response.statusCode).toBe(429);
     expect(response.json().error.message).toMatch(/50,000 of 50,000 requests \(Developer\)/);
   });
@@ -124,7 +124,7 @@ describe('plans', () => {
   it('the Pro plan has no daily limit and no limit headers, and its requests are still counted', async () => {
     const key = await issueTestKey(store, { plan: 'pro' });
     await use(key, 100_000);
-    const response = await app.ask(key);
+    const response = await app.send(key);
     expect(response.statusCode).toBe(200);
     expect(Object.keys(response.headers).filter((name) => /ratelimit/.test(name))).toEqual([]);
     expect(await used(key)).toBe(100_001);
@@ -136,22 +136,22 @@ describe('plans', () => {
       await issueTestKey(store, { email: 'two@example.com' }),
     ];
     await use(one, 999);
-    expect((await app.ask(one)).statusCode).toBe(200);
-    expect((await app.ask(other)).statusCode).toBe(429);
+    expect((await app.send(one)).statusCode).toBe(200);
+    expect((await app.send(other)).statusCode).toBe(429);
   });
 });
 
 it('test keys are accepted only in the sandbox', async () => {
   const key = await issueTestKey(store, { kind: 'test' });
-  expect((await app.ask(key)).statusCode).toBe(401);
+  expect((await app.send(key)).statusCode).toBe(401);
   const sandbox = await buildProbeApp({ store, acceptsTestKeys: true });
-  expect((await sandbox.ask(key)).statusCode).toBe(200);
+  expect((await sandbox.send(key)).statusCode).toBe(200);
   await sandbox.close();
 });
 
 it('one process admits exactly 1,000 of 5,000 concurrent requests', async () => {
   const key = await issueTestKey(store);
-  const responses = await Promise.all(Array.from({ length: 5000 }, () => app.ask(key)));
+  const responses = await Promise.all(Array.from({ length: 5000 }, () => app.send(key)));
   const statuses = responses.map(({ statusCode }) => statusCode);
   expect([
     statuses.filter((status) => status === 200).length,

@@ -39,49 +39,49 @@ async function used(key: string): Promise<number | undefined> {
   return (await near.readUsage(parseKey(key)?.accountId ?? '', [utcDay(new Date())]))[0];
 }
 
-const ask = async (app: ProbeApp, key: string) => (await app.ask(key)).statusCode;
+const send = async (app: ProbeApp, key: string) => (await app.send(key)).statusCode;
 
 async function redisIsBack(): Promise<void> {
-  await expect.poll(() => ask(farApp, generateKey('live', generateAccountId()))).toBe(401);
+  await expect.poll(() => send(farApp, generateKey('live', generateAccountId()))).toBe(401);
 }
 
 it('requests that reach Redis late, over a broken connection, are counted once', async () => {
   const key = await issueTestKey(near, { plan: 'developer' });
-  expect(await ask(farApp, key)).toBe(200);
+  expect(await send(farApp, key)).toBe(200);
 
   proxy.roundTripMs = 2 * LATE_MS;
-  const asked = [ask(farApp, key), ask(farApp, key), ask(farApp, key)];
+  const sent = [send(farApp, key), send(farApp, key), send(farApp, key)];
   await sleep(systemClock, 50);
   proxy.cut();
   proxy.roundTripMs = 0;
-  expect(await Promise.all(asked)).toEqual([200, 200, 200]);
+  expect(await Promise.all(sent)).toEqual([200, 200, 200]);
 
   await redisIsBack();
-  expect(await ask(farApp, key)).toBe(200);
+  expect(await send(farApp, key)).toBe(200);
   expect(await used(key)).toBe(5);
   await sleep(systemClock, LATE_MS);
   expect(await used(key)).toBe(5);
-  expect(await ask(farApp, key)).toBe(200);
+  expect(await send(farApp, key)).toBe(200);
   expect(await used(key)).toBe(6);
 });
 
 it('the only instance without Redis admits exactly its share of the remaining requests', async () => {
   const key = await issueTestKey(near);
-  const askUntilRefused = async (app: ProbeApp) => {
+  const sendUntilRefused = async (app: ProbeApp) => {
     for (let served = 0; ; served++) {
-      const status = await ask(app, key);
+      const status = await send(app, key);
       if (status !== 200) return { served, status };
     }
   };
-  expect(await ask(farApp, key)).toBe(200);
+  expect(await send(farApp, key)).toBe(200);
 
   proxy.toxic = { kind: 'reset' };
-  expect(await askUntilRefused(farApp)).toEqual({ served: 500, status: 503 });
+  expect(await sendUntilRefused(farApp)).toEqual({ served: 500, status: 503 });
   // Redis has counted the request whose response was reset, until the instance can report that it admitted it itself.
-  expect(await askUntilRefused(nearApp)).toEqual({ served: 998, status: 429 });
+  expect(await sendUntilRefused(nearApp)).toEqual({ served: 998, status: 429 });
 
   proxy.toxic = null;
   await redisIsBack();
-  expect(await askUntilRefused(farApp)).toEqual({ served: 0, status: 429 });
+  expect(await sendUntilRefused(farApp)).toEqual({ served: 0, status: 429 });
   expect(await used(key)).toBe(1499);
 });

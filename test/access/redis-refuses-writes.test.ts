@@ -29,7 +29,7 @@ afterAll(async () => {
   await redis.stop();
 });
 
-const ask = async (key: string, url?: string) => (await app.ask(key, url)).statusCode;
+const send = async (key: string, url?: string) => (await app.send(key, url)).statusCode;
 const used = (key: string) => store.readUsage(parseKey(key)?.accountId ?? '', [utcDay(app.clock.now)]);
 
 const FULL = { begin: ['CONFIG', 'SET', 'maxmemory', '1'], end: ['CONFIG', 'SET', 'maxmemory', '0'] };
@@ -49,7 +49,7 @@ it.each([
   expect(await state()).toBe('writable');
   const notSeenBefore = await issueTestKey(store);
   const keys = [await issueTestKey(store, { plan: 'developer' }), await issueTestKey(store, { plan: 'pro' })];
-  for (const key of keys) expect(await ask(key)).toBe(200);
+  for (const key of keys) expect(await send(key)).toBe(200);
 
   await call(begin);
   expect(await state()).toBe('readable');
@@ -57,18 +57,18 @@ it.each([
   for (const minutes of [0, 11, 30]) {
     app.clock.now = new Date(app.clock.now.getTime() + minutes * MINUTE_MS);
     for (const key of keys) {
-      for (let n = 0; n < 5; n++) expect(await ask(key)).toBe(200);
-      expect(await ask(key, '/v1/probe/five')).toBe(200);
-      expect(await ask(key, '/v1/probe/failing')).toBe(504);
+      for (let n = 0; n < 5; n++) expect(await send(key)).toBe(200);
+      expect(await send(key, '/v1/probe/five')).toBe(200);
+      expect(await send(key, '/v1/probe/failing')).toBe(504);
     }
-    expect(await ask(notSeenBefore)).toBe(200);
-    expect(await ask(generateKey('live', generateAccountId()))).toBe(401);
+    expect(await send(notSeenBefore)).toBe(200);
+    expect(await send(generateKey('live', generateAccountId()))).toBe(401);
   }
 
   await call(end);
   expect(await state()).toBe('writable');
   for (const key of keys) {
-    expect(await ask(key)).toBe(200);
+    expect(await send(key)).toBe(200);
     await expect.poll(() => used(key), { timeout: 5000 }).toEqual([32]);
   }
   await expect.poll(() => used(notSeenBefore), { timeout: 5000 }).toEqual([3]);
@@ -80,7 +80,7 @@ it('a daily limit holds while Redis refuses writes', async () => {
   await admin.set(`tis:{${accountId}}:used:${utcDay(app.clock.now)}`, '995');
   await call(REPLICA.begin);
   const statuses = [];
-  for (let n = 0; n < 7; n++) statuses.push(await ask(key));
+  for (let n = 0; n < 7; n++) statuses.push(await send(key));
   await call(REPLICA.end);
   expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
 });
@@ -89,11 +89,11 @@ it('a full Redis still stores accounts, keys and revocations; if it refuses them
   const env = { REDIS_URL: redis.url };
   await call(FULL.begin);
   const key = await issueTestKey(store);
-  expect(await ask(key)).toBe(200);
+  expect(await send(key)).toBe(200);
   expect((await runKeys(['revoke', key], env)).code).toBe(0);
   // The command uses the real clock.
   app.clock.now = new Date(Date.now() + MINUTE_MS);
-  expect(await ask(key)).toBe(401);
+  expect(await send(key)).toBe(401);
   const { accountId = '' } = parseKey(key) ?? {};
   expect((await runKeys(['delete', accountId], env)).code).toBe(0);
   await call(FULL.end);

@@ -34,27 +34,27 @@ afterEach(() => redis.signal('SIGCONT'));
 const LATE_MS = 2000;
 
 /** Sends requests until `stop`, which returns the number of responses by status. */
-function keepAsking(nextKey: () => string, everyMs = 5) {
+function keepSending(nextKey: () => string, everyMs = 5) {
   const outcomes: Record<string, number> = {};
   let isRunning = true;
-  async function ask(): Promise<void> {
-    const status = app.ask(nextKey()).then(({ statusCode }) => `${statusCode}`);
+  async function send(): Promise<void> {
+    const status = app.send(nextKey()).then(({ statusCode }) => `${statusCode}`);
     const outcome = await Promise.race([status, sleep(systemClock, LATE_MS).then(() => 'late')]);
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   }
-  const asking = (async () => {
-    const asked: Promise<void>[] = [];
+  const sending = (async () => {
+    const sent: Promise<void>[] = [];
     while (isRunning) {
-      asked.push(ask());
+      sent.push(send());
       await sleep(systemClock, everyMs);
     }
-    await Promise.all(asked);
+    await Promise.all(sent);
   })();
   return {
     outcomes,
     async stop() {
       isRunning = false;
-      await asking;
+      await sending;
       return outcomes;
     },
   };
@@ -75,8 +75,8 @@ describe.each([
       await issueTestKey(store, { plan: 'pro' }),
       await issueTestKey(store),
     ];
-    const counted = keepAsking(() => developer);
-    const inBackground = keepAsking(() => pro);
+    const counted = keepSending(() => developer);
+    const inBackground = keepSending(() => pro);
     for (const { outcomes } of [counted, inBackground]) {
       await expect.poll(() => outcomes[200]).toBeGreaterThan(20);
     }
@@ -84,8 +84,8 @@ describe.each([
     if (signal === 'SIGKILL') await redis.kill();
     else redis.signal('SIGSTOP');
     // Slowly, because each unknown key that waits for Redis counts against the lookups of this network.
-    const strangers = keepAsking(() => generateKey('live', generateAccountId()), 25);
-    const newcomer = keepAsking(() => notSeenBefore);
+    const strangers = keepSending(() => generateKey('live', generateAccountId()), 25);
+    const newcomer = keepSending(() => notSeenBefore);
     await sleep(systemClock, awayMs);
     const [strangersAnswers, newcomerAnswers] = await Promise.all([strangers.stop(), newcomer.stop()]);
     expect(Object.keys(strangersAnswers)).toEqual(['503']);
@@ -93,8 +93,8 @@ describe.each([
 
     if (signal === 'SIGKILL') await redis.restart();
     else redis.signal('SIGCONT');
-    await expect.poll(async () => (await app.ask(notSeenBefore)).statusCode).toBe(200);
-    expect((await app.ask(generateKey('live', generateAccountId()))).statusCode).toBe(401);
+    await expect.poll(async () => (await app.send(notSeenBefore)).statusCode).toBe(200);
+    expect((await app.send(generateKey('live', generateAccountId()))).statusCode).toBe(401);
 
     const [developerAnswers, proAnswers] = await Promise.all([counted.stop(), inBackground.stop()]);
     expect(Object.keys(developerAnswers)).toEqual(['200']);
@@ -102,7 +102,7 @@ describe.each([
     // The process sends the counts it made without the store when the store is back, which takes seconds on a busy machine.
     await expect.poll(() => used(pro)).toBe(proAnswers[200]);
     // A check of the key first sends the pending counts of its account.
-    for (const key of [developer, notSeenBefore]) expect((await app.ask(key)).statusCode).toBe(200);
+    for (const key of [developer, notSeenBefore]) expect((await app.send(key)).statusCode).toBe(200);
     const inTheEnd = await Promise.all([pro, developer, notSeenBefore].map(used));
     expect(inTheEnd).toEqual([proAnswers[200], (developerAnswers[200] ?? 0) + 1, 2]);
   });
@@ -113,7 +113,7 @@ it('counting continues when Redis has lost the scripts', async () => {
   const client = new Redis(redis.url);
   for (let n = 1; n <= 3; n++) {
     await client.script('FLUSH');
-    expect((await app.ask(key)).headers['x-ratelimit-remaining']).toBe(`${1000 - n}`);
+    expect((await app.send(key)).headers['x-ratelimit-remaining']).toBe(`${1000 - n}`);
   }
   client.disconnect();
 });
@@ -122,10 +122,10 @@ it('a counter that lost its expiry gets a new one', async () => {
   const key = await issueTestKey(store);
   const counter = `tis:{${parseKey(key)?.accountId}}:used:${utcDay(new Date())}`;
   const client = new Redis(redis.url);
-  await app.ask(key);
+  await app.send(key);
   expect(await client.ttl(counter)).toBeGreaterThan(172_700);
   await client.persist(counter);
-  await app.ask(key);
+  await app.send(key);
   expect(await client.ttl(counter)).toBeGreaterThan(172_700);
   expect(await client.get(counter)).toBe('2');
   client.disconnect();
@@ -133,7 +133,7 @@ it('a counter that lost its expiry gets a new one', async () => {
 
 it('Redis stores no usable key', async () => {
   const key = await issueTestKey(store);
-  await app.ask(key);
+  await app.send(key);
   const client = new Redis(redis.url);
   const names = await client.keys(`tis:{${parseKey(key)?.accountId}}:*`);
   const values = await Promise.all(names.map((name) => client.dump(name)));
@@ -150,7 +150,7 @@ it('the service starts without Redis and works once Redis is there, without a re
   const logger = pino({}, { write: (line: string) => void lines.push(line) });
   const lateApp = await buildProbeApp({ store: late, logger });
   const stranger = generateKey('live', generateAccountId());
-  const refused = await lateApp.ask(stranger);
+  const refused = await lateApp.send(stranger);
   expect([refused.statusCode, refused.json().error.code, refused.headers['retry-after']]).toEqual([
     503,
     'SERVICE_UNAVAILABLE',
@@ -159,8 +159,8 @@ it('the service starts without Redis and works once Redis is there, without a re
   expect(JSON.parse(lines.at(-1) ?? '{}').cause).toMatch(/^the account store is unreachable/);
   await own.restart();
   const key = await issueTestKey(late);
-  await expect.poll(async () => (await lateApp.ask(key)).statusCode).toBe(200);
-  expect((await lateApp.ask(stranger)).statusCode).toBe(401);
+  await expect.poll(async () => (await lateApp.send(key)).statusCode).toBe(200);
+  expect((await lateApp.send(stranger)).statusCode).toBe(401);
   await lateApp.close();
   await late.close();
   await own.stop();
@@ -181,13 +181,13 @@ it('an outage of one cluster node affects only its own accounts', async () => {
   }
   client.disconnect();
   const keys = [...onFallen, ...elsewhere];
-  const ask = async (asked: string[]) =>
-    (await Promise.all(asked.map((key) => clustered.ask(key)))).map((response) => response.statusCode);
-  await ask(keys);
+  const send = async (sent: string[]) =>
+    (await Promise.all(sent.map((key) => clustered.send(key)))).map((response) => response.statusCode);
+  await send(keys);
 
   await fallen.kill();
   for (let n = 0; n < 50; n++) {
-    expect(await ask(keys)).toEqual(keys.map(() => 200));
+    expect(await send(keys)).toEqual(keys.map(() => 200));
   }
   await fallen.restart();
   const readCounts = () =>
@@ -195,7 +195,7 @@ it('an outage of one cluster node affects only its own accounts', async () => {
       keys.map(async (key) => (await shared.readUsage(parseKey(key)?.accountId ?? '', [utcDay(new Date())]))[0]),
     ).catch(() => null);
   await expect.poll(readCounts).toEqual(keys.map(() => 51));
-  expect(await ask(keys)).toEqual(keys.map(() => 200));
+  expect(await send(keys)).toEqual(keys.map(() => 200));
   // Closing sends the pending counts.
   await clustered.close();
   expect(await readCounts()).toEqual(keys.map(() => 52));

@@ -39,7 +39,7 @@ describe.each(Object.entries(OPENERS))('a request that costs five, in %s', (_nam
 
   it('a request that costs five is charged as five, and its response says so', async () => {
     const key = await issueTestKey(store);
-    const response = await app.ask(key, '/v1/probe/five');
+    const response = await app.send(key, '/v1/probe/five');
     expect(response.statusCode).toBe(200);
     expect(response.headers['x-ratelimit-remaining']).toBe('995');
     expect(await used(key)).toBe(5);
@@ -48,7 +48,7 @@ describe.each(Object.entries(OPENERS))('a request that costs five, in %s', (_nam
   it('a request that costs five is refused as a whole, uncharged, if fewer are left', async () => {
     const key = await issueTestKey(store);
     await countRequests(store, key, 996, DAY);
-    const response = await app.ask(key, '/v1/probe/five');
+    const response = await app.send(key, '/v1/probe/five');
     expect(response.statusCode).toBe(429);
     expect(response.json().error).toMatchObject({
       code: 'DAILY_LIMIT_EXCEEDED',
@@ -58,21 +58,21 @@ describe.each(Object.entries(OPENERS))('a request that costs five, in %s', (_nam
     expect(response.headers).toMatchObject({ 'x-ratelimit-remaining': '4', 'retry-after': '50400' });
     expect(await used(key)).toBe(996);
     for (let left = 3; left >= 0; left--) {
-      expect((await app.ask(key)).headers['x-ratelimit-remaining']).toBe(String(left));
+      expect((await app.send(key)).headers['x-ratelimit-remaining']).toBe(String(left));
     }
-    expect((await app.ask(key)).statusCode).toBe(429);
+    expect((await app.send(key)).statusCode).toBe(429);
   });
 
   it('a request that costs five can use exactly the last five', async () => {
     const key = await issueTestKey(store);
     await countRequests(store, key, 995, DAY);
-    expect((await app.ask(key, '/v1/probe/five')).statusCode).toBe(200);
+    expect((await app.send(key, '/v1/probe/five')).statusCode).toBe(200);
     expect(await used(key)).toBe(1000);
   });
 
   it('at most 200 of 300 concurrent requests that cost five are admitted, with exact counts', async () => {
     const key = await issueTestKey(store);
-    const responses = await Promise.all(Array.from({ length: 300 }, () => app.ask(key, '/v1/probe/five')));
+    const responses = await Promise.all(Array.from({ length: 300 }, () => app.send(key, '/v1/probe/five')));
     const served = responses.filter(({ statusCode }) => statusCode === 200).length;
     // One request of each five is counted before the other four, so some may be refused although there is just room for them.
     expect(served).toBeLessThanOrEqual(200);
@@ -83,7 +83,7 @@ describe.each(Object.entries(OPENERS))('a request that costs five, in %s', (_nam
   it('a request that costs five is refunded in full if it fails or the caller already has the response', async () => {
     const key = await issueTestKey(store);
     for (const path of ['/v1/probe/five?failing', '/v1/probe/five?unchanged']) {
-      expect((await app.ask(key, path)).headers['x-ratelimit-remaining']).toBe('1000');
+      expect((await app.send(key, path)).headers['x-ratelimit-remaining']).toBe('1000');
     }
     expect(await used(key)).toBe(0);
   });
@@ -94,7 +94,7 @@ describe.each(Object.entries(OPENERS))('a request that costs five, in %s', (_nam
     app.meanwhile = () => {
       app.clock.now = new Date('2026-11-22T00:00:00.100Z');
     };
-    await app.ask(key, '/v1/probe/five?failing');
+    await app.send(key, '/v1/probe/five?failing');
     expect(await store.readUsage(parseKey(key)?.accountId ?? '', [DAY, '20261122'])).toEqual([0, 0]);
     app.clock.now = new Date(NOW);
     app.meanwhile = () => {};

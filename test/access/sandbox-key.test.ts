@@ -35,7 +35,7 @@ it('the sandbox key works only in the sandbox', async () => {
   const key = await sandboxKey(store, dataDir, NOW);
   for (const acceptsTestKeys of [true, false]) {
     const app = await buildProbeApp({ store, acceptsTestKeys });
-    expect((await app.ask(key)).statusCode).toBe(acceptsTestKeys ? 200 : 401);
+    expect((await app.send(key)).statusCode).toBe(acceptsTestKeys ? 200 : 401);
     await app.close();
   }
   await store.close();

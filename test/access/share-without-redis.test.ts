@@ -39,7 +39,7 @@ async function allAnnounced(): Promise<void> {
 }
 
 /** Returns how many of the requests each process answers with 200. */
-async function ask(key: string, requests: number): Promise<number[]> {
+async function send(key: string, requests: number): Promise<number[]> {
   const responses = processes.map((child) => once(child, 'message') as Promise<[Record<string, number>]>);
   for (const child of processes) child.send({ key, requests });
   return (await Promise.all(responses)).map(([statuses]) => statuses[200] ?? 0);
@@ -51,11 +51,11 @@ it('three processes without Redis together admit an account’s 1,000 requests a
   const key = await issueTestKey(register);
   const { accountId = '' } = parseKey(key) ?? {};
   let served = 0;
-  for (let round = 0; round < 100; round++) served += sum(await ask(key, 1));
+  for (let round = 0; round < 100; round++) served += sum(await send(key, 1));
   expect(served).toBe(300);
   await redis.kill();
 
-  const servedWhileAway = await ask(key, 1000);
+  const servedWhileAway = await send(key, 1000);
   served += sum(servedWhileAway);
   expect(Math.min(...servedWhileAway)).toBeGreaterThan(200);
   expect(served).toBeGreaterThanOrEqual(1000);
@@ -64,5 +64,5 @@ it('three processes without Redis together admit an account’s 1,000 requests a
   await redis.restart();
   const usage = () => register.readUsage(accountId, [utcDay(new Date())]).catch(() => null);
   await expect.poll(usage).toEqual([served]);
-  expect(sum(await ask(key, 10))).toBe(0);
+  expect(sum(await send(key, 10))).toBe(0);
 });

@@ -145,13 +145,13 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
 
   it('an account never has more than five valid keys, even after concurrent requests', async () => {
     const { id } = await openAccount();
-    const ask = (n: number) =>
+    const send = (n: number) =>
       store.addKey({ accountId: id, hash: `${id}${n}`, lastFour: 'abcd', label: '', createdAt: NOW.toISOString() }, 5);
-    const added = await Promise.all(Array.from({ length: 12 }, (_, n) => ask(n)));
+    const added = await Promise.all(Array.from({ length: 12 }, (_, n) => send(n)));
     expect(added.filter(Boolean)).toHaveLength(5);
     await store.revokeKey(id, (await store.listKeys(id))[0]?.hash ?? '', NOW);
-    expect(await ask(99)).toBe(true);
-    expect(await ask(100)).toBe(false);
+    expect(await send(99)).toBe(true);
+    expect(await send(100)).toBe(false);
   });
 
   it('the store counts every admitted request once and stops at the limit', async () => {

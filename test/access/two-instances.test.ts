@@ -41,8 +41,8 @@ function later(ms: number): void {
 }
 
 /** The statuses of one request to each instance. */
-const askBoth = async (key: string) =>
-  (await Promise.all(apps.map((app) => app.ask(key)))).map((response) => response.statusCode);
+const sendBoth = async (key: string) =>
+  (await Promise.all(apps.map((app) => app.send(key)))).map((response) => response.statusCode);
 
 async function revoke(key: string): Promise<void> {
   const { accountId, hash } = keyOf(key);
@@ -54,20 +54,20 @@ describe('a key known to both instances', () => {
     'a revoked key on the %s plan is refused by both instances at once',
     async (plan) => {
       const key = await issueTestKey(register(), { plan });
-      expect(await askBoth(key)).toEqual([200, 200]);
+      expect(await sendBoth(key)).toEqual([200, 200]);
       await revoke(key);
-      expect(await askBoth(key)).toEqual([401, 401]);
+      expect(await sendBoth(key)).toEqual([401, 401]);
     },
   );
 
   it('a revoked key on the Pro plan is refused by both instances within ten seconds', async () => {
     const key = await issueTestKey(register(), { plan: 'pro' });
-    expect(await askBoth(key)).toEqual([200, 200]);
+    expect(await sendBoth(key)).toEqual([200, 200]);
     await revoke(key);
     later(IN_FORCE_AFTER_MS - 1);
-    expect(await askBoth(key)).toEqual([200, 200]);
+    expect(await sendBoth(key)).toEqual([200, 200]);
     later(1);
-    expect(await askBoth(key)).toEqual([401, 401]);
+    expect(await sendBoth(key)).toEqual([401, 401]);
   });
 
   it.each([
@@ -80,10 +80,10 @@ describe('a key known to both instances', () => {
     'a change of plan from %s to %s is in force on both instances within ten seconds',
     async (before, after) => {
       const key = await issueTestKey(register(), { plan: before });
-      await askBoth(key);
+      await sendBoth(key);
       await register().setPlan(keyOf(key).accountId, after);
       later(IN_FORCE_AFTER_MS);
-      const limits = await Promise.all(apps.map(async (app) => (await app.ask(key)).headers['x-ratelimit-limit']));
+      const limits = await Promise.all(apps.map(async (app) => (await app.send(key)).headers['x-ratelimit-limit']));
       const expected = { free: '1000', developer: '50000', pro: undefined }[after];
       expect(limits).toEqual([expected, expected]);
     },
@@ -94,10 +94,10 @@ describe('a key known to both instances', () => {
     const { accountId, hash } = keyOf(key);
     const day = '20261121';
     await register().admit({ accountId, keyHash: hash, day, count: 1000, sender: 'test' });
-    expect(await askBoth(key)).toEqual([429, 429]);
+    expect(await sendBoth(key)).toEqual([429, 429]);
     await register().setPlan(accountId, 'developer');
     later(IN_FORCE_AFTER_MS);
-    expect(await askBoth(key)).toEqual([200, 200]);
+    expect(await sendBoth(key)).toEqual([200, 200]);
   });
 });
 
@@ -105,18 +105,18 @@ describe('two instances under load', () => {
   /** Sends requests to both instances; some fail and are refunded. Returns the number of served requests. */
   async function load(key: string, rounds: number, between: (round: number) => unknown): Promise<number> {
     let served = 0;
-    const asked: Promise<void>[] = [];
-    const ask = async (app: ProbeApp, url: string) => {
-      const { statusCode } = await app.ask(key, url);
+    const sent: Promise<void>[] = [];
+    const send = async (app: ProbeApp, url: string) => {
+      const { statusCode } = await app.send(key, url);
       if (url.endsWith('failing')) expect(statusCode).toBe(504);
       else expect(statusCode).toBe(200);
       if (statusCode === 200) served++;
     };
     for (let round = 0; round < rounds; round++) {
-      for (const app of apps) asked.push(ask(app, '/v1/probe'), ask(app, '/v1/probe/failing'), ask(app, '/v1/probe'));
+      for (const app of apps) sent.push(send(app, '/v1/probe'), send(app, '/v1/probe/failing'), send(app, '/v1/probe'));
       await between(round);
     }
-    await Promise.all(asked);
+    await Promise.all(sent);
     return served;
   }
 
@@ -130,7 +130,7 @@ describe('two instances under load', () => {
       setClocks('2026-11-21T23:59:59.900Z');
       const served = await load(key, 40, (round) => {
         later(5);
-        return round % 10 === 0 ? apps[0].ask(key) : undefined;
+        return round % 10 === 0 ? apps[0].send(key) : undefined;
       });
       await expect.poll(async () => sum(await usageOf(key, ['20261121', '20261122']))).toBe(served + 4);
       expect(Math.min(...(await usageOf(key, ['20261121', '20261122'])))).toBeGreaterThan(0);
@@ -167,14 +167,14 @@ it('a Redis that lost all data causes no 5xx: keys are unknown, and restored acc
       return { account, record: kept };
     }),
   );
-  const ask = async () => {
-    for (const text of texts) for (const status of await askBoth(text)) statuses.add(status);
+  const send = async () => {
+    for (const text of texts) for (const status of await sendBoth(text)) statuses.add(status);
   };
 
-  await ask();
-  for (let round = 0; round < 20; round++) await Promise.all([ask(), round === 10 ? admin.flushall() : ask()]);
+  await send();
+  for (let round = 0; round < 20; round++) await Promise.all([send(), round === 10 ? admin.flushall() : send()]);
   later(IN_FORCE_AFTER_MS);
-  expect(await Promise.all(texts.map(askBoth))).toEqual([
+  expect(await Promise.all(texts.map(sendBoth))).toEqual([
     [401, 401],
     [401, 401],
   ]);
@@ -186,7 +186,7 @@ it('a Redis that lost all data causes no 5xx: keys are unknown, and restored acc
   }
   later(IN_FORCE_AFTER_MS);
   for (let round = 0; round < 5; round++)
-    expect(await Promise.all(texts.map(askBoth))).toEqual([
+    expect(await Promise.all(texts.map(sendBoth))).toEqual([
       [200, 200],
       [200, 200],
     ]);

@@ -30,7 +30,7 @@ afterEach(async () => {
 
 const unknownKey = () => generateKey('live', generateAccountId());
 const countStatuses = async (keys: string[]) => {
-  const responses = await Promise.all(keys.map((key) => app.ask(key)));
+  const responses = await Promise.all(keys.map((key) => app.send(key)));
   return Object.fromEntries(
     [...Map.groupBy(responses, ({ statusCode }) => statusCode)].map(([status, { length }]) => [status, length]),
   );
@@ -39,18 +39,18 @@ const countStatuses = async (keys: string[]) => {
 describe('a flood of well-formed but unknown keys', () => {
   it('a flood of unknown keys causes no refusal of valid keys from the same network, new to this process or not', async () => {
     const known = await issueTestKey(store);
-    expect((await app.ask(known)).statusCode).toBe(200);
+    expect((await app.send(known)).statusCode).toBe(200);
     expect(await countStatuses(Array.from({ length: FLOOD }, unknownKey))).toEqual({ 401: FLOOD });
-    expect((await app.ask(known)).statusCode).toBe(200);
-    expect((await app.ask(await issueTestKey(store))).statusCode).toBe(200);
+    expect((await app.send(known)).statusCode).toBe(200);
+    expect((await app.send(await issueTestKey(store))).statusCode).toBe(200);
   });
 
   it('a flood of unknown keys causes one lookup per key in five seconds', async () => {
     const key = unknownKey();
-    for (let count = 0; count < 50; count++) expect((await app.ask(key)).statusCode).toBe(401);
+    for (let count = 0; count < 50; count++) expect((await app.send(key)).statusCode).toBe(401);
     expect(lookUps).toBe(1);
     app.clock.now = new Date(app.clock.now.getTime() + 5000);
-    await app.ask(key);
+    await app.send(key);
     expect(lookUps).toBe(2);
   });
 });

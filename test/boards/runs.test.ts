@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Runs } from '#src/boards/runs.ts';
 import { monitorBoards } from '#src/boards/source.ts';
-import type { Ask } from '#src/efa/ask.ts';
+import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { readResponse } from '#src/efa/request.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { runOperation } from '#src/operations/more/runs/operation.ts';
@@ -69,18 +69,18 @@ function serviceOf(
     freshUntil: () => moment + 15_000,
     list: () => [],
   };
-  const alertsAsked: (readonly string[])[] = [];
+  const requestedAlerts: (readonly string[])[] = [];
   const findAlerts: FindAlerts = ({ stopIds }) => {
-    alertsAsked.push(stopIds);
+    requestedAlerts.push(stopIds);
     return [];
   };
   const runs = new Runs({ now, feeds, timetable: { get: () => timetable }, isTrusted: () => isTrusted, findAlerts });
-  const ask: Ask = () => {
+  const queryUpstream: QueryUpstream = () => {
     callCount++;
     return upstream();
   };
   const context = {
-    ask,
+    queryUpstream,
     runs,
     boards: monitorBoards,
     now: () => new Date(moment),
@@ -93,7 +93,7 @@ function serviceOf(
   const getById = async (id: string) => (await find(id)).body;
   return {
     callCount: () => callCount,
-    alertsAsked,
+    requestedAlerts,
     /** Moves the clock and replaces the feed; null makes the feed unavailable. */
     advance(to: number, trips: TripSpec[] | null) {
       moment = to;
@@ -162,7 +162,7 @@ describe('a run from the timetable', () => {
     const service = serviceOf([TRAIN]);
     service.advance(at('07:50'), []);
     await service.get('A.1', 'A1', at('08:00'));
-    expect(service.alertsAsked).toEqual([['A1', 'A']]);
+    expect(service.requestedAlerts).toEqual([['A1', 'A']]);
   });
 
   it('a timetable run is live through the feed of its file, even if that feed is mostly of another mode', async () => {

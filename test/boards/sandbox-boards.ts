@@ -1,7 +1,7 @@
 import { Runs } from '#src/boards/runs.ts';
 import { createBoards, monitorBoards } from '#src/boards/source.ts';
 import { BoardTrust } from '#src/boards/trust.ts';
-import type { Ask, AskAuthority } from '#src/efa/ask.ts';
+import type { CallUpstream, QueryUpstream } from '#src/efa/query-upstream.ts';
 import { toRequest } from '#src/efa/request.ts';
 import { arrivalsOperation, departuresOperation } from '#src/operations/departures/operation.ts';
 import { runOperation } from '#src/operations/more/runs/operation.ts';
@@ -34,10 +34,10 @@ export async function openSandboxBoards(start: string, { mode = 'on' as BoardTru
     away: new Set<FeedSourceId>(),
     timetable: timetable as Timetable | null,
   };
-  const asked: { stopId?: string; priority?: string | undefined }[] = [];
+  const sent: { stopId?: string; priority?: string | undefined }[] = [];
   const origins: string[] = [];
-  const answer: AskAuthority = async (request, options) => {
-    asked.push({ ...request, priority: options?.priority });
+  const answer: CallUpstream = async (request, options) => {
+    sent.push({ ...request, priority: options?.priority });
     if (state.isUpstreamAway) throw state.isUpstreamAway;
     const seconds = Math.floor(moment / 60_000) * 60;
     const response = departureResponse(network, new URLSearchParams(toRequest(request).query), seconds);
@@ -81,13 +81,13 @@ export async function openSandboxBoards(start: string, { mode = 'on' as BoardTru
     trust,
     timetable: { get: () => state.timetable },
     feeds,
-    ask: answer as Ask,
+    queryUpstream: answer as QueryUpstream,
     now,
     record: ({ origin: { source, reason } }) => origins.push([source, reason].filter(Boolean).join(': ')),
   });
   const run = () => Promise.reject(new Error('no other operation is run'));
   const runs = new Runs({ now, feeds, timetable: { get: () => state.timetable } });
-  const context = { ask: answer as Ask, boards, runs, now: () => new Date(moment), ids, run };
+  const context = { queryUpstream: answer as QueryUpstream, boards, runs, now: () => new Date(moment), ids, run };
   const direct = { ...context, boards: monitorBoards, runs: new Runs({ now, feeds }) };
   const departures = (query: Record<string, string>, from = context) =>
     departuresOperation.find(readQuery(departuresOperation, query), from);
@@ -106,7 +106,7 @@ export async function openSandboxBoards(start: string, { mode = 'on' as BoardTru
     trust,
     log,
     boards,
-    asked,
+    sent,
     origins,
     departures: (query: Record<string, string>) => departures(query),
     arrivals: (query: Record<string, string>) => arrivals(query),

@@ -54,7 +54,7 @@ function addMinutes(time: string, more: number): string {
   return `${Math.floor((hours * 60 + minutes + more) / 60)}:${String((minutes + more) % 60).padStart(2, '0')}`;
 }
 
-interface Asked extends Partial<Omit<BoardRequest, 'ask' | 'request'>> {
+interface Requested extends Partial<Omit<BoardRequest, 'queryUpstream' | 'request'>> {
   timetable: Timetable;
   trips?: TripSpec[];
   now?: string | number;
@@ -63,11 +63,19 @@ interface Asked extends Partial<Omit<BoardRequest, 'ask' | 'request'>> {
   isArrival?: boolean;
 }
 
-function board({ timetable, trips = [], now = '08:00:20', at: asked = null, stopId = 'S', isArrival, ...more }: Asked) {
+function board({
+  timetable,
+  trips = [],
+  now = '08:00:20',
+  at: sent = null,
+  stopId = 'S',
+  isArrival,
+  ...more
+}: Requested) {
   const moment = typeof now === 'string' ? at(now) : now;
   const feed = feedOf({ timestamp: Math.floor(moment / 1000), trips });
   const request: BoardRequest = {
-    ask: () => Promise.reject(new Error('no upstream call is expected')),
+    queryUpstream: () => Promise.reject(new Error('no upstream call is expected')),
     request: { kind: 'departureMonitor', stopId, modes: MODES, at: null, ...(isArrival && { isArrival }) },
     limit: 10,
     showsCancelled: false,
@@ -75,7 +83,7 @@ function board({ timetable, trips = [], now = '08:00:20', at: asked = null, stop
     ...more,
   };
   const source = 'sydneytrains' as const;
-  return readScheduledBoard(request, asked, {
+  return readScheduledBoard(request, sent, {
     timetable,
     stop: timetable.findStop(stopId) as number,
     feeds: trips.length > 0 ? [{ source, modes: FEED_SOURCES[source].modes, feed }] : [],

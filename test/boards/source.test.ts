@@ -19,10 +19,10 @@ beforeAll(async () => {
   auto = await openSandboxBoards(MORNING, { mode: 'auto' });
 });
 afterEach(() => {
-  for (const { state, asked, origins } of [on, auto]) {
+  for (const { state, sent, origins } of [on, auto]) {
     state.isUpstreamAway = null;
     state.away.clear();
-    asked.length = 0;
+    sent.length = 0;
     origins.length = 0;
   }
   on.advanceTo(MORNING);
@@ -40,7 +40,7 @@ describe('boards with TIMETABLE=on', () => {
     const { body } = await on.departures({ ...CENTRAL, ...more });
     expect(body.departures).toHaveLength(5);
     expect(on.origins).toEqual(['timetable']);
-    expect(on.asked).toEqual([]);
+    expect(on.sent).toEqual([]);
     expect(
       (await on.arrivals({ ...CENTRAL, ...('to' in more || 'include' in more ? {} : more) })).body.arrivals,
     ).toHaveLength(5);
@@ -55,7 +55,7 @@ describe('boards with TIMETABLE=on', () => {
       ({ boards }) => boards,
       () => on.origins,
     );
-    expect(on.asked.length).toBeGreaterThan(0);
+    expect(on.sent.length).toBeGreaterThan(0);
     if (on.origins.length > 0) expect(boards).toEqual([{ source: 'planner', reason }]);
   });
 
@@ -111,10 +111,10 @@ describe('boards with TIMETABLE=on', () => {
     try {
       const trains = await on.departures({ stop: '2001', modes: 'train', include: 'ids' });
       expect(trains.body.departures.map(({ trip_id }) => trip_id)).toEqual(['train']);
-      expect(on.asked).toEqual([]);
+      expect(on.sent).toEqual([]);
       const all = await on.departures({ stop: '2001', modes: 'all', include: 'ids' });
       expect(all.body.departures.map(({ trip_id }) => trip_id)).toEqual(['train']);
-      expect(on.asked).toHaveLength(1);
+      expect(on.sent).toHaveLength(1);
       await expect(on.departures({ stop: '2001', modes: 'ferry' })).rejects.toBe(DOWN);
     } finally {
       on.state.timetable = timetable;
@@ -183,11 +183,11 @@ describe('boards with TIMETABLE=auto', () => {
     expect(train?.isTrusted, JSON.stringify(train)).toBe(true);
     await auto.departures(CENTRAL);
     auto.advanceTo(auto.now() + 15 * MINUTE);
-    auto.asked.length = 0;
+    auto.sent.length = 0;
     auto.origins.length = 0;
     for (let n = 0; n < 100; n++) await auto.departures(CENTRAL);
     expect(new Set(auto.origins)).toEqual(new Set(['timetable']));
-    expect(auto.asked.map(({ priority }) => priority)).toEqual(['background']);
+    expect(auto.sent.map(({ priority }) => priority)).toEqual(['background']);
   });
 
   it('boards of an untrusted mode come from the timetable, with a notice, when the trip planner fails or is out of date', async () => {

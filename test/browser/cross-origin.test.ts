@@ -48,9 +48,9 @@ function fetchInPage(path: string, headers: Record<string, string>): Promise<num
 }
 
 it('a response that the browser caches is shown only with the same key', async () => {
-  const ask = (key: string) => fetchInPage('/v1/departures?stop=200060', { authorization: `Bearer ${key}` });
-  expect(await ask(service.apiKey)).toEqual(200);
-  expect(await ask('revoked')).toEqual(401);
+  const send = (key: string) => fetchInPage('/v1/departures?stop=200060', { authorization: `Bearer ${key}` });
+  expect(await send(service.apiKey)).toEqual(200);
+  expect(await send('revoked')).toEqual(401);
 });
 
 it.each([

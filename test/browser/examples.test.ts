@@ -56,12 +56,12 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function ask(path: string): Promise<Departures> {
+async function send(path: string): Promise<Departures> {
   return (await front.app.inject({ url: path, headers: { authorization: `Bearer ${front.testKey}` } })).json();
 }
 
 /** The journey of the maps examples. */
-async function askJourneys() {
+async function sendJourneys() {
   const headers = { authorization: `Bearer ${front.testKey}` };
   return (await front.app.inject({ url: '/v1/trips?from=202020&to=209573&limit=1', headers })).json().journeys;
 }
@@ -180,7 +180,7 @@ it('the MapLibre example gives its map every leg of a journey as lines of longit
   await page.waitForFunction('globalThis.fitted');
   const { type, data } = (await page.evaluate('globalThis.source')) as { type: string; data: FeatureCollection };
   expect(type).toBe('geojson');
-  expect(data.features).toHaveLength((await askJourneys())[0].legs.length);
+  expect(data.features).toHaveLength((await sendJourneys())[0].legs.length);
   for (const [lng, lat] of data.features.flatMap(({ geometry }) => geometry.coordinates))
     expect(lng > 140 && lat < -30).toBe(true);
   expect(complaints).toEqual([]);
@@ -224,7 +224,7 @@ it('the wall display example keeps its rows while the network is down, after thr
 
 it('the Python client prints the board when run as a program', async () => {
   const { stdout, stderr } = await runPython('clients/python/transit.py', '200070', '--once');
-  const { stop_name, departures } = await ask('/v1/departures?stop=200070&modes=all&limit=8');
+  const { stop_name, departures } = await send('/v1/departures?stop=200070&modes=all&limit=8');
   expect([stdout.split('\n')[1], stderr]).toEqual([`${stop_name}, 2026-11-20T02:00:20Z`, '']);
   for (const { destination } of departures) expect(stdout).toContain(destination);
 });
@@ -247,7 +247,7 @@ it('the Home Assistant sensor sends a valid request and reads existing fields', 
   expect(headers).toEqual({ Authorization: 'secret transit_authorization' });
   expect(text).toContain(`${(86_400 / scan_interval).toLocaleString('en')} requests a day`);
   const { pathname } = new URL(resource);
-  const value_json = await ask(`${pathname}?${new URLSearchParams(params)}`);
+  const value_json = await send(`${pathname}?${new URLSearchParams(params)}`);
   const [{ value_template, availability, json_attributes_path, json_attributes }] = sensor;
   const read = (path: string) =>
     path
@@ -273,7 +273,7 @@ it('the MagicMirror provider gives its module departures in the right format, an
   const { default: Provider } = await import(pathToFileURL(join(folder, 'TransitInformationProvider.mjs')).href);
   const config = { baseUrl: front.url, stationId: '200070', apiKey: front.testKey };
   const departures = await new Provider(config).fetchDepartures();
-  const { departures: expected } = await ask('/v1/departures?stop=200070&modes=all&limit=40&cancelled=include');
+  const { departures: expected } = await send('/v1/departures?stop=200070&modes=all&limit=40&cancelled=include');
   expect(departures.map((one: { direction: string }) => one.direction)).toEqual(
     expected.map(({ destination }) => destination),
   );

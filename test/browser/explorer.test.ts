@@ -527,10 +527,10 @@ it('the explorer draws a followed vehicle on the course of its line', async () =
 
 it('the explorer shows the area within reach of a stop or a position, by keyboard too', async () => {
   const { page, context, complaints } = await open('/explore#board=200070');
-  const asked: URLSearchParams[] = [];
+  const sent: URLSearchParams[] = [];
   await page.route(/\/v1\/reachable\?/, (route) => {
     const { searchParams } = new URL(route.request().url());
-    asked.push(searchParams);
+    sent.push(searchParams);
     const ring = [BEND, [151.2, -33.9], [151.3, -33.9], BEND];
     const geometry = { type: 'MultiPolygon', coordinates: [[ring]] };
     const features = [{ type: 'Feature', geometry, properties: { minutes: Number(searchParams.get('minutes')) } }];
@@ -550,12 +550,12 @@ it('the explorer shows the area within reach of a stop or a position, by keyboar
   expect(link).toContain('#reach=45,200070');
   await page.getByRole('button', { name: 'Reach from here' }).click();
   await page.getByRole('heading', { name: 'Within 30 minutes of this position' }).waitFor();
-  expect(asked.map((query) => `${query.get('minutes')} ${query.get('format')}`)).toEqual([
+  expect(sent.map((query) => `${query.get('minutes')} ${query.get('format')}`)).toEqual([
     '30 geojson',
     '45 geojson',
     '30 geojson',
   ]);
-  expect(asked[2]?.get('from')).toMatch(/^-33\.\d+,151\.\d+$/);
+  expect(sent[2]?.get('from')).toMatch(/^-33\.\d+,151\.\d+$/);
   expect(complaints).toEqual([]);
   await context.close();
 });

@@ -54,7 +54,7 @@ it('a key from the .eml file of a signup works from another origin', async () =>
   await page.goto(elsewhereUrl);
   const responses = await page.evaluate(
     async ([url, good]) => {
-      const ask = async (key: string) => {
+      const send = async (key: string) => {
         const response = await fetch(`${url}/v1/departures?stop=200070&modes=all`, {
           headers: { authorization: `Bearer ${key}` },
         });
@@ -67,7 +67,7 @@ it('a key from the .eml file of a signup works from another origin', async () =>
           id: headers.get('x-request-id'),
         };
       };
-      return { good: await ask(good ?? ''), wrong: await ask('tis_live_wrong') };
+      return { good: await send(good ?? ''), wrong: await send('tis_live_wrong') };
     },
     [front.url, key],
   );
@@ -136,9 +136,9 @@ it('signup works without JavaScript, from a wrong form to a new key with the old
   await old.getByText('Revoke key').click();
   await old.getByRole('button', { name: `Yes, revoke …${key.slice(-4)}` }).click();
   await page.getByRole('status').filter({ hasText: 'is revoked' }).waitFor();
-  const ask = async (one: string) =>
+  const send = async (one: string) =>
     (await fetch(`${front.url}/v1/stops/search?q=quay`, { headers: { authorization: `Bearer ${one}` } })).status;
-  expect([await ask(key), await ask(fresh)]).toEqual([401, 200]);
+  expect([await send(key), await send(fresh)]).toEqual([401, 200]);
   expect(page.url()).not.toContain('token');
   await page.goto(link);
   await page.getByRole('alert').filter({ hasText: 'Request a new one' }).waitFor();

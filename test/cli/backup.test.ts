@@ -63,9 +63,9 @@ describe.each([
 
     const store = await openTestStore([target.REDIS_URL].filter(Boolean), target.DATA_DIR);
     const app = await buildProbeApp({ store });
-    expect((await app.ask(keys.valid)).statusCode).toBe(200);
-    expect((await app.ask(keys.valid)).headers['x-ratelimit-limit']).toBeUndefined();
-    expect((await app.ask(keys.revoked)).statusCode).toBe(401);
+    expect((await app.send(keys.valid)).statusCode).toBe(200);
+    expect((await app.send(keys.valid)).headers['x-ratelimit-limit']).toBeUndefined();
+    expect((await app.send(keys.revoked)).statusCode).toBe(401);
     await app.close();
     await store.close();
 

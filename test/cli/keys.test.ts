@@ -62,7 +62,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     };
     expect(issued.publishable).toEqual(publishable);
     expect((await json('list', 'map@example.com')).keys).toMatchObject([{ publishable }]);
-    expect((await app.ask(issued.key)).json().error.code).toBe('OPERATION_NOT_ALLOWED');
+    expect((await app.send(issued.key)).json().error.code).toBe('OPERATION_NOT_ALLOWED');
     const backup = await json('backup');
     const saved = backup.accounts.find(({ email }: { email: string }) => email === 'map@example.com');
     expect(saved.keys[0].grant).toMatchObject({ perDay: 40 });
@@ -80,7 +80,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     const issued = await json('issue', '--email', ' Ada@Example.com', '--plan', 'developer', '--label', 'phone');
     expect(issued).toMatchObject({ account: { email: 'ada@example.com', plan: 'developer' }, label: 'phone' });
     expect(issued.last_four).toBe(issued.key.slice(-4));
-    expect((await app.ask(issued.key)).headers['x-ratelimit-limit']).toBe('50000');
+    expect((await app.send(issued.key)).headers['x-ratelimit-limit']).toBe('50000');
     const shown = await run('list', 'ada@example.com');
     expect(shown.stdout).toContain(issued.id);
     expect(shown.stdout + JSON.stringify(await json('list'))).not.toContain(issued.key.slice(17));
@@ -101,8 +101,8 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     const byKey = await json('issue', '--email', 'rev@example.com');
     expect((await json('revoke', byId.id))[0].revoked_at).toMatch(/^2/);
     expect((await run('revoke', byKey.key)).code).toBe(0);
-    expect((await app.ask(byId.key)).statusCode).toBe(401);
-    expect((await app.ask(byKey.key)).statusCode).toBe(401);
+    expect((await app.send(byId.key)).statusCode).toBe(401);
+    expect((await app.send(byKey.key)).statusCode).toBe(401);
   });
 
   it('the command shows until when a replaced key works, and revokes it at once', async () => {
@@ -118,12 +118,12 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
 
   it('the command changes a plan for the next request on a limited plan, and within ten seconds from Pro', async () => {
     const { key, account } = await json('issue', '--email', 'plan@example.com');
-    expect((await app.ask(key)).headers['x-ratelimit-limit']).toBe('1000');
+    expect((await app.send(key)).headers['x-ratelimit-limit']).toBe('1000');
     expect(await json('plan', account.id, 'pro')).toMatchObject({ plan: 'pro', daily_limit: null });
-    expect((await app.ask(key)).headers['x-ratelimit-limit']).toBeUndefined();
+    expect((await app.send(key)).headers['x-ratelimit-limit']).toBeUndefined();
     expect((await run('plan', 'plan@example.com', 'free')).code).toBe(0);
     app.clock.now = new Date(app.clock.now.getTime() + 10_000);
-    expect((await app.ask(key)).headers['x-ratelimit-limit']).toBe('1000');
+    expect((await app.send(key)).headers['x-ratelimit-limit']).toBe('1000');
   });
 
   it('the command shows the usage of one account or of all accounts', async () => {
@@ -145,9 +145,9 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
 
   it('the command deletes an account with its keys and counts', async () => {
     const { key, account } = await json('issue', '--email', 'gone@example.com');
-    await app.ask(key);
+    await app.send(key);
     expect((await run('delete', 'gone@example.com')).stdout).toMatch(/is deleted/);
-    expect((await app.ask(key)).statusCode).toBe(401);
+    expect((await app.send(key)).statusCode).toBe(401);
     expect((await run('list', account.id)).code).toBe(2);
     expect(JSON.stringify(await json('list'))).not.toContain('gone@example.com');
   });
@@ -156,10 +156,10 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     const issue = () => json('issue', '--email', 'l1@example.com');
     const [first, second, third] = [await issue(), await issue(), await issue()];
     expect(await json('revoke', first.key, second.id)).toHaveLength(2);
-    expect((await app.ask(second.key)).statusCode).toBe(401);
-    expect((await app.ask(third.key)).statusCode).toBe(200);
+    expect((await app.send(second.key)).statusCode).toBe(401);
+    expect((await app.send(third.key)).statusCode).toBe(200);
     expect(await json('revoke', 'l1@example.com')).toMatchObject([{ id: third.id }]);
-    expect((await app.ask(third.key)).statusCode).toBe(401);
+    expect((await app.send(third.key)).statusCode).toBe(401);
     const fourth = await issue();
     expect(await json('revoke', fourth.account.id)).toMatchObject([{ id: fourth.id }]);
   });
@@ -213,13 +213,13 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     const { key, account } = await json('issue', '--email', 'sus@mail.example.org', '--plan', 'pro');
     const status = async () => {
       await app.restrictions.refresh();
-      return (await app.ask(key)).statusCode;
+      return (await app.send(key)).statusCode;
     };
     expect(await status()).toBe(200);
     for (const what of ['sus@mail.example.org', '@example.org', '127.0.0.0/8']) {
       expect((await run('suspend', what, '--reason', 'too many requests.')).code).toBe(0);
       expect([what, await status()]).toEqual([what, 403]);
-      expect((await app.ask(key)).json().error).toMatchObject({
+      expect((await app.send(key)).json().error).toMatchObject({
         code: 'SUSPENDED',
         message: expect.stringContaining('suspended: too many requests.'),
       });
@@ -234,7 +234,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     const { key, account } = await json('issue', '--email', 'new@fresh.example.org');
     await run('suspend', '@fresh.example.org');
     await app.restrictions.refresh();
-    expect((await app.ask(key)).statusCode).toBe(403);
+    expect((await app.send(key)).statusCode).toBe(403);
     expect(await json('usage', account.id)).toMatchObject([{ today: 0 }]);
     await run('suspend', '@fresh.example.org', '--lift');
     await app.restrictions.refresh();
@@ -252,7 +252,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
       expect((await run('suspend', '@second.example.org', ...options)).code).toBe(0);
       vi.advanceTimersByTime(1000);
       await app.restrictions.refresh();
-      expect((await app.ask(key)).statusCode).toBe(status);
+      expect((await app.send(key)).statusCode).toBe(status);
     }
   });
 
@@ -314,7 +314,7 @@ it('the command that the runbook gives for a table of usage prints nothing else'
   expect(stdout).toBe('\n');
 });
 
-it.each(['keys.ts help', 'timetable.ts', 'authority.ts config'])(
+it.each(['keys.ts help', 'timetable.ts', 'upstream.ts config'])(
   'the command %s ends quietly when its output is not read to the end, as by `head`',
   async (command) => {
     const env = { ...process.env, SANDBOX: '1' };

@@ -53,16 +53,16 @@ it('every request of the Postman collection gets a response', async () => {
   expect(auth.bearer[0].value).toBe('{{key}}');
   expect(variable[0]).toEqual({ key: 'url', value: front.url });
   const authorization = { authorization: `Bearer ${front.testKey}` };
-  const ask = async (url: string) => (await front.app.inject({ url, headers: authorization })).json();
+  const send = async (url: string) => (await front.app.inject({ url, headers: authorization })).json();
   // The IDs of the examples are of another day.
-  const board = await ask('/v1/departures?stop=200060&modes=all&limit=50&include=ids');
-  const trips = await ask('/v1/trips?from=202020&to=209573&include=ids');
+  const board = await send('/v1/departures?stop=200060&modes=all&limit=50&include=ids');
+  const trips = await send('/v1/trips?from=202020&to=209573&include=ids');
   const today: Record<string, string> = {
     run_id: board.departures.find((one: { run_id: string | null }) => one.run_id).run_id,
     journey_id: trips.journeys[0].journey_id,
   };
   const requests: CollectedRequest[] = item.flatMap((one: { item: CollectedRequest[] }) => one.item);
-  const { paths } = await ask('/openapi.json');
+  const { paths } = await send('/openapi.json');
   expect(requests).toHaveLength(Object.keys(paths).filter((path) => !path.endsWith('/stream')).length);
   for (const { name, request } of requests) {
     const sent = request.url.query.filter(({ disabled }) => !disabled).map(({ key, value }) => [key, value]);

@@ -29,7 +29,7 @@ beforeEach(() => {
   streamProxy.requests.length = 0;
 });
 
-const ask = async (path: string) =>
+const send = async (path: string) =>
   (await front.app.inject({ url: path, headers: { authorization: `Bearer ${front.testKey}` } })).json();
 const statuses = () => proxy.requests.map(({ status }) => status);
 
@@ -90,11 +90,11 @@ show(transit.search("O'Connell & Co/?"))
 show(transit.trips("202020", "209573", wheelchair=True, date=None))
 show(transit.get("/v1/stops/200070"))`);
   expect(shown).toEqual([
-    await ask('/v1/departures?stop=200070&modes=train,bus&limit=3'),
-    await ask('/v1/nearby?lat=-33.8731&lng=151.2069&modes=all'),
-    await ask(`/v1/stops/search?q=${encodeURIComponent("O'Connell & Co/?")}`),
-    await ask('/v1/trips?from=202020&to=209573&wheelchair=true'),
-    await ask('/v1/stops/200070'),
+    await send('/v1/departures?stop=200070&modes=train,bus&limit=3'),
+    await send('/v1/nearby?lat=-33.8731&lng=151.2069&modes=all'),
+    await send(`/v1/stops/search?q=${encodeURIComponent("O'Connell & Co/?")}`),
+    await send('/v1/trips?from=202020&to=209573&wheelchair=true'),
+    await send('/v1/stops/200070'),
   ]);
 });
 

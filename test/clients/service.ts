@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
-import type { Ask } from '#src/efa/ask.ts';
 import { readDepartureMonitor } from '#src/efa/payload.ts';
+import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
@@ -25,15 +25,15 @@ export const upstreamFailure = () => new ApiError('UPSTREAM_ERROR', 'Transport f
 /** The service, whose streams notice a change of `leaves` at once. */
 export async function startStreamingService(): Promise<StreamingService> {
   const store = openEmbeddedStore(':memory:');
-  const ask = (async () => {
+  const queryUpstream = (async () => {
     if (service.leaves instanceof ApiError) throw service.leaves;
     const retrievedAt = Date.parse(NOW);
     const times = { retrievedAt, freshUntil: retrievedAt, staleUntil: retrievedAt };
     const payload = readDepartureMonitor(departureMonitor(...service.leaves));
     return { payload, retrievedAt: new Date(NOW), freshness: { ...times, source: 'cache', shortage: null } };
-  }) as unknown as Ask;
+  }) as unknown as QueryUpstream;
   const streamTimes = { minMs: 10, retryMs: 10, commentMs: 60_000, commentsPerCharge: 4 };
-  const app = await buildTestApp({ upstream: ask, now: NOW, store, streamTimes });
+  const app = await buildTestApp({ upstream: queryUpstream, now: NOW, store, streamTimes });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
   const key = await issueTestKey(store);

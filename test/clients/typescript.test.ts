@@ -9,7 +9,7 @@ const OVERLOADED = { status: 503, headers: { 'retry-after': '0' }, body: '<h1>Ov
 describe('the TypeScript client', () => {
   let front: Front;
   let proxy: UnreliableProxy;
-  const ask = async (path: string) =>
+  const send = async (path: string) =>
     (await front.app.inject({ url: path, headers: { authorization: `Bearer ${front.testKey}` } })).json();
   /** Waits are short. */
   const connect = (options: Partial<TransitOptions> = {}) =>
@@ -29,7 +29,7 @@ describe('the TypeScript client', () => {
   });
 
   it('the TypeScript client has a function for every operation', async () => {
-    const { paths } = await ask('/openapi.json');
+    const { paths } = await send('/openapi.json');
     const operations = Object.values<Record<string, { operationId: string }>>(paths).flatMap((path) =>
       Object.values(path).map(({ operationId }) => operationId),
     );
@@ -39,18 +39,18 @@ describe('the TypeScript client', () => {
   it('the TypeScript client returns the responses of the service', async () => {
     const transit = connect({ url: `${front.url}/` });
     expect(await transit.getDepartures({ stop: '200070', modes: ['train', 'bus'], limit: 3 })).toEqual(
-      await ask('/v1/departures?stop=200070&modes=train,bus&limit=3'),
+      await send('/v1/departures?stop=200070&modes=train,bus&limit=3'),
     );
     expect(await transit.getNearbyStops({ lat: -33.8731, lng: 151.2069, modes: ['all'] })).toEqual(
-      await ask('/v1/nearby?lat=-33.8731&lng=151.2069&modes=all'),
+      await send('/v1/nearby?lat=-33.8731&lng=151.2069&modes=all'),
     );
     expect(await transit.searchStops({ q: "O'Connell & Co/?" })).toEqual(
-      await ask(`/v1/stops/search?q=${encodeURIComponent("O'Connell & Co/?")}`),
+      await send(`/v1/stops/search?q=${encodeURIComponent("O'Connell & Co/?")}`),
     );
-    expect(await transit.getStop({ stop_id: '200070' })).toEqual(await ask('/v1/stops/200070'));
+    expect(await transit.getStop({ stop_id: '200070' })).toEqual(await send('/v1/stops/200070'));
     const { token } = await transit.createToken({ minutes: 5 });
     expect((await connect({ key: async () => token }).planTrips({ from: '202020', to: '209573' })).journeys).toEqual(
-      (await ask('/v1/trips?from=202020&to=209573')).journeys,
+      (await send('/v1/trips?from=202020&to=209573')).journeys,
     );
   });
 
@@ -66,7 +66,7 @@ describe('the TypeScript client', () => {
     const headers = { authorization: `Bearer ${front.testKey}` };
     const { headers: sent } = await front.app.inject({ url: '/v1/departures?stop=200070&modes=all&limit=4', headers });
     const [, link = ''] = /<([^>]*)>; rel="next"/.exec(String(sent.link)) ?? [];
-    expect([first, second]).toEqual([await ask('/v1/departures?stop=200070&modes=all&limit=4'), await ask(link)]);
+    expect([first, second]).toEqual([await send('/v1/departures?stop=200070&modes=all&limit=4'), await send(link)]);
   });
 
   it('the TypeScript client ends its pages where the list ends, and takes only the query of a link', async () => {

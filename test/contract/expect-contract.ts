@@ -28,24 +28,24 @@ export function expectContract(response: LightMyRequestResponse, operation: Oper
 function expectAnswer(response: LightMyRequestResponse, operation: Operation): void {
   const read = operation.schema.safeParse(response.json());
   expect(read.error?.issues ?? [], response.body.slice(0, 2000)).toStrictEqual([]);
-  expectFieldsAskedFor(response, operation);
+  expectRequestedFields(response, operation);
   if (operation.name === 'trips') expectJoinedJourneys(response, read.data as z.infer<typeof tripsResponse>);
 }
 
 /** Expects each optional field in every record when requested, and in none otherwise. */
-function expectFieldsAskedFor({ body, raw }: LightMyRequestResponse, { name }: Operation): void {
-  const asked = new URL(raw.req.url ?? '', 'http://service.test').searchParams;
+function expectRequestedFields({ body, raw }: LightMyRequestResponse, { name }: Operation): void {
+  const sent = new URL(raw.req.url ?? '', 'http://service.test').searchParams;
   const count = (field: string) => body.split(`"${field}":`).length - 1;
   const records = { departures: count('scheduled_at'), trips: count('is_live'), nearby: 0, 'stop search': 0 }[name];
   const rides = { departures: count('scheduled_at'), trips: count('direction'), nearby: 0, 'stop search': 0 }[name];
-  const included = asked
+  const included = sent
     .getAll('include')
     .join()
     .split(',')
     .map((word) => word.trim());
   const hasIds = included.includes('ids');
   const colored = { departures: rides, trips: count('mode'), nearby: 0, 'stop search': 0 }[name];
-  expect(count('cancelled')).toBe(asked.get('cancelled') === 'include' ? records : 0);
+  expect(count('cancelled')).toBe(sent.get('cancelled') === 'include' ? records : 0);
   expect([count('trip_id'), count('line_id')]).toEqual(Array(2).fill(hasIds ? rides : 0));
   expect([count('color'), count('text_color')]).toEqual(Array(2).fill(included.includes('colors') ? colored : 0));
   const hasAlertIds = hasIds || included.includes('alert_texts');

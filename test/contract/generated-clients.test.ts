@@ -90,7 +90,7 @@ console.log(JSON.stringify([
 `;
 
 /** Calls each function of the client, which knows the address. Prints the outcome. */
-const ASKING = `
+const REQUESTS = `
 import { client } from './client/client.gen.ts';
 import * as transit from './client/index.ts';
 
@@ -178,7 +178,7 @@ describe('the client made with npm run client', () => {
     const compilerOptions = { ...TSCONFIG.compilerOptions, exactOptionalPropertyTypes: false, skipLibCheck: false };
     const files = {
       'sample.ts': (await readSample('./client/index.ts')).replace('http://localhost:3000', address),
-      'asking.ts': ASKING,
+      'requests.ts': REQUESTS,
       // The samples on the pages of the operations.
       ...Object.fromEntries(describedOperations().map((one) => [`page-${one.id}.ts`, sampleOnPage(one)])),
       'tsconfig.json': JSON.stringify({ compilerOptions }),
@@ -191,8 +191,8 @@ describe('the client made with npm run client', () => {
     expect((await run(process.execPath, [join(own, 'page-getDepartures.ts')], { env })).stdout).toContain('stop_id:');
     const { stdout } = await run(process.execPath, [join(own, 'sample.ts')], { env });
     expect(stdout).toMatch(/^\S+ .+ \d+$/m);
-    const asked = await run(process.execPath, [join(own, 'asking.ts'), app.apiKey]);
-    expect(JSON.parse(asked.stdout)).toEqual([
+    const sent = await run(process.execPath, [join(own, 'requests.ts'), app.apiKey]);
+    expect(JSON.parse(sent.stdout)).toEqual([
       ['bus', 'ferry', 'lightrail', 'train'],
       [200, expect.any(Number)],
       ['Circular Quay'],

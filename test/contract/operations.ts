@@ -86,7 +86,7 @@ export function goodAnswerTo(requestUrl: string): string {
     /^[^I]*:/.test(name ?? ''),
   );
   if (positions.some((name) => !/^151\.\d+:-33\.[89]/.test(name ?? ''))) return NO_TRIP;
-  const asked = new Map([
+  const sent = new Map([
     ['200020', query.get('name_dm')],
     ['202091', query.get('name_origin')],
     ['G2095102', query.get('name_destination')],
@@ -94,5 +94,5 @@ export function goodAnswerTo(requestUrl: string): string {
   const isOfArrivals = endpoint === 'departure_mon' && query.get('depArrMacro') === 'arr';
   const board = query.has('includeCompleteStopSeq') ? WITH_CALLS : GOOD_ANSWERS.get(endpoint);
   const response = isOfArrivals ? (board ?? '').replaceAll('"departureTime', '"arrivalTime') : (board ?? '');
-  return response.replaceAll(/"(G?\d+)"/g, (text, id) => JSON.stringify(asked.get(id) ?? JSON.parse(text)));
+  return response.replaceAll(/"(G?\d+)"/g, (text, id) => JSON.stringify(sent.get(id) ?? JSON.parse(text)));
 }

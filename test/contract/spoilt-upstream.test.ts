@@ -44,7 +44,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-async function askWith({ url }: { url: string }, endpoint: string, payload: unknown) {
+async function sendWith({ url }: { url: string }, endpoint: string, payload: unknown) {
   spoilt.set(endpoint, toText(payload));
   try {
     return await app.inject(url);
@@ -65,7 +65,7 @@ function urlsOf({ name, url }: Operation): string[] {
 async function expectEach(operation: Operation, paths: Key[][], values: readonly unknown[]) {
   for (const path of paths) {
     for (const value of values) {
-      const response = await askWith(operation, operation.endpoint, withValue(operation.response, path, value));
+      const response = await sendWith(operation, operation.endpoint, withValue(operation.response, path, value));
       expect(response.statusCode, `${path.join('.')} = ${value}`).toBeLessThan(500);
       expectContract(response, operation);
     }
@@ -84,7 +84,7 @@ describe.each(OPERATIONS)('spoilt upstream payloads of $name', PATIENCE, (operat
   it(`${operation.name} keeps the contract with any mutation of the payload`, async () => {
     await fc.assert(
       fc.asyncProperty(mutations, fc.constantFrom(...urlsOf(operation)), async (changes, url) => {
-        const response = await askWith({ url }, operation.endpoint, mutate(operation.response, changes));
+        const response = await sendWith({ url }, operation.endpoint, mutate(operation.response, changes));
         expect([200, 400, 404, 502]).toContain(response.statusCode);
         expectContract(response, operation);
       }),
@@ -94,7 +94,7 @@ describe.each(OPERATIONS)('spoilt upstream payloads of $name', PATIENCE, (operat
 
   it(`${operation.name} never fails when one field is missing, except the list that identifies its endpoint`, async () => {
     for (const path of listPaths(operation.response).filter((path) => !OWN_LISTS.includes(path.join('.')))) {
-      const response = await askWith(operation, operation.endpoint, without(operation.response, path));
+      const response = await sendWith(operation, operation.endpoint, without(operation.response, path));
       expect(response.statusCode, path.join('.')).toBeLessThan(500);
       expectContract(response, operation);
     }
@@ -102,7 +102,7 @@ describe.each(OPERATIONS)('spoilt upstream payloads of $name', PATIENCE, (operat
 
   it(`${operation.name} never fails when one field is null`, async () => {
     for (const path of listPaths(operation.response)) {
-      const response = await askWith(operation, operation.endpoint, withValue(operation.response, path, null));
+      const response = await sendWith(operation, operation.endpoint, withValue(operation.response, path, null));
       expect(response.statusCode, path.join('.')).toBeLessThan(500);
       expectContract(response, operation);
     }
@@ -122,7 +122,7 @@ describe.each(OPERATIONS)('spoilt upstream payloads of $name', PATIENCE, (operat
     const isDeep = (path: Key[]) => DEEP_PLACES.includes(path.at(-1) as Key);
     for (const path of listPaths(operation.response).filter(isDeep)) {
       const payload = withValue(operation.response, path, '<deep parents>');
-      const response = await askWith(operation, operation.endpoint, payload);
+      const response = await sendWith(operation, operation.endpoint, payload);
       expect(response.statusCode, path.join('.')).not.toBe(500);
       expectContract(response, operation);
     }
@@ -137,7 +137,7 @@ describe('nearby with spoilt boards of its stops', PATIENCE, () => {
     await fc.assert(
       fc.asyncProperty(mutations, async (changes) => {
         app.clock.now = new Date(app.clock.now.getTime() + VERDICTS_EXPIRE_MS);
-        const response = await askWith(nearby, departures.endpoint, mutate(departures.response, changes));
+        const response = await sendWith(nearby, departures.endpoint, mutate(departures.response, changes));
         expect(response.statusCode).toBe(200);
         expectContract(response, nearby);
       }),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { contentOf, createIdSigner } from '#src/core/signer.ts';
-import type { Ask } from '#src/efa/ask.ts';
+import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { type PlayedSandbox, startPlayedSandbox } from '../realtime/service/played-service.ts';
 
@@ -32,11 +32,11 @@ afterAll(async () => {
 });
 
 async function openApp(linkSecrets: readonly [string, ...string[]]): Promise<TestApp> {
-  const ask: Ask = (...asked) => {
+  const queryUpstream: QueryUpstream = (...sent) => {
     calls++;
-    return sandbox.ask(...asked);
+    return sandbox.callUpstream(...sent);
   };
-  const app = await buildTestApp({ upstream: ask, now: NOW, linkSecrets });
+  const app = await buildTestApp({ upstream: queryUpstream, now: NOW, linkSecrets });
   apps.push(app);
   return app;
 }

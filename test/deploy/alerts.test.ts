@@ -55,7 +55,7 @@ async function startService({
   const instruments = createInstruments();
   const upstreams = [createMadeUpUpstream(clock), createMadeUpUpstream(clock)] as const;
   const protection = protectUpstream({
-    asks: upstreams.map(({ ask }) => watchUpstream(ask, new Traffic(now), instruments)),
+    callByKey: upstreams.map(({ callUpstream }) => watchUpstream(callUpstream, new Traffic(now), instruments)),
     limits: { rps: 5, dailyBudget },
     log: createTestLog(),
     clock,
@@ -73,12 +73,12 @@ async function startService({
     hasTimetable: true,
     agreement: {} as LiveReport['agreement'],
     unreadable: 0,
-    authority: null as ((key: number) => Error | undefined) | null,
+    upstream: null as ((key: number) => Error | undefined) | null,
   };
   for (const [key, upstream] of upstreams.entries()) {
     let calls = 0;
-    upstream.outcome = (asked) =>
-      faults.authority?.(key) ?? goodAnswer(asked as { kind: string; stopId?: string }, ++calls);
+    upstream.outcome = (sent) =>
+      faults.upstream?.(key) ?? goodAnswer(sent as { kind: string; stopId?: string }, ++calls);
   }
 
   /** Contains records with every everyday reason for leaving one out. One call in fifty fails. */
@@ -124,7 +124,7 @@ async function startService({
   };
   const probe = createStoreProbe(async () => faults.storeState, { graceMs: 600_000, now: clock.now });
   const app = await buildTestApp({
-    upstream: protection.ask,
+    upstream: protection.queryUpstream,
     now,
     sleep: (ms) => sleep(clock, ms),
     store: watchAdmissions(slow, instruments, probe.heard),
@@ -137,7 +137,7 @@ async function startService({
   let registry: ReturnType<typeof createMetrics> | null = null;
   const recording = createRecording();
 
-  function startMetrics(source: 'authority' | 'sandbox'): void {
+  function startMetrics(source: 'real' | 'sandbox'): void {
     registry = createMetrics({
       source,
       instruments,
@@ -157,12 +157,12 @@ async function startService({
 
   /** Advances the clock while the request waits. */
   async function get(url: string, plan: keyof typeof keys = 'pro'): Promise<void> {
-    const asked = settle(app.inject({ url, headers: { authorization: `Bearer ${keys[plan]}` } }));
-    for (let turn = 0; !asked.isSettled; turn++) {
+    const sent = settle(app.inject({ url, headers: { authorization: `Bearer ${keys[plan]}` } }));
+    for (let turn = 0; !sent.isSettled; turn++) {
       await new Promise(setImmediate);
       if (turn % 10 === 9) await clock.advance(100);
     }
-    if (asked.outcome.error) throw asked.outcome.error;
+    if (sent.outcome.error) throw sent.outcome.error;
   }
 
   async function scrape(): Promise<void> {
@@ -190,7 +190,7 @@ async function startService({
     }
   }
 
-  startMetrics('authority');
+  startMetrics('real');
   closers.push(async () => {
     await feeds?.close();
     await app.close();
@@ -236,10 +236,10 @@ function startFeed(clock: ReturnType<typeof createSimulatedClock>, feed: FeedSou
     clock,
     log: createTestLog(),
   });
-  let cancel = clock.after(0, ask);
-  function ask(): void {
+  let cancel = clock.after(0, send);
+  function send(): void {
     feeds.need([feed]);
-    cancel = clock.after(15_000, ask);
+    cancel = clock.after(15_000, send);
   }
   const report = (): LiveReport => ({
     mode: 'on',
@@ -326,7 +326,7 @@ it('a late event loop does not fire the alert for a slow store', async () => {
 it('a total outage pages within three minutes', async () => {
   const { faults, pass, fired } = await startService();
   await pass(10, manyRequests(10));
-  faults.authority = () => statusFailure(500);
+  faults.upstream = () => statusFailure(500);
   await pass(3, manyRequests(10));
   expect(fired()).toContain('RequestsFail');
 });
@@ -358,7 +358,7 @@ const FAULTS: [
     'upstream answers 500',
     ['RequestsFail', 'UpstreamFails'],
     async ({ faults, pass }) => {
-      faults.authority = () => statusFailure(500);
+      faults.upstream = () => statusFailure(500);
       await pass(15, manyRequests(10));
     },
   ],
@@ -374,7 +374,7 @@ const FAULTS: [
     'upstream refuses one of two keys',
     ['UpstreamKeyRefused'],
     async ({ faults, pass }) => {
-      faults.authority = (key) => (key === 1 ? statusFailure(401) : undefined);
+      faults.upstream = (key) => (key === 1 ? statusFailure(401) : undefined);
       await pass(10, manyRequests(4));
     },
   ],
@@ -382,7 +382,7 @@ const FAULTS: [
     'the upstream quota is exceeded',
     ['BudgetLow'],
     async ({ faults, pass }) => {
-      faults.authority = () => statusFailure(403, 300);
+      faults.upstream = () => statusFailure(403, 300);
       await pass(15, manyRequests(4));
     },
   ],

@@ -270,21 +270,21 @@ describe('one address at the balancer', () => {
 
 it('the balancer skips an instance that keeps failing, and uses it again when it is well', async () => {
   let isWell = false;
-  let asked = 0;
+  let sent = 0;
   await start((request, response) => {
-    asked++;
+    sent++;
     if (isWell) response.end('fine');
     else request.socket.destroy();
   }, fine);
   await statuses(60, '/v1/departures');
-  expect(asked).toBeLessThan(20);
+  expect(sent).toBeLessThan(20);
   isWell = true;
-  asked = 0;
+  sent = 0;
   await expect
     .poll(
       async () => {
         await Promise.all([get('/v1/departures'), get('/v1/departures')]);
-        return asked;
+        return sent;
       },
       { interval: 50, timeout: 10_000 },
     )

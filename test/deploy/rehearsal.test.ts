@@ -23,7 +23,7 @@ const isFull = process.env.REHEARSAL === 'full';
 const REDIS_FROZEN_MS = isFull ? 10_000 : 3000;
 const REDIS_DEAD_MS = isFull ? 10_000 : 1000;
 /** Used twice: first calls are refused, then they get no response. */
-const AUTHORITY_AWAY_MS = 30_000;
+const UPSTREAM_AWAY_MS = 30_000;
 const TIMEOUT_MS = 150_000;
 const CALLERS_PER_KEY = 3;
 /** Slow enough for the burst limit of the plan Developer. */
@@ -79,12 +79,12 @@ function startInstance(port: number): Promise<ServerProcess> {
 }
 
 /** Makes requests over reused connections until `stop`, which returns each key's responses by status. */
-function keepAsking() {
+function keepSending() {
   const agent = new Agent({ keepAlive: true });
   const responses = { developer: new Map<string, number>(), pro: new Map<string, number>() };
   let isRunning = true;
 
-  async function ask(plan: 'developer' | 'pro', caller: number): Promise<void> {
+  async function send(plan: 'developer' | 'pro', caller: number): Promise<void> {
     for (let n = caller; isRunning; n++) {
       const outcome = await outcomeOf(`/v1/departures?stop=${STOPS[n % STOPS.length]}`, keys[plan], agent);
       responses[plan].set(outcome, (responses[plan].get(outcome) ?? 0) + 1);
@@ -93,7 +93,7 @@ function keepAsking() {
   }
 
   const callers = Array.from({ length: CALLERS_PER_KEY }, (_, caller) => caller);
-  const asking = Promise.all(callers.flatMap((caller) => [ask('developer', caller), ask('pro', caller)]));
+  const sending = Promise.all(callers.flatMap((caller) => [send('developer', caller), send('pro', caller)]));
   const answered = () =>
     Math.min(...Object.values(responses).map((counts) => counts.values().reduce((total, count) => total + count, 0)));
   return {
@@ -104,7 +104,7 @@ function keepAsking() {
     },
     async stop() {
       isRunning = false;
-      await asking;
+      await sending;
       agent.destroy();
       return { developer: Object.fromEntries(responses.developer), pro: Object.fromEntries(responses.pro) };
     },
@@ -136,12 +136,12 @@ async function counted(): Promise<{ developer: number; pro: number }> {
 /** Counts requests and responses during `happening`, with pauses in which instances send the counts they still hold. */
 async function rehearse(happening: () => Promise<unknown>, { losesCounts = false } = {}) {
   const before = await counted();
-  const asking = keepAsking();
+  const sending = keepSending();
   // Long enough for each instance to see each key.
-  await asking.more(25);
+  await sending.more(25);
   await happening();
-  await asking.more(50);
-  const responses = await asking.stop();
+  await sending.more(50);
+  const responses = await sending.stop();
   const countsSince = async () => {
     const { developer, pro } = await counted();
     return { developer: developer - before.developer, pro: pro - before.pro };
@@ -206,7 +206,7 @@ it.runIf(isFull)(
           callsInVain++;
           if (refuse) response.destroy();
         });
-        await sleep(systemClock, AUTHORITY_AWAY_MS);
+        await sleep(systemClock, UPSTREAM_AWAY_MS);
       }
       upstream.respondWith(answerBoards);
     });

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AlertList } from '#src/alerts/alert-list.ts';
 import { mapCarriedNotice } from '#src/efa/add-info.ts';
 import { mapAlerts, mapHints, readInfos, restrictsWheelchairs } from '#src/efa/alerts.ts';
-import type { Ask } from '#src/efa/ask.ts';
 import { listCarriedNotices } from '#src/efa/carried-notices.ts';
+import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { readResponse } from '#src/efa/request.ts';
 import { alertsResponse } from '#src/operations/more/alerts/operation.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
@@ -293,7 +293,7 @@ describe('GET /v1/alerts', () => {
 
   let current: unknown[] = [];
   let calls = 0;
-  const upstream = (async (request: Parameters<Ask>[0]) => {
+  const upstream = (async (request: Parameters<QueryUpstream>[0]) => {
     calls++;
     const freshUntil = Date.parse(NOW) + 120_000;
     const freshness = {
@@ -304,7 +304,7 @@ describe('GET /v1/alerts', () => {
       shortage: null,
     };
     return { payload: readResponse(request, { infos: { current } }), retrievedAt: new Date(NOW), freshness };
-  }) as unknown as Ask;
+  }) as unknown as QueryUpstream;
 
   /** Requests the alerts while upstream lists these notices, each time from a service with an empty cache. */
   async function answer(notices: unknown[], ...queries: string[]) {
@@ -546,7 +546,7 @@ describe('GET /v1/alerts', () => {
     };
     const app = await buildTestApp({ upstream: spoilt, now: NOW, stops });
     let given: unknown;
-    async function spoilt(...[request]: Parameters<Ask>): Promise<never> {
+    async function spoilt(...[request]: Parameters<QueryUpstream>): Promise<never> {
       return { payload: readResponse(request, given), retrievedAt: new Date(NOW) } as never;
     }
     const seen = new Set<number>();
@@ -593,12 +593,12 @@ describe('GET /v1/alerts', () => {
     let onBoard: object[] = [];
     let listed: unknown[] = [];
     let now = new Date(NOW);
-    const ask = (async (request: Parameters<Ask>[0]) => ({
+    const queryUpstream = (async (request: Parameters<QueryUpstream>[0]) => ({
       payload: readResponse(request, request.kind === 'notices' ? { infos: { current: listed } } : board(onBoard, 5)),
       retrievedAt: now,
-    })) as unknown as Ask;
+    })) as unknown as QueryUpstream;
     const alertsOf = () => new AlertList({ now: () => now.getTime(), stops });
-    const start = () => buildTestApp({ upstream: ask, now: () => now, stops, alerts: alertsOf() });
+    const start = () => buildTestApp({ upstream: queryUpstream, now: () => now, stops, alerts: alertsOf() });
     const BOARD = '/v1/departures?stop=200070&modes=train&include=ids';
     const list = async (app: TestApp, query = '') => (await app.inject(`/v1/alerts${query}`)).json().alerts;
 

@@ -1,8 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect as openConnection } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { AuthorityClock } from '#src/efa/authority-http.ts';
 import { createEfaClient } from '#src/efa/client.ts';
+import { UpstreamClock } from '#src/efa/upstream-http.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
 
@@ -35,19 +35,19 @@ function connect(timeoutMs: number, proxyUrl: string | null = null): void {
   client = createEfaClient({ url: upstream.url, apiKey: 'made-up', timeoutMs, proxyUrl, now: () => new Date() });
 }
 
-const ask = (stopId: string) => client.ask({ kind: 'departureMonitor', stopId, modes: ['bus'], at: null });
+const send = (stopId: string) => client.callUpstream({ kind: 'departureMonitor', stopId, modes: ['bus'], at: null });
 
 it('the client reads only a few large responses at once, and small ones overtake those that wait', async () => {
   connect(30_000);
-  const slow = Array.from({ length: MOST_AT_ONCE }, (_, n) => ask(`SLOW${n}`));
+  const slow = Array.from({ length: MOST_AT_ONCE }, (_, n) => send(`SLOW${n}`));
   await expect.poll(() => unfinished.length).toBe(MOST_AT_ONCE);
   let isRead = false;
-  const waiting = ask('WHOLE').then(() => {
+  const waiting = send('WHOLE').then(() => {
     isRead = true;
   });
   await expect.poll(() => upstream.requests.length).toBe(MOST_AT_ONCE + 1);
-  await ask('SMALL');
-  await ask('SMALL');
+  await send('SMALL');
+  await send('SMALL');
   expect(isRead).toBe(false);
   for (const response of unfinished) response.end(' ');
   await waiting;
@@ -56,18 +56,18 @@ it('the client reads only a few large responses at once, and small ones overtake
 
 it('a large response that waits to be read fails when its call times out', async () => {
   connect(400);
-  const slow = Array.from({ length: MOST_AT_ONCE + 1 }, (_, n) => ask(`SLOW${n}`));
+  const slow = Array.from({ length: MOST_AT_ONCE + 1 }, (_, n) => send(`SLOW${n}`));
   const outcomes = await Promise.allSettled(slow);
   expect(outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason.code)).toEqual(
     slow.map(() => 'UPSTREAM_TIMEOUT'),
   );
   // Reading slots are free again.
-  await ask('WHOLE');
+  await send('WHOLE');
 });
 
 it('the comparison of upstream’s clock with ours allows for slow responses', async () => {
   const log = createTestLog();
-  const clock = new AuthorityClock(log);
+  const clock = new UpstreamClock(log);
   const now = Date.parse('2026-04-15T06:00:00.900Z');
   const note = (date: string | undefined, seconds = 8) => {
     clock.note(date, { sentAt: now, receivedAt: now + seconds * 1000 });
@@ -89,7 +89,7 @@ it('the client reports upstream’s clock, even from errors', async () => {
   const told: (string | undefined)[] = [];
   const clock = { note: (date: string | undefined) => void told.push(date) };
   client = createEfaClient({ url: upstream.url, apiKey: 'made-up', timeoutMs: 5000, clock, now: () => new Date() });
-  await ask('SMALL');
+  await send('SMALL');
   expect(told).toEqual([expect.stringMatching(/GMT$/)]);
 });
 
@@ -111,7 +111,7 @@ it('the client tunnels through a proxy that never sees the key', async () => {
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   const { port } = proxy.address() as AddressInfo;
   connect(5000, `http://127.0.0.1:${port}`);
-  await ask('SMALL');
+  await send('SMALL');
   expect(heads).toEqual([expect.stringMatching(/^CONNECT 127\.0\.0\.1:/)]);
   expect(heads.join()).not.toContain('made-up');
   expect(upstream.requests).toHaveLength(1);

@@ -65,8 +65,8 @@ describe('bad requests of one account', () => {
       expect(await get('/v1/departures?stop=200060', key)).toBe(200);
     }
     // Each was requested six or seven times in these twenty seconds, with a retry each.
-    const asked = service.upstream.requests.filter((url) => url.includes('%27')).length;
-    expect(asked).toBeLessThan(45);
+    const sent = service.upstream.requests.filter((url) => url.includes('%27')).length;
+    expect(sent).toBeLessThan(45);
   });
 
   it('nine different failing searches a second affect nothing else', async () => {

@@ -174,7 +174,7 @@ describe('more failures at once than there are connections', () => {
 
 describe('a name that does not resolve', () => {
   it('an upstream name that does not resolve is an upstream error, without the name', async () => {
-    const lost = await buildTestApp({ upstream: 'http://authority.invalid/v1/tp', now: NOW });
+    const lost = await buildTestApp({ upstream: 'http://upstream.invalid/v1/tp', now: NOW });
     const response = await lost.inject(OPERATIONS[0].url);
     await lost.close();
     expect(response.statusCode).toBe(502);

@@ -47,18 +47,18 @@ beforeAll(() => {
 });
 afterAll(() => setDefaultCACertificates([...authorities]));
 
-/** Starts such a server while `ask` uses its address. */
+/** Starts such a server while `send` uses its address. */
 async function serve<Result>(
   open: (typeof SERVERS)[number][1],
   host: string,
-  ask: (url: string) => Promise<Result>,
+  send: (url: string) => Promise<Result>,
 ): Promise<Result> {
   const server = open();
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => sockets.add(socket));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   try {
-    return await ask(`https://${host}:${(server.address() as AddressInfo).port}/v1/tp`);
+    return await send(`https://${host}:${(server.address() as AddressInfo).port}/v1/tp`);
   } finally {
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => server.close(resolve));
@@ -111,10 +111,10 @@ describe('TLS', () => {
       async (url) => {
         const client = createEfaClient({ url, apiKey: KEY, timeoutMs: 1500, now: () => new Date(NOW) });
         const limits = { rps: 100, dailyBudget: 60_000 };
-        const protection = protectUpstream({ asks: [client.ask], limits, log: createTestLog() });
-        const ask = (text: string) => protection.ask({ kind: 'stopFinder', text }).catch(({ code }) => code);
-        for (const text of ['a', 'b', 'c', 'd', 'e']) expect(await ask(text)).toBe('UPSTREAM_ERROR');
-        expect(await ask('f')).toBe('UPSTREAM_UNAVAILABLE');
+        const protection = protectUpstream({ callByKey: [client.callUpstream], limits, log: createTestLog() });
+        const send = (text: string) => protection.queryUpstream({ kind: 'stopFinder', text }).catch(({ code }) => code);
+        for (const text of ['a', 'b', 'c', 'd', 'e']) expect(await send(text)).toBe('UPSTREAM_ERROR');
+        expect(await send('f')).toBe('UPSTREAM_UNAVAILABLE');
         expect(protection.state().isBreakerOpen).toBe(true);
         await client.close();
       },

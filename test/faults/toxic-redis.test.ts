@@ -36,7 +36,7 @@ async function startService() {
   const proxy = await startDelayingProxy(redis.port, 0);
   const store = await openTestStore([`redis://127.0.0.1:${proxy.port}`]);
   const app = await buildProbeApp({ store });
-  const statusOf = async (key: string, url?: string) => (await app.ask(key, url)).statusCode;
+  const statusOf = async (key: string, url?: string) => (await app.send(key, url)).statusCode;
   return {
     proxy,
     statusOf,
@@ -69,16 +69,16 @@ describe.concurrent.each(TOXICS)('$name between the service and Redis', ({ toxic
         for (const key of keys) expect(await statusOf(key)).toBe(200);
 
         proxy.toxic = toxic;
-        const asked: Promise<{ status: number; expected: number }>[] = [];
+        const sent: Promise<{ status: number; expected: number }>[] = [];
         for (let round = 0; round < ROUNDS; round++) {
           for (const key of keys) {
             for (const { url, status: expected } of REQUESTS) {
-              asked.push(statusOf(key, url).then((status) => ({ status, expected })));
+              sent.push(statusOf(key, url).then((status) => ({ status, expected })));
             }
           }
           await sleep(systemClock, PAUSE_MS);
         }
-        for (const { status, expected } of await Promise.all(asked)) expect(status).toBe(expected);
+        for (const { status, expected } of await Promise.all(sent)) expect(status).toBe(expected);
         if (isUnreachable(toxic)) expect(await strangerStatus()).toBe(503);
         else if (isHarmless) await expect.poll(strangerStatus).toBe(401);
         else expect([401, 503]).toContain(await strangerStatus());

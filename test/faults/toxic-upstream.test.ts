@@ -17,17 +17,17 @@ const DEADLINES = { callMs: CALL_MS, callWithRetryMs: CALL_MS + 300, requestMs: 
 const LATER_MS = 60_000;
 const [DEPARTURES] = OPERATIONS;
 
-let authority: TestUpstream;
+let upstream: TestUpstream;
 let proxy: DelayingProxy;
 beforeAll(async () => {
-  authority = await startUpstream((request, response) => {
+  upstream = await startUpstream((request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(goodAnswerTo(request.url));
   });
-  proxy = await startDelayingProxy(Number(new URL(authority.url).port), 0);
+  proxy = await startDelayingProxy(Number(new URL(upstream.url).port), 0);
 });
 afterAll(async () => {
   await proxy.close();
-  await authority.close();
+  await upstream.close();
 });
 
 /** The service with its whole protection, on a running clock that can be set ahead. */
@@ -39,14 +39,14 @@ async function startService() {
   const client = createEfaClient({ url, apiKey: 'k', timeoutMs: CALL_MS, now: date });
   const limits = { rps: 5, dailyBudget: 60_000 };
   const log = createTestLog();
-  const { ask } = protectUpstream({
-    asks: [client.ask],
+  const { queryUpstream } = protectUpstream({
+    callByKey: [client.callUpstream],
     limits,
     deadlines: DEADLINES,
     log,
     clock: { ...systemClock, now },
   });
-  const app = await buildTestApp({ upstream: ask, now: date });
+  const app = await buildTestApp({ upstream: queryUpstream, now: date });
   return {
     app,
     setAhead: (ms: number) => {
@@ -66,29 +66,29 @@ describe.each(TOXICS)('$name between the service and upstream', ({ toxic, isHarm
     async () => {
       for (let run = 0; run < FAULT_RUNS; run++) {
         const service = await startService();
-        const ask = async () => {
+        const send = async () => {
           const response = await service.app.inject(DEPARTURES.url);
           expectContract(response, DEPARTURES);
           return response.statusCode;
         };
         proxy.toxic = toxic;
-        const cold = await ask();
+        const cold = await send();
         if (isHarmless) expect(cold).toBe(200);
         else expect([502, 504]).toContain(cold);
 
         proxy.toxic = null;
         service.setAhead(LATER_MS);
-        expect(await ask()).toBe(200);
+        expect(await send()).toBe(200);
         service.setAhead(LATER_MS);
         proxy.toxic = toxic;
-        const callsBefore = authority.requests.length;
-        for (let n = 0; n < 5; n++) expect(await ask()).toBe(200);
+        const callsBefore = upstream.requests.length;
+        for (let n = 0; n < 5; n++) expect(await send()).toBe(200);
         // One call, and its retry after a lost connection. Then the service waits for the fault to end.
-        expect(authority.requests.length - callsBefore).toBeLessThanOrEqual(2);
+        expect(upstream.requests.length - callsBefore).toBeLessThanOrEqual(2);
 
         proxy.toxic = null;
         service.setAhead(LATER_MS);
-        expect(await ask()).toBe(200);
+        expect(await send()).toBe(200);
         await service.close();
       }
     },

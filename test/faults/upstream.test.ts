@@ -6,7 +6,7 @@ import { GOOD_ANSWERS, OPERATIONS, type Operation } from '#test/contract/operati
 import { NOW } from '#test/contract/payloads.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 
-const ORIGIN = 'https://authority.test';
+const ORIGIN = 'https://upstream.test';
 const UPSTREAM_URL = `${ORIGIN}/v1/tp`;
 /** A text in every bad response. It must not reach a caller. */
 const SECRET = 'upstream-said-this';
@@ -99,7 +99,7 @@ const SOAP_FAULT = `<?xml version="1.0" encoding="UTF-8"?>
         <soapenv:Fault>
             <faultcode>soapenv:Server</faultcode>
             <faultstring>Policy Falsified</faultstring>
-            <faultactor>https://authority.test/v1/tp/trip?name_origin=${SECRET}</faultactor>
+            <faultactor>https://upstream.test/v1/tp/trip?name_origin=${SECRET}</faultactor>
             <detail><l7:policyResult status="Error in Assertion Processing" xmlns:l7="http://www.layer7tech.com/ws/policy/fault"/></detail>
         </soapenv:Fault>
     </soapenv:Body>

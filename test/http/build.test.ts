@@ -18,7 +18,7 @@ it('/healthz and the metrics name the build', async () => {
   onTestFinished(() => app.close());
   expect((await app.inject('/healthz')).json()).toEqual({ status: 'ok', ...BUILD });
   const { values } = await scrape();
-  expect(values.get('transit_info{source="authority",version="1.2.3",commit="0123456789ab"}')).toBe(1);
+  expect(values.get('transit_info{source="real",version="1.2.3",commit="0123456789ab"}')).toBe(1);
 });
 
 it('the commit of the build comes from the environment, else from .git, else it is "unknown"', () => {

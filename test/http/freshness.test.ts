@@ -104,14 +104,14 @@ describe('responses that the caller already has', () => {
     const trips = await startProtectedApp({ now: NOW, response: json(tripResponse) });
     started.push(trips);
     // With a time, because without one, journeys that have left are left out.
-    const ask = (etag: string) =>
+    const send = (etag: string) =>
       trips.app.inject({ url: '/v1/trips?from=202091&to=G2095102&time=1600', headers: { 'if-none-match': etag } });
-    const first = await ask('"other"');
+    const first = await send('"other"');
     const etag = String(first.headers.etag);
     const ages = new Set<unknown>();
     for (let poll = 0; poll < 2000; poll++) {
       await trips.clock.advance(7000);
-      const { statusCode, headers } = await ask(etag);
+      const { statusCode, headers } = await send(etag);
       expect(statusCode).toBe(304);
       expect(headers).toMatchObject({
         etag,
@@ -122,7 +122,7 @@ describe('responses that the caller already has', () => {
     }
     expect(trips.upstream.requests.length).toBeGreaterThan(300);
     expect([...ages].toSorted()).toEqual(['0', '14', '21', '28', '7']);
-    const { retrieved_at } = (await ask('"other"')).json();
+    const { retrieved_at } = (await send('"other"')).json();
     expect(Date.parse(retrieved_at)).toBeGreaterThan(Date.parse(NOW) + 3 * 3_600_000);
   });
 

@@ -87,8 +87,12 @@ const FLOODS: Readonly<Record<string, (n: number) => InjectOptions>> = {
 };
 
 const limits = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
-const { ask } = protectUpstream({ asks: [createMadeUpUpstream(systemClock, 0).ask], limits, log: createTestLog() });
-const app = await buildTestApp({ upstream: ask, now: () => new Date(), networkLimit: NETWORK_LIMIT });
+const { queryUpstream } = protectUpstream({
+  callByKey: [createMadeUpUpstream(systemClock, 0).callUpstream],
+  limits,
+  log: createTestLog(),
+});
+const app = await buildTestApp({ upstream: queryUpstream, now: () => new Date(), networkLimit: NETWORK_LIMIT });
 await app.inject(BOARD);
 const sizesBefore = new WeakMap(findCollections().map((one) => [one, one.size]));
 for (const request of Object.values(FLOODS)) await flood(request);

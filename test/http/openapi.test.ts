@@ -144,13 +144,13 @@ describe('the OpenAPI description', () => {
     // Some headers need a replaced key sent from a page, an ignored parameter or an empty list.
     const { accountId = '', hash = '' } = parseKey(key) ?? {};
     await store.revokeKey(accountId, hash, new Date(Date.parse(NOW) + 7 * 86_400_000), new Date(NOW));
-    const ask = (etag: string) =>
+    const send = (etag: string) =>
       service.inject({
         url: '/v1/departures?stop=200020&unknown=1',
         headers: { authorization: `Bearer ${key}`, 'if-none-match': etag, origin: 'https://www.example.org' },
       });
-    const first = await ask('"other"');
-    for (const response of [first, await ask(String(first.headers.etag))]) {
+    const first = await send('"other"');
+    for (const response of [first, await send(String(first.headers.etag))]) {
       const { headers } = document.paths['/v1/departures'].get.responses[response.statusCode];
       const described = Object.keys(headers).map((name) => name.toLowerCase());
       expect(

@@ -394,7 +394,7 @@ describe('an invalid query', () => {
 });
 
 /** The query, and the parameters of the upstream request. */
-const ACCEPTED: [url: string, asked: Record<string, string | null>][] = [
+const ACCEPTED: [url: string, expected: Record<string, string | null>][] = [
   [`${DEPARTURES}&limit=51`, {}],
   [`${DEPARTURES}&limit=999999999999999999999999`, {}],
   [`${DEPARTURES}&limit=${'9'.repeat(400)}`, {}],
@@ -481,13 +481,13 @@ describe('an unknown parameter', () => {
 });
 
 describe('a valid query', () => {
-  it.each(ACCEPTED)('the query %s is answered with the right upstream request', async (url, asked) => {
+  it.each(ACCEPTED)('the query %s is answered with the right upstream request', async (url, expected) => {
     const response = await app.inject(url);
     expect(response.statusCode).toBe(200);
     const operation = OPERATIONS.find((one) => url.startsWith(one.url.split('?', 1)[0] as string));
     if (operation) expectContract(response, operation);
     const sent = new URL(upstream.requests[0] ?? '', 'http://x').searchParams;
-    for (const [name, value] of Object.entries(asked)) expect(sent.get(name)).toBe(value);
+    for (const [name, value] of Object.entries(expected)) expect(sent.get(name)).toBe(value);
   });
 
   it.each(['0.0000001', '-0.00000001', `0.${'0'.repeat(50)}1`])(
@@ -502,8 +502,8 @@ describe('a valid query', () => {
   it('a `limit` above the maximum counts as the maximum', async () => {
     const many = { ...departureMonitorResponse, stopEvents: Array.from({ length: 60 }, (_, index) => busEvent(index)) };
     upstream.respondWith((_request, response) => response.end(JSON.stringify(many)));
-    const ask = async (limit: string) => (await app.inject(`${DEPARTURES}&limit=${limit}`)).json().departures.length;
-    expect([await ask('1000'), await ask('50'), await ask(''), await ask('1')]).toStrictEqual([50, 50, 10, 1]);
+    const send = async (limit: string) => (await app.inject(`${DEPARTURES}&limit=${limit}`)).json().departures.length;
+    expect([await send('1000'), await send('50'), await send(''), await send('1')]).toStrictEqual([50, 50, 10, 1]);
   });
 
   it('the query of a search is returned as received', async () => {

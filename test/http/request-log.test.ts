@@ -2,7 +2,7 @@ import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from 'v
 import { utcDay } from '#src/access/day.ts';
 import { type ApiKey, generateAccountId, generateKey, keyId, parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
-import type { Ask } from '#src/efa/ask.ts';
+import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { OPERATIONS } from '#test/contract/operations.ts';
 import { issueTestKey } from '#test/support/access.ts';
@@ -15,9 +15,9 @@ const ACCOUNT = expect.stringMatching(/^\w{8}$/);
 let app: TestApp;
 afterEach(() => app.close());
 
-async function linesOf(upstream: Ask | undefined, asked: string): Promise<Record<string, unknown>[]> {
+async function linesOf(upstream: QueryUpstream | undefined, sent: string): Promise<Record<string, unknown>[]> {
   app = await buildHealthyApp(upstream);
-  await app.inject(asked);
+  await app.inject(sent);
   const lines = app.logged().trim().split('\n');
   return lines.map((line) => JSON.parse(line)).filter(({ level }) => level >= 30);
 }
@@ -83,7 +83,7 @@ it('a slow request is logged with account and source, a fast one with neither', 
   const now = performance.now.bind(performance);
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + waitedMs);
   onTestFinished(() => clock.mockRestore());
-  const slow: Ask = async (request, options) => {
+  const slow: QueryUpstream = async (request, options) => {
     waitedMs = 1050;
     return healthyUpstream(request, options);
   };
@@ -100,8 +100,8 @@ it('a request for boards is logged with each source and why it was chosen, even 
   const board = '/v1/departures?stop=200070';
   const [first] = await linesOf(undefined, board);
   expect(first).toMatchObject({ status: 200, boards: [byMonitor] });
-  const lastOf = async (asked: string) => {
-    await app.inject(asked);
+  const lastOf = async (sent: string) => {
+    await app.inject(sent);
     return JSON.parse(app.logged().trim().split('\n').at(-1) ?? '{}');
   };
   expect(await lastOf(board)).toMatchObject({ boards: [byMonitor] });
@@ -116,9 +116,9 @@ describe('the log line of a refused request', () => {
   afterAll(() => store.close());
 
   const lastLine = () => JSON.parse(app.logged().trim().split('\n').at(-1) ?? '{}');
-  async function lineFor(options: Partial<TestAppOptions>, asked: string, authorization?: string) {
+  async function lineFor(options: Partial<TestAppOptions>, sent: string, authorization?: string) {
     app = await buildTestApp({ upstream: healthyUpstream, now: NOW.toISOString(), store, ...options });
-    await app.inject({ url: asked, ...(authorization && { headers: { authorization } }) });
+    await app.inject({ url: sent, ...(authorization && { headers: { authorization } }) });
     return lastLine();
   }
   const idOf = (text: string) => keyId(parseKey(text) as ApiKey);
@@ -155,8 +155,8 @@ describe('the log line of a refused request', () => {
     ['latitude', '/v1/stops/search?q=a&latitude[-33.87]=1'],
     ['date', '/v1/departures?stop=200060&date=20200101'],
     ['cursor', '/v1/departures?stop=200060&cursor=none'],
-  ])('the log line of an invalid request names the parameter %s', async (parameter, asked) => {
-    expect(await lineFor({}, asked)).toMatchObject({ status: 400, parameter });
+  ])('the log line of an invalid request names the parameter %s', async (parameter, sent) => {
+    expect(await lineFor({}, sent)).toMatchObject({ status: 400, parameter });
   });
 
   it('the log line of a 429 says which limit was reached', async () => {

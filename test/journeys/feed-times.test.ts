@@ -19,27 +19,27 @@ const operation = createTripsOperation({ stops: { get: () => null } });
 describe('feed times in journeys', () => {
   it('the calls of a cached journey get their times from newer feeds, as its legs do, without an upstream call', async () => {
     const sandbox = await startPlayedSandbox('2026-11-19T21:00:20Z');
-    const { clock, ask } = sandbox;
+    const { clock, callUpstream } = sandbox;
     const service = createPlayedService(sandbox);
     const sources = ['sydneytrains', 'buses', 'metro'] as const;
     const runs = new Runs({ now: clock.now, feeds: service.feeds });
     const now = () => new Date(clock.now());
     const run = () => Promise.reject(new Error('no other operation is run'));
-    const find = async (answer: typeof ask, query: Record<string, string>) => {
+    const find = async (answer: typeof callUpstream, query: Record<string, string>) => {
       const parsed = operation.query.parse({ from: '202020', to: '215020', path: 'none', ...query });
-      const context = { ask: answer, boards: monitorBoards, runs, now, ids, run };
+      const context = { queryUpstream: answer, boards: monitorBoards, runs, now, ids, run };
       return (await operation.find(parsed, context)).body.journeys;
     };
     try {
       await service.poll(sources);
-      const asked = { date: '20261120', time: '0805' };
-      const kept = new Map<string, Awaited<ReturnType<typeof ask>>>();
-      const once = (async (...one: Parameters<typeof ask>) => {
+      const sent = { date: '20261120', time: '0805' };
+      const kept = new Map<string, Awaited<ReturnType<typeof callUpstream>>>();
+      const once = (async (...one: Parameters<typeof callUpstream>) => {
         const key = JSON.stringify(one[0]);
-        const response = kept.get(key) ?? (await ask(...one));
+        const response = kept.get(key) ?? (await callUpstream(...one));
         kept.set(key, response);
         return response;
-      }) as typeof ask;
+      }) as typeof callUpstream;
       const timesOf = (journeys: readonly JourneyBody[]) =>
         new Map(
           journeys
@@ -52,13 +52,13 @@ describe('feed times in journeys', () => {
               ]),
             ),
         );
-      const included = { ...asked, include: 'calls,ids' };
+      const included = { ...sent, include: 'calls,ids' };
       const before = await find(once, included);
       const noted = kept.size;
       await clock.advance(4 * 60_000);
       const after = await find(once, included);
       expect(kept.size).toBe(noted);
-      const fresh = timesOf(await find(ask, included));
+      const fresh = timesOf(await find(callUpstream, included));
       const [old, shown] = [timesOf(before), timesOf(after)];
       expect(shown.size).toBeGreaterThan(20);
       expect(shown).toEqual(fresh);
@@ -69,8 +69,8 @@ describe('feed times in journeys', () => {
         expect(leg.calls?.every((call) => !('cancelled' in call))).toBe(true);
       }
       // Without calls the response keeps upstream's times.
-      const plain = await find(once, asked);
-      const twice = await find(once, { ...asked, limit: '5' });
+      const plain = await find(once, sent);
+      const twice = await find(once, { ...sent, limit: '5' });
       expect(plain).toEqual(twice);
       expect(plain[0]?.legs.map(({ origin }) => origin.departs_at_realtime)).toEqual(
         before[0]?.legs.map(({ origin }) => origin.departs_at_realtime),
@@ -82,7 +82,7 @@ describe('feed times in journeys', () => {
 
   it('the calls and legs of a followed journey agree when newer feeds change the times of its rides', async () => {
     const sandbox = await startPlayedSandbox('2026-11-19T21:00:20Z');
-    const { clock, ask } = sandbox;
+    const { clock, callUpstream } = sandbox;
     const service = createPlayedService(sandbox);
     const now = () => new Date(clock.now());
     const context = {
@@ -96,20 +96,20 @@ describe('feed times in journeys', () => {
     try {
       // No ferry feed is polled, so each journey needs an upstream call.
       await service.poll(['sydneytrains']);
-      const asked = { from: '202020', to: '209573', path: 'none', include: 'ids', limit: '6' };
-      const { body } = await operation.find(operation.query.parse(asked), { ...context, ask });
-      const kept = new Map<string, Awaited<ReturnType<typeof ask>>>();
-      const once = (async (...one: Parameters<typeof ask>) => {
+      const sent = { from: '202020', to: '209573', path: 'none', include: 'ids', limit: '6' };
+      const { body } = await operation.find(operation.query.parse(sent), { ...context, queryUpstream: callUpstream });
+      const kept = new Map<string, Awaited<ReturnType<typeof callUpstream>>>();
+      const once = (async (...one: Parameters<typeof callUpstream>) => {
         const key = JSON.stringify(one[0]);
-        const response = kept.get(key) ?? (await ask(...one));
+        const response = kept.get(key) ?? (await callUpstream(...one));
         kept.set(key, response);
         return response;
-      }) as typeof ask;
+      }) as typeof callUpstream;
       let moved = 0;
       for (let step = 0; step < 5; step++) {
         for (const { journey_id } of body.journeys) {
           const query = follow.query.parse({ journey_id, include: 'calls' });
-          const { legs } = (await follow.find(query, { ...context, ask: once })).body.journey;
+          const { legs } = (await follow.find(query, { ...context, queryUpstream: once })).body.journey;
           for (const { calls, origin, destination } of legs.filter((leg) => leg.calls?.length)) {
             expect(calls?.[0]?.departs_at_realtime).toBe(origin.departs_at_realtime);
             expect(calls?.at(-1)?.arrives_at_realtime).toBe(destination.arrives_at_realtime);
@@ -127,8 +127,8 @@ describe('feed times in journeys', () => {
   it('a ride keeps its times when those of the feeds are faster than any vehicle', async () => {
     const pair = listPairs('trips').find(({ name }) => name === 'controlled-without-estimate') as Pair;
     const payload = readTrip(pair.upstream.trip as JsonObject);
-    const asked = { from: '200070', to: '214710', at: null, cancelled: 'exclude' } as const;
-    const [journey] = (await mapJourneys(payload, asked, { get: () => null })).journeys as [Journey];
+    const sent = { from: '200070', to: '214710', at: null, cancelled: 'exclude' } as const;
+    const [journey] = (await mapJourneys(payload, sent, { get: () => null })).journeys as [Journey];
     const [leavesAt, arrivesAt] = [Date.parse('2026-04-15T06:27:00Z'), Date.parse('2026-04-15T06:30:00Z')];
     const freshness = { retrievedAt: 0, freshUntil: 0, staleUntil: 0, source: 'cache', shortage: null } as const;
     const feeds = (times: { leavesAt: number; arrivesAt: number }) => ({

@@ -15,7 +15,7 @@ const query: JourneyQuery = {
   isAccessible: false,
   cancelled: 'exclude',
 };
-const ask = (() => Promise.reject(new Error('no upstream call is expected'))) as never;
+const send = (() => Promise.reject(new Error('no upstream call is expected'))) as never;
 
 function found(source: 'timetable' | 'planner', arrivesAt: number): FoundJourneys {
   const at = (moment: number) => ({ planned: new Date(moment), realtime: null }) as never;
@@ -59,39 +59,39 @@ const failing =
 
 describe('the source of journeys', () => {
   it('journeys come from the trip planner while it responds and calls are left', async () => {
-    expect((await choose({}).find(query, ask)).origin).toEqual({ source: 'planner' });
+    expect((await choose({}).find(query, send)).origin).toEqual({ source: 'planner' });
   });
 
   it('journeys come from the timetable, without an upstream call, while calls are short', async () => {
     const planner = async () => expect.unreachable();
-    expect((await choose({ isScarce: true, planner }).find(query, ask)).origin).toEqual({
+    expect((await choose({ isScarce: true, planner }).find(query, send)).origin).toEqual({
       source: 'timetable',
       reason: 'calls are short',
     });
-    expect((await choose({ mode: 'timetable', planner }).find(query, ask)).origin.source).toBe('timetable');
+    expect((await choose({ mode: 'timetable', planner }).find(query, send)).origin.source).toBe('timetable');
   });
 
   it('journeys come from the timetable when the trip planner fails, is slow or has no calls left', async () => {
     const reasonOf = async (planner: () => Promise<FoundJourneys>) =>
-      (await choose({ planner }).find(query, ask)).origin.reason;
+      (await choose({ planner }).find(query, send)).origin.reason;
     expect(await reasonOf(failing('UPSTREAM_ERROR'))).toBe('the trip planner fails');
     expect(await reasonOf(failing('UPSTREAM_UNAVAILABLE', 'day'))).toBe('calls are short');
     expect(await reasonOf(() => new Promise(() => {}))).toBe('the trip planner is slow');
   });
 
   it('journeys outside the timetable come from the trip planner, errors included', async () => {
-    await expect(choose({ planner: failing('STOP_NOT_FOUND') }).find(query, ask)).rejects.toMatchObject({
+    await expect(choose({ planner: failing('STOP_NOT_FOUND') }).find(query, send)).rejects.toMatchObject({
       code: 'STOP_NOT_FOUND',
     });
     await expect(
-      choose({ covers: false, mode: 'timetable', planner: failing('UPSTREAM_ERROR') }).find(query, ask),
+      choose({ covers: false, mode: 'timetable', planner: failing('UPSTREAM_ERROR') }).find(query, send),
     ).rejects.toMatchObject({ code: 'UPSTREAM_ERROR' });
   });
 
   it('journeys of both sources are compared, and agree within three minutes', async () => {
     const compared: boolean[] = [];
     for (const ours of [0, 180_000, 181_000]) {
-      await choose({ ours, compared: (agrees) => compared.push(agrees) }).find(query, ask);
+      await choose({ ours, compared: (agrees) => compared.push(agrees) }).find(query, send);
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(compared).toEqual([true, true, false]);

@@ -102,11 +102,11 @@ function openWith(files: readonly ScheduleFile[], members: Record<string, string
     await engine.takeFeed('buses', feed?.feed.packed ?? null);
     const source = timetableJourneys({
       timetable: { get: () => timetable },
-      engine: { use() {}, search: async (name, asked) => engine.search(name, asked) },
+      engine: { use() {}, search: async (name, sent) => engine.search(name, sent) },
       feeds: { ...FEEDS, trusted: () => (feed ? [feed] : []) },
       now: () => now,
     });
-    const asked = {
+    const sent = {
       from: '1',
       to: '3',
       at: null,
@@ -116,7 +116,7 @@ function openWith(files: readonly ScheduleFile[], members: Record<string, string
       cancelled: 'exclude' as const,
       mayBeNone: true,
     };
-    return (await source.find({ ...asked, ...query })).journeys;
+    return (await source.find({ ...sent, ...query })).journeys;
   };
 }
 
@@ -196,7 +196,7 @@ describe('journeys from the timetable', () => {
   it('timetable journeys are fresh until the next poll of a feed that may change them, else for a minute', async () => {
     const parts = { timetable: { get: () => timetableOf(scheduleFile('buses', TOWNS)) }, now: () => EIGHT };
     const source = timetableJourneys({ ...parts, engine: { use() {}, search: async () => [] as never }, feeds: FEEDS });
-    const asked = {
+    const sent = {
       from: '1',
       to: '3',
       modes: MODES,
@@ -205,7 +205,7 @@ describe('journeys from the timetable', () => {
       cancelled: 'exclude',
     } as const;
     const freshUntil = async (at: JourneyQuery['at']) =>
-      (await source.find({ ...asked, at, mayBeNone: true })).freshness?.freshUntil;
+      (await source.find({ ...sent, at, mayBeNone: true })).freshness?.freshUntil;
     expect(await freshUntil(null)).toBe(EIGHT + 20_000);
     expect(await freshUntil({ date: '20261127', time: '0800' })).toBe(EIGHT + 60_000);
   });

@@ -211,8 +211,8 @@ describe('journeys with via', () => {
     now: () => EIGHT,
   });
   async function find(via: JourneyQuery['via'], more: Partial<JourneyQuery> = {}) {
-    const asked = { from: '1', to: '3', at: null, isArrival: false, modes: MODES, isAccessible: false } as const;
-    const { journeys } = await source.find({ ...asked, cancelled: 'exclude', mayBeNone: true, via, ...more });
+    const sent = { from: '1', to: '3', at: null, isArrival: false, modes: MODES, isAccessible: false } as const;
+    const { journeys } = await source.find({ ...sent, cancelled: 'exclude', mayBeNone: true, via, ...more });
     return journeys.map(({ legs }) =>
       legs
         .map(({ mode, runId, origin, destination }) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseKey } from '#src/access/keys.ts';
-import type { Ask, AskOptions } from '#src/efa/ask.ts';
+import type { QueryOptions, QueryUpstream } from '#src/efa/query-upstream.ts';
 import { ENCODINGS } from '#src/operations/finished-response.ts';
 import { defineOperation } from '#src/operations/operation.ts';
 import { createResponses, type Requester } from '#src/operations/serve.ts';
@@ -12,14 +12,14 @@ const NOW = new Date('2026-04-15T06:25:30Z');
 const QUESTION = { kind: 'stopFinder', text: 'manly' } as const;
 
 /** An operation that makes one upstream call and returns its response once `release` is called. */
-function createAsked() {
-  const asked: AskOptions[] = [];
+function createRequests() {
+  const sent: QueryOptions[] = [];
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  const ask = (async (_question: object, options: AskOptions) => {
-    asked.push(options);
+  const queryUpstream = (async (_question: object, options: QueryOptions) => {
+    sent.push(options);
     await released;
     return { payload: { systemMessages: [], locations: [] }, retrievedAt: NOW };
-  }) as unknown as Ask;
+  }) as unknown as QueryUpstream;
   const operation = defineOperation({
     id: 'find',
     path: '/v1/find',
@@ -32,43 +32,49 @@ function createAsked() {
     tool: { description: '' },
     example: { query: '', body: {} },
     async find(_query, context) {
-      const { retrievedAt } = await context.ask(QUESTION);
+      const { retrievedAt } = await context.queryUpstream(QUESTION);
       const moment = retrievedAt.getTime();
       const freshness = { retrievedAt: moment, freshUntil: moment + 1000, staleUntil: moment + 1000 };
       return { body: {}, freshness: { ...freshness, source: 'upstream', shortage: null } as const };
     },
   });
-  const responses = createResponses({ ask, now: () => NOW, ids, deadlineMs: 1000, log: { warn() {}, debug() {} } });
+  const responses = createResponses({
+    queryUpstream,
+    now: () => NOW,
+    ids,
+    deadlineMs: 1000,
+    log: { warn() {}, debug() {} },
+  });
   const find = (requester: Requester) => responses.find(operation, {}, requester);
-  return { asked, release, ask, responses, operation, find };
+  return { sent, release, queryUpstream, responses, operation, find };
 }
 
 describe('equal requests at the same time', () => {
   it('equal concurrent requests run the operation once per priority, however many accounts send them', async () => {
-    const { asked, release, find } = createAsked();
+    const { sent, release, find } = createRequests();
     const priorities = ['low', 'normal', 'high'] as const;
     const finding = Array.from({ length: 300 }, (_, index) =>
       find({ priority: priorities[index % 3] ?? 'low', account: `account ${index}` }),
     );
     release();
     await Promise.all(finding);
-    expect(asked.map(({ priority }) => priority).sort()).toEqual([...priorities].sort());
+    expect(sent.map(({ priority }) => priority).sort()).toEqual([...priorities].sort());
   });
 
   it('an upstream call names every account that is waiting for its response', async () => {
-    const { asked, release, find } = createAsked();
+    const { sent, release, find } = createRequests();
     const finding = [find({ priority: 'low', account: 'first' }), find({ priority: 'low' })];
-    expect([...(asked[0]?.accounts ?? [])]).toEqual(['first']);
+    expect([...(sent[0]?.accounts ?? [])]).toEqual(['first']);
     finding.push(find({ priority: 'low', account: 'second' }), find({ priority: 'high', account: 'third' }));
-    expect([...(asked[0]?.accounts ?? [])]).toEqual(['first', 'second']);
+    expect([...(sent[0]?.accounts ?? [])]).toEqual(['first', 'second']);
     release();
     await Promise.all(finding);
   });
 
   it('an upstream call names fewer than 50 accounts even when 1,000 wait for it', async () => {
-    const { asked, release, find } = createAsked();
+    const { sent, release, find } = createRequests();
     const finding = Array.from({ length: 1000 }, (_, index) => find({ priority: 'low', account: `account ${index}` }));
-    expect(asked[0]?.accounts?.size).toBeLessThan(50);
+    expect(sent[0]?.accounts?.size).toBeLessThan(50);
     release();
     await Promise.all(finding);
   });
@@ -76,7 +82,7 @@ describe('equal requests at the same time', () => {
 
 describe('an operation that runs another', () => {
   /** Runs `inner` once for each text. */
-  const createOuter = (inner: ReturnType<typeof createAsked>['operation'], texts: readonly string[]) =>
+  const createOuter = (inner: ReturnType<typeof createRequests>['operation'], texts: readonly string[]) =>
     defineOperation({
       ...inner,
       path: '/v1/outer',
@@ -88,10 +94,10 @@ describe('an operation that runs another', () => {
     });
 
   it('an operation run by another passes on the accounts of the outer request', async () => {
-    const { asked, release, responses, operation } = createAsked();
+    const { sent, release, responses, operation } = createRequests();
     release();
     await responses.find(createOuter(operation, ['a', 'b']), {}, { priority: 'low', account: 'first' });
-    expect(asked.map(({ accounts }) => [...(accounts ?? [])])).toEqual([['first'], ['first']]);
+    expect(sent.map(({ accounts }) => [...(accounts ?? [])])).toEqual([['first'], ['first']]);
   });
 
   it.each([
@@ -101,22 +107,28 @@ describe('an operation that runs another', () => {
   ] as const)(
     'of twenty inner runs of an operation at priority %s, as many are open at once as its account may queue: %i',
     async (priority, most) => {
-      const { asked, release, responses, operation } = createAsked();
+      const { sent, release, responses, operation } = createRequests();
       const texts = Array.from({ length: 20 }, (_, index) => String(index));
       const finding = responses.find(createOuter(operation, texts), {}, { priority, account: 'first' });
       await new Promise((resolve) => setImmediate(resolve));
-      expect(asked).toHaveLength(most);
+      expect(sent).toHaveLength(most);
       release();
       await finding;
-      expect(asked).toHaveLength(20);
+      expect(sent).toHaveLength(20);
     },
   );
 });
 
 describe('the deadline of an operation that runs others', () => {
   it('an operation that runs several others at once fails at its own deadline when upstream is slow', async () => {
-    const { operation, ask } = createAsked();
-    const responses = createResponses({ ask, now: () => NOW, ids, deadlineMs: 100, log: { warn() {}, debug() {} } });
+    const { operation, queryUpstream } = createRequests();
+    const responses = createResponses({
+      queryUpstream,
+      now: () => NOW,
+      ids,
+      deadlineMs: 100,
+      log: { warn() {}, debug() {} },
+    });
     const outer = defineOperation({
       ...operation,
       path: '/v1/outer',
@@ -133,7 +145,7 @@ describe('the deadline of an operation that runs others', () => {
 it.each([...ENCODINGS, 'identity'] as const)(
   'a cached response encoded as %s retains no memory beyond its own bytes',
   async (encoding) => {
-    const { responses, find, release } = createAsked();
+    const { responses, find, release } = createRequests();
     release();
     const bytes = await responses.bytesOf(await find({ priority: 'low' }), encoding);
     expect(bytes.buffer.byteLength).toBe(bytes.length);
@@ -142,12 +154,12 @@ it.each([...ENCODINGS, 'identity'] as const)(
 
 describe('the account of a request', () => {
   it('a request to the service reaches upstream under the account of its key', async () => {
-    const { asked, release, ask } = createAsked();
+    const { sent, release, queryUpstream } = createRequests();
     release();
-    const app = await buildTestApp({ upstream: ask, now: NOW.toISOString() });
+    const app = await buildTestApp({ upstream: queryUpstream, now: NOW.toISOString() });
     await app.inject('/v1/stops/search?q=manly');
     await app.close();
-    expect([...(asked[0]?.accounts ?? [])]).toEqual([parseKey(app.apiKey)?.accountId]);
-    expect(asked[0]?.priority).toBe('high');
+    expect([...(sent[0]?.accounts ?? [])]).toEqual([parseKey(app.apiKey)?.accountId]);
+    expect(sent[0]?.priority).toBe('high');
   });
 });

@@ -81,10 +81,15 @@ beforeEach(() => clock.advance(LONG_MS));
 /** A service in front of the sandbox. */
 async function startService(timeoutMs: number): Promise<TestApp> {
   const client = createEfaClient({ url: sandbox.url, apiKey: 'test-key', timeoutMs, now });
-  const guard = { asks: [client.ask], limits: { rps: 1000, dailyBudget: 1e9 }, log: createTestLog(), clock };
+  const guard = {
+    callByKey: [client.callUpstream],
+    limits: { rps: 1000, dailyBudget: 1e9 },
+    log: createTestLog(),
+    clock,
+  };
   const app = await buildTestApp({
     acceptsTestKeys: true,
-    upstream: withRehearsals(protectUpstream(guard).ask, guard),
+    upstream: withRehearsals(protectUpstream(guard).queryUpstream, guard),
     now,
   });
   app.addHook('onClose', () => client.close());
@@ -159,13 +164,13 @@ describe('rehearsals against the documented table', () => {
 
   it('slow rehearsals answer after requests that were sent later', async () => {
     const order: string[] = [];
-    const ask = (url: string) =>
+    const send = (url: string) =>
       patient.inject(url).then(({ statusCode }) => {
         expect(statusCode, url).toBe(200);
         order.push(url);
       });
-    const slow = ROWS.filter(isSlow).map(({ url }) => ask(url));
-    await ask('/v1/departures?stop=200060');
+    const slow = ROWS.filter(isSlow).map(({ url }) => send(url));
+    await send('/v1/departures?stop=200060');
     expect(order).toEqual(['/v1/departures?stop=200060']);
     await Promise.all(slow);
     expect(slow.length).toBeGreaterThan(3);

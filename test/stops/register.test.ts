@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
-import type { Ask } from '#src/efa/ask.ts';
+import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { readResponse, type UpstreamRequest } from '#src/efa/request.ts';
 import { readBuiltIn } from '#src/stops/file.ts';
 import { plannerStops } from '#src/stops/named-stops.ts';
@@ -266,12 +266,12 @@ describe('GET /v1/stops', async () => {
   const stops = new StopRegister(() => tableOf(list, SOURCE), {
     timetable: { ...noTimetable, get: () => timetable, onChange: (listener) => changed.push(listener) },
   });
-  const asked: unknown[] = [];
+  const sent: unknown[] = [];
   const store = openEmbeddedStore(':memory:');
   const app = await buildTestApp({
     store,
     upstream: (request) => {
-      asked.push(request);
+      sent.push(request);
       throw new Error('no upstream call is expected');
     },
     now: '2026-11-23T00:00:00Z',
@@ -344,17 +344,17 @@ describe('GET /v1/stops', async () => {
   it('GET /v1/stops.ndjson is charged 100 requests, and one or none when the file is not sent', async () => {
     const key = await issueTestKey(store);
     const used = async () => (await store.readUsage(parseKey(key)?.accountId ?? '', ['20261123']))[0];
-    const ask = (method: 'GET' | 'HEAD', more = {}) =>
+    const send = (method: 'GET' | 'HEAD', more = {}) =>
       app.inject({ method, url: '/v1/stops.ndjson', headers: { authorization: `Bearer ${key}`, ...more } });
-    const { headers } = await ask('GET');
+    const { headers } = await send('GET');
     expect(await used()).toBe(100);
-    expect((await ask('GET', { 'if-none-match': String(headers.etag) })).statusCode).toBe(304);
+    expect((await send('GET', { 'if-none-match': String(headers.etag) })).statusCode).toBe(304);
     expect(await used()).toBe(100);
-    expect((await ask('GET', { 'if-none-match': '*' })).statusCode).toBe(304);
-    await ask('HEAD');
+    expect((await send('GET', { 'if-none-match': '*' })).statusCode).toBe(304);
+    await send('HEAD');
     expect(await used()).toBe(102);
-    for (let count = 0; count < 8; count++) await ask('GET');
-    const refused = await ask('GET');
+    for (let count = 0; count < 8; count++) await send('GET');
+    const refused = await send('GET');
     expect([refused.statusCode, refused.json().error.code]).toEqual([429, 'DAILY_LIMIT_EXCEEDED']);
     expect(await used()).toBe(902);
   });
@@ -394,7 +394,7 @@ describe('GET /v1/stops', async () => {
     expect(await since('Mon, 23 Nov 2026 01:00:05 GMT')).toBe(304);
   });
 
-  it('GET /v1/stops makes no upstream call', () => expect(asked).toEqual([]));
+  it('GET /v1/stops makes no upstream call', () => expect(sent).toEqual([]));
 });
 
 describe('a stop of the timetable', () => {
@@ -432,15 +432,15 @@ describe('a stop of the timetable', () => {
       ],
     }),
   );
-  const asked: unknown[] = [];
-  const ask = (async (request: unknown) => {
-    asked.push(request);
+  const sent: unknown[] = [];
+  const queryUpstream = (async (request: unknown) => {
+    sent.push(request);
     throw statusFailure(503);
-  }) as unknown as Ask;
+  }) as unknown as QueryUpstream;
   const stops = new StopRegister(() => tableOf([], SOURCE), { timetable: currentOf(timetable) });
 
   it('a timetable stop has its platforms and the lines of the next week without an upstream call', async () => {
-    const app = await buildTestApp({ upstream: ask, now: NOW, stops });
+    const app = await buildTestApp({ upstream: queryUpstream, now: NOW, stops });
     const first = await app.inject('/v1/stops/200060');
     expect(first.headers['cache-status']).toMatch(/^transit; hit/);
     expect(first.json()).toEqual({
@@ -491,7 +491,7 @@ describe('a stop of the timetable', () => {
     const platform = (await app.inject('/v1/stops/2000332')).json();
     expect(platform.parent).toEqual({ stop_id: '200060', name: 'Central Station' });
     expect(platform.lines.map(({ route }: { route: string }) => route)).toEqual(['T1']);
-    expect(asked).toEqual([]);
+    expect(sent).toEqual([]);
     await app.close();
   });
 
@@ -505,7 +505,7 @@ describe('a stop of the timetable', () => {
     const upstream = (async (request: UpstreamRequest) => ({
       payload: readResponse(request, { infos: { current: notices } }),
       retrievedAt: new Date(NOW),
-    })) as unknown as Ask;
+    })) as unknown as QueryUpstream;
     const buses = timetableOf(
       scheduleFile('buses', {
         stops: [{ id: '1' }, { id: '9' }],
@@ -525,12 +525,12 @@ describe('a stop of the timetable', () => {
 
 describe('a stop outside the timetable', () => {
   const NOW = '2026-11-23T02:00:00Z';
-  let asked: UpstreamRequest[] = [];
+  let sent: UpstreamRequest[] = [];
   let board: () => object = () => ({});
-  const ask = (async (request: UpstreamRequest) => {
-    asked.push(request);
+  const queryUpstream = (async (request: UpstreamRequest) => {
+    sent.push(request);
     return { payload: readResponse(request, board()), retrievedAt: new Date(NOW) };
-  }) as unknown as Ask;
+  }) as unknown as QueryUpstream;
   const central = { id: '200060', isGlobalId: true, name: 'Central Station, Sydney', type: 'stop', isBest: true };
   const station = { ...central, disassembledName: 'Central Station', coord: [-33.884, 151.206] };
   const leaving = (platform: string, productClass: number, number: string, name: string) => ({
@@ -552,7 +552,8 @@ describe('a stop outside the timetable', () => {
     leaving('2000331', 1, 'T2', 'Leppington'),
     leaving('200060', 4, 'L1', 'Dulwich Hill'),
   ];
-  const build = (...stops: StopRecord[]) => buildTestApp({ upstream: ask, now: NOW, stops: registerOf(...stops) });
+  const build = (...stops: StopRecord[]) =>
+    buildTestApp({ upstream: queryUpstream, now: NOW, stops: registerOf(...stops) });
   const listed = stop('200060', -33.884, 151.206, {
     name: 'Central Station',
     suburb: 'Sydney',
@@ -561,7 +562,7 @@ describe('a stop outside the timetable', () => {
   });
 
   beforeEach(() => {
-    asked = [];
+    sent = [];
     board = () => ({ locations: [station], stopEvents: events });
   });
 
@@ -603,7 +604,7 @@ describe('a stop outside the timetable', () => {
     });
     const etag = String(first.headers.etag);
     const again = await app.inject({ url: '/v1/stops/200060/', headers: { 'if-none-match': etag } });
-    expect([again.statusCode, asked.length]).toEqual([304, 1]);
+    expect([again.statusCode, sent.length]).toEqual([304, 1]);
     await app.close();
   });
 
@@ -611,7 +612,7 @@ describe('a stop outside the timetable', () => {
     board = () => ({ locations: [station], stopEvents: [] });
     const app = await build(listed);
     expect((await app.inject('/v1/stops/200060')).json().lines).toEqual([]);
-    expect(asked.map((request) => 'at' in request && request.at)).toEqual([null, { date: '20261124', time: '0800' }]);
+    expect(sent.map((request) => 'at' in request && request.at)).toEqual([null, { date: '20261124', time: '0800' }]);
     await app.close();
   });
 

@@ -9,8 +9,8 @@ import { type PageOptions, pages as pagesOf } from '#src/beside/pages.ts';
 import { boardPages } from '#src/beside/site/board/text-board.ts';
 import { type StreamTimes, streams } from '#src/beside/streams/stream-routes.ts';
 import { countLeftOut, countRequests, type Instruments } from '#src/beside/telemetry/instruments.ts';
-import type { Ask } from '#src/efa/ask.ts';
 import { createEfaClient } from '#src/efa/client.ts';
+import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { startSandbox } from '#src/sandbox/server.ts';
 import { LINK_SECRET } from '#test/support/ids.ts';
 import { openTestAccess, sendKey } from './access.ts';
@@ -55,7 +55,7 @@ export interface TestAppOptions
   streamTimes?: StreamTimes;
   instruments?: Instruments;
   /** Upstream, as a function or by its address. */
-  upstream: Ask | string;
+  upstream: QueryUpstream | string;
   /** A clock, or a time at which the clock stands still until it is set. */
   now: string | (() => Date);
   /** By default waits never end, so that nothing happens in the background. */
@@ -87,7 +87,8 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
   const { pages, streamTimes, instruments, connectionLimits, arrivalMs, unreadMs } = options;
   const clock = { now: typeof options.now === 'string' ? new Date(options.now) : options.now() };
   const now = typeof options.now === 'string' ? () => clock.now : options.now;
-  const client = typeof upstream === 'string' ? connect(upstream, options, now) : { ask: upstream, close: () => {} };
+  const client =
+    typeof upstream === 'string' ? connect(upstream, options, now) : { callUpstream: upstream, close: () => {} };
   const { store, apiKey } = await openTestAccess(clock.now, options.store);
   let lines: string[] = [];
   const keepLine = (line: string) => {
@@ -97,7 +98,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
   const restrictions = new Restrictions({ store, log: { info() {}, warn() {} } });
   const app = await buildApp({
     config: { publicUrl, docsUrl: `${publicUrl}/docs`, trustProxy },
-    ask: client.ask,
+    queryUpstream: client.callUpstream,
     access: {
       store,
       acceptsTestKeys,

@@ -1,5 +1,5 @@
-import type { Ask } from '#src/efa/ask.ts';
 import { type DepartureMonitorPayload, readDepartureMonitor } from '#src/efa/payload.ts';
+import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import type { DepartureMonitorRequest } from '#src/efa/request.ts';
 
 /** An upstream departure. `minute` counts from `FIRST_MINUTE`; the trip number distinguishes departures. */
@@ -48,11 +48,11 @@ export function toPayload(events: readonly MadeUpEvent[], stopId = '200070'): De
 /** An upstream that gives these responses one after another and throws the errors among them. Records the requests. */
 export function respondInTurn(...responses: (DepartureMonitorPayload | Error)[]) {
   const requests: DepartureMonitorRequest[] = [];
-  const ask = async (request: DepartureMonitorRequest) => {
+  const send = async (request: DepartureMonitorRequest) => {
     const response = responses[requests.push(request) - 1];
     if (response === undefined) throw new Error(`nothing prepared for question ${requests.length}`);
     if (response instanceof Error) throw response;
     return { payload: response, retrievedAt: new Date(FIRST_MINUTE.getTime() + requests.length * 1000) };
   };
-  return Object.assign(ask as unknown as Ask, { requests });
+  return Object.assign(send as unknown as QueryUpstream, { requests });
 }

@@ -87,7 +87,7 @@ export async function startFront(
   const publishableKey = await sandboxKey(store, dataDir, now(), 'pub');
   const app = await buildTestApp({
     publicUrl: url,
-    upstream: watchUpstream(client.ask, traffic, instruments),
+    upstream: watchUpstream(client.callUpstream, traffic, instruments),
     boards: { ...monitorBoards, count: (board) => recordBoard(board, traffic, instruments) },
     store,
     acceptsTestKeys: options.isSandbox ?? true,

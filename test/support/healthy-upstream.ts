@@ -1,4 +1,4 @@
-import type { Ask } from '#src/efa/ask.ts';
+import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { type PayloadOf, readResponse, type UpstreamRequest } from '#src/efa/request.ts';
 import {
   coordResponse,
@@ -18,12 +18,12 @@ const ANSWERS: Record<UpstreamRequest['kind'], unknown> = {
 };
 
 /** An upstream without a network that always responds well. */
-export const healthyUpstream: Ask = async <Asked extends UpstreamRequest>(request: Asked) => {
-  const payload: PayloadOf<Asked> = readResponse(request, ANSWERS[request.kind]);
+export const healthyUpstream: QueryUpstream = async <Requested extends UpstreamRequest>(request: Requested) => {
+  const payload: PayloadOf<Requested> = readResponse(request, ANSWERS[request.kind]);
   return { payload, retrievedAt: new Date(NOW) };
 };
 
 /** The service in front of the healthy upstream, or of the given one. */
-export function buildHealthyApp(upstream: Ask = healthyUpstream): Promise<TestApp> {
+export function buildHealthyApp(upstream: QueryUpstream = healthyUpstream): Promise<TestApp> {
   return buildTestApp({ upstream, now: NOW });
 }

@@ -1,12 +1,12 @@
 import { type Clock, sleep } from '#src/core/clock.ts';
-import type { AskAuthority } from '#src/efa/ask.ts';
 import { UpstreamStatusError } from '#src/efa/failure.ts';
+import type { CallUpstream } from '#src/efa/query-upstream.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { receivedResponse } from '#test/support/received-response.ts';
 
 /** An upstream without a network: tests choose its behaviour, and it records when it was called. */
 export interface MadeUpUpstream {
-  ask: AskAuthority;
+  callUpstream: CallUpstream;
   /** The times of all calls so far. */
   calls: number[];
   latencyMs: number;
@@ -18,7 +18,7 @@ export interface MadeUpUpstream {
 const TIMEOUT_MS = 8000;
 
 export function createMadeUpUpstream(clock: Clock, latencyMs = 200): MadeUpUpstream {
-  const ask: AskAuthority = async (request) => {
+  const callUpstream: CallUpstream = async (request) => {
     upstream.calls.push(clock.now());
     const number = upstream.calls.length;
     if (upstream.latencyMs > 0) await sleep(clock, Math.min(upstream.latencyMs, TIMEOUT_MS));
@@ -31,7 +31,7 @@ export function createMadeUpUpstream(clock: Clock, latencyMs = 200): MadeUpUpstr
     calls: [],
     latencyMs,
     outcome: () => undefined,
-    ask,
+    callUpstream,
   };
   return upstream;
 }

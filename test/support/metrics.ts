@@ -30,7 +30,7 @@ export async function scrape(
   feeds: LiveReport = IDLE_FEEDS,
 ): Promise<Scraped> {
   const registry = createMetrics({
-    source: 'authority',
+    source: 'real',
     build: BUILD,
     instruments,
     upstream,

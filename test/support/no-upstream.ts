@@ -1,6 +1,6 @@
-import type { Ask } from '#src/efa/ask.ts';
+import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 
 /** For tests that must make no upstream call. */
-export const noUpstream: Ask = async () => {
+export const noUpstream: QueryUpstream = async () => {
   throw new Error('upstream was called');
 };

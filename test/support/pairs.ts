@@ -39,8 +39,8 @@ export async function openPair({
   feeds,
   stops = [],
 }: Omit<Pair, 'name' | 'request' | 'answer'>) {
-  const upstream = await startUpstream((asked, response) => {
-    const { pathname, searchParams } = new URL(asked.url, 'http://upstream.test');
+  const upstream = await startUpstream((sent, response) => {
+    const { pathname, searchParams } = new URL(sent.url, 'http://upstream.test');
     const endpoint = pathname.split('/').at(-1) as string;
     const answer = answers[`${endpoint} ${searchParams.get('name_dm')}`] ?? answers[endpoint];
     response.writeHead(answer === undefined ? 500 : 200, { 'content-type': 'application/json' });

@@ -22,7 +22,7 @@ export interface ProbeApp extends FastifyInstance {
   restrictions: Restrictions;
   /** Runs during each operation. */
   meanwhile: () => void;
-  ask(key: string, url?: string): Promise<Response>;
+  send(key: string, url?: string): Promise<Response>;
 }
 
 /** The key check in front of routes with known outcomes. */
@@ -61,7 +61,7 @@ export async function buildProbeApp(options: {
     clock,
     restrictions,
     meanwhile: () => {},
-    ask: async (key: string, url = '/v1/probe') => app.inject({ url, headers: { authorization: `Bearer ${key}` } }),
+    send: async (key: string, url = '/v1/probe') => app.inject({ url, headers: { authorization: `Bearer ${key}` } }),
   });
   return probe;
 }

@@ -23,12 +23,12 @@ export async function startProtectedApp(options: {
   const client = createEfaClient({ url: upstream.url, apiKey: 'test-key', timeoutMs: 60_000, now });
   /** In real time, unlike all else here. Short only if upstream never ends a response, because a busy machine is slow. */
   const patience = { callMs: 60_000 };
-  const ask: typeof client.ask = (request, { signal, ...rest } = {}) =>
-    withTimeLimit(patience.callMs, (signal) => client.ask(request, { ...rest, signal }), { signal });
+  const callUpstream: typeof client.callUpstream = (request, { signal, ...rest } = {}) =>
+    withTimeLimit(patience.callMs, (signal) => client.callUpstream(request, { ...rest, signal }), { signal });
   const limits = { rps: 1000, dailyBudget: 1e9 };
-  const protection = protectUpstream({ asks: [ask], limits, log: createTestLog(), clock });
+  const protection = protectUpstream({ callByKey: [callUpstream], limits, log: createTestLog(), clock });
   const app = await buildTestApp({
-    upstream: protection.ask,
+    upstream: protection.queryUpstream,
     now,
     sleep: (ms) => sleep(clock, ms),
     ...(options.store && { store: options.store }),

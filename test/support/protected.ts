@@ -1,4 +1,4 @@
-import type { Priority } from '#src/efa/ask.ts';
+import type { Priority } from '#src/efa/query-upstream.ts';
 import { type ProtectionOptions, protectUpstream } from '#src/upstream/protection.ts';
 import { createMadeUpUpstream, createTestLog } from '#test/support/made-up-upstream.ts';
 import { createSimulatedClock, type SimulatedClock } from '#test/support/simulated-clock.ts';
@@ -11,22 +11,22 @@ export function createProtected(options: Partial<ProtectionOptions> & { keys?: n
   const upstreams = Array.from({ length: options.keys ?? 1 }, () => createMadeUpUpstream(clock));
   const log = createTestLog();
   const limits = { rps: 5, dailyBudget: 60_000 };
-  const asks = upstreams.map(({ ask }) => ask);
-  const protection = protectUpstream({ asks, limits, log, clock, ...options });
+  const callByKey = upstreams.map(({ callUpstream }) => callUpstream);
+  const protection = protectUpstream({ callByKey, limits, log, clock, ...options });
   const [upstream] = upstreams;
   if (!upstream) throw new Error('no upstream');
-  return { clock, protection, upstream, upstreams, log, ask, askAt };
+  return { clock, protection, upstream, upstreams, log, send, sendAt };
 
   /** Returns the outcome of a request, advancing the clock until there is one. */
-  async function ask(stopId = '200060', priority: Priority = 'low') {
-    const asked = settle(protection.ask({ ...DEPARTURES, stopId }, { priority }));
-    for (let waited = 0; !asked.isSettled && waited < 20_000; waited += 50) await clock.advance(50);
-    return asked.outcome;
+  async function send(stopId = '200060', priority: Priority = 'low') {
+    const sent = settle(protection.queryUpstream({ ...DEPARTURES, stopId }, { priority }));
+    for (let waited = 0; !sent.isSettled && waited < 20_000; waited += 50) await clock.advance(50);
+    return sent.outcome;
   }
 
-  async function askAt(moment: number, stopId?: string) {
+  async function sendAt(moment: number, stopId?: string) {
     await clock.advanceTo(moment);
-    return ask(stopId);
+    return send(stopId);
   }
 }
 

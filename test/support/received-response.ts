@@ -1,11 +1,11 @@
-import type { ReceivedResponse } from '#src/efa/ask.ts';
+import type { ReceivedResponse } from '#src/efa/query-upstream.ts';
 import { type PayloadOf, readResponse, type UpstreamRequest } from '#src/efa/request.ts';
 
 /** A response as the client returns it, without a network. */
-export function receivedResponse<Asked extends UpstreamRequest>(
-  request: Asked,
+export function receivedResponse<Requested extends UpstreamRequest>(
+  request: Requested,
   response: object,
   retrievedAt: Date,
-): ReceivedResponse<PayloadOf<Asked>> {
+): ReceivedResponse<PayloadOf<Requested>> {
   return { payload: readResponse(request, response), json: Buffer.from(JSON.stringify(response)), retrievedAt };
 }

@@ -11,44 +11,44 @@ describe.each([
   ['forwards by a day', 24 * HOUR_MS],
 ])('the protection of upstream when the clock is set %s', (_name, ms) => {
   it('responses from before the clock was set do not count as fresh', async () => {
-    const { clock, upstream, ask } = createProtected();
-    await ask();
+    const { clock, upstream, send } = createProtected();
+    await send();
     clock.set(clock.now() + ms);
-    expect((await ask()).value?.freshness?.source).toBe('upstream');
+    expect((await send()).value?.freshness?.source).toBe('upstream');
     expect(upstream.calls).toHaveLength(2);
-    expect((await ask()).value?.freshness?.source).toBe('cache');
+    expect((await send()).value?.freshness?.source).toBe('cache');
   });
 
   it('a request that failed before the clock was set is retried', async () => {
-    const { clock, upstream, ask } = createProtected();
+    const { clock, upstream, send } = createProtected();
     upstream.outcome = () => statusFailure(500);
-    await ask();
+    await send();
     upstream.outcome = () => null;
     clock.set(clock.now() + ms);
-    expect((await ask()).error).toBeUndefined();
+    expect((await send()).error).toBeUndefined();
   });
 
   it('the breaker still closes within five seconds of upstream’s return after the clock was set', async () => {
-    const { clock, protection, upstream, ask } = createProtected();
+    const { clock, protection, upstream, send } = createProtected();
     upstream.outcome = () => statusFailure(500);
-    for (let stop = 0; stop < 5; stop++) await ask(`${stop}`);
+    for (let stop = 0; stop < 5; stop++) await send(`${stop}`);
     expect(protection.state().isBreakerOpen).toBe(true);
     upstream.outcome = () => null;
     clock.set(clock.now() + ms);
     for (let second = 0; second < 5; second++) {
       await clock.advance(1000);
-      await ask(`after-${second}`);
+      await send(`after-${second}`);
     }
     expect(protection.state().isBreakerOpen).toBe(false);
   });
 
   it('a key paused before the clock was set is used again within a minute', async () => {
-    const { clock, upstream, ask } = createProtected();
+    const { clock, upstream, send } = createProtected();
     upstream.outcome = () => statusFailure(429, 300);
-    await ask('paused');
+    await send('paused');
     upstream.outcome = () => null;
     clock.set(clock.now() + ms);
     await clock.advance(61_000);
-    expect((await ask('after')).error).toBeUndefined();
+    expect((await send('after')).error).toBeUndefined();
   });
 });

@@ -11,18 +11,20 @@ const [redisUrl = '', upstreamUrl = '', rps = '5'] = process.argv.slice(2);
 const log = pino({ level: 'silent' });
 const limits = { rps: Number(rps), dailyBudget: 60_000 };
 const redis = await openRedis([redisUrl], log);
-const { ask } = protectUpstream({
-  asks: [createEfaClient({ url: upstreamUrl, apiKey: 'test-key', timeoutMs: 5000, now: () => new Date() }).ask],
+const { queryUpstream } = protectUpstream({
+  callByKey: [
+    createEfaClient({ url: upstreamUrl, apiKey: 'test-key', timeoutMs: 5000, now: () => new Date() }).callUpstream,
+  ],
   limits,
   log,
   meters: createSharedMeters(redis, { apiKeys: ['test-key'], limits }),
 });
 
 process.on('message', async ({ id, stops, times }: { id: string; stops: string[]; times: number }) => {
-  const asked = stops.flatMap((stopId) =>
-    Array.from({ length: times }, () => ask({ kind: 'departureMonitor', stopId, modes: ['bus'], at: null })),
+  const sent = stops.flatMap((stopId) =>
+    Array.from({ length: times }, () => queryUpstream({ kind: 'departureMonitor', stopId, modes: ['bus'], at: null })),
   );
-  const outcomes = await Promise.allSettled(asked);
+  const outcomes = await Promise.allSettled(sent);
   process.send?.({
     id,
     ok: outcomes.filter(({ status }) => status === 'fulfilled').length,

@@ -57,18 +57,18 @@ async function startInstance(urls = [redis.url]) {
   const raw = createEfaClient({ url: upstream.url, apiKey: 'test-key', timeoutMs: 5000, now: () => new Date() });
   const meters = createSharedMeters(room, { apiKeys: ['test-key'], limits });
   closing.push(room.close, raw.close);
-  const efa = protectUpstream({ asks: [raw.ask], limits, log, meters });
+  const efa = protectUpstream({ callByKey: [raw.callUpstream], limits, log, meters });
   /** A busy machine may need longer than a request may wait for its call. Such a request made no call. */
-  async function askUntilCalled(asked: Parameters<typeof efa.ask>[0]): Promise<unknown> {
+  async function sendUntilCalled(sent: Parameters<typeof efa.queryUpstream>[0]): Promise<unknown> {
     for (;;) {
       try {
-        return await efa.ask(asked);
+        return await efa.queryUpstream(sent);
       } catch (error) {
         if (!(error instanceof BudgetExhaustedError && error.unavailable === 'rate')) throw error;
       }
     }
   }
-  return { efa, askUntilCalled, log, room };
+  return { efa, sendUntilCalled, log, room };
 }
 
 async function startProcess(rps = '5'): Promise<ChildProcess> {
@@ -95,7 +95,7 @@ async function expectFiveASecond(starts: readonly number[]): Promise<void> {
   expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1000);
 }
 
-async function ask(child: ChildProcess, stops: string[], times = 1): Promise<{ ok: number; errors: string[] }> {
+async function send(child: ChildProcess, stops: string[], times = 1): Promise<{ ok: number; errors: string[] }> {
   const id = randomUUID();
   const { promise, resolve } = Promise.withResolvers<{ ok: number; errors: string[] }>();
   child.on('message', (report: { id: string; ok: number; errors: string[] }) => {
@@ -111,7 +111,7 @@ describe('instances with one Redis', () => {
     const processes = await Promise.all([1, 2, 3].map(() => startProcess()));
     for (const round of [0, 1]) {
       const stopsOf = (index: number) => [1, 2, 3, 4, 5].map((stop) => `${round}${index}${stop}`);
-      await Promise.all(processes.map((child, index) => ask(child, stopsOf(index))));
+      await Promise.all(processes.map((child, index) => send(child, stopsOf(index))));
     }
     await expectFiveASecond(starts);
   });
@@ -127,28 +127,28 @@ describe('instances with one Redis', () => {
   it('instances with one Redis all pause when upstream refuses calls', async () => {
     const [one, other] = await Promise.all([startInstance(), startInstance()]);
     upstream.respondWith((_request, response) => void response.writeHead(429, { 'retry-after': '60' }).end());
-    await expect(one.efa.ask(FIRST)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-    await expect(other.efa.ask({ ...FIRST, stopId: '2' })).rejects.toMatchObject({
+    await expect(one.efa.queryUpstream(FIRST)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    await expect(other.efa.queryUpstream({ ...FIRST, stopId: '2' })).rejects.toMatchObject({
       headers: { 'retry-after': '60' },
     });
     expect(upstream.requests).toHaveLength(1);
   });
 
   it('instances continue alone while Redis is unreachable, pause once, and reconcile when it is back', async () => {
-    const { askUntilCalled, log, room } = await startInstance();
-    await askUntilCalled(FIRST);
+    const { sendUntilCalled, log, room } = await startInstance();
+    await sendUntilCalled(FIRST);
     redis.signal('SIGSTOP');
-    await askUntilCalled({ ...FIRST, stopId: '11' });
+    await sendUntilCalled({ ...FIRST, stopId: '11' });
     // From now on nothing waits for Redis.
     expect(room.presence.isUnreachable('')).toBe(true);
-    for (const stopId of ['12', '13', '14']) await askUntilCalled({ ...FIRST, stopId });
-    await askUntilCalled({ ...FIRST, stopId: '11' });
+    for (const stopId of ['12', '13', '14']) await sendUntilCalled({ ...FIRST, stopId });
+    await sendUntilCalled({ ...FIRST, stopId: '11' });
     expect(upstream.requests).toHaveLength(5);
     expect(room.presence.isUnreachable('')).toBe(true);
 
     redis.signal('SIGCONT');
     await expect.poll(() => log.lines.some(({ level }) => level === 'info')).toBe(true);
-    await askUntilCalled({ ...FIRST, stopId: '15' });
+    await sendUntilCalled({ ...FIRST, stopId: '15' });
     const [spentKey = ''] = await admin.keys('*:spent:*');
     const spent = Number(await admin.get(spentKey));
     // Six calls in all; the one sent to the frozen Redis may also have been counted there.
@@ -162,22 +162,22 @@ describe('instances with one Redis', () => {
     const urls = cluster.url.split(',');
     const [one, other] = await Promise.all([startInstance(urls), startInstance(urls)]);
     const left = () => [one, other].map(({ efa }) => efa.state().callsLeft[0]);
-    await one.askUntilCalled(FIRST);
+    await one.sendUntilCalled(FIRST);
     const [before = 0] = left();
-    await other.askUntilCalled(FIRST);
+    await other.sendUntilCalled(FIRST);
     expect(left()[1]).toBe(before - 1);
     expect([...one.log.lines, ...other.log.lines]).toEqual([]);
   });
 
   it('instances survive a Redis that dies and comes back empty', async () => {
-    const { askUntilCalled, log } = await startInstance();
-    await askUntilCalled(FIRST);
+    const { sendUntilCalled, log } = await startInstance();
+    await sendUntilCalled(FIRST);
     await redis.kill();
-    await askUntilCalled({ ...FIRST, stopId: '21' });
+    await sendUntilCalled({ ...FIRST, stopId: '21' });
     await redis.restart();
     await admin.flushall().catch(() => {});
     await expect.poll(() => log.lines.some(({ level }) => level === 'info')).toBe(true);
-    await askUntilCalled({ ...FIRST, stopId: '22' });
+    await sendUntilCalled({ ...FIRST, stopId: '22' });
     expect(upstream.requests).toHaveLength(3);
   });
 });

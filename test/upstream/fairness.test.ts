@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sleep } from '#src/core/clock.ts';
-import type { Priority } from '#src/efa/ask.ts';
+import type { Priority } from '#src/efa/query-upstream.ts';
 import { type Meter, ProcessMeter } from '#src/upstream/budget/meter.ts';
 import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
@@ -9,12 +9,12 @@ const SECOND = 1000;
 const MODEST = Array.from({ length: 9 }, (_, index) => `modest-${index}`);
 
 /** A service with requests of several accounts, each for another stop unless one is given. */
-function createAsked(options: Parameters<typeof createProtected>[0] = {}) {
+function createRequests(options: Parameters<typeof createProtected>[0] = {}) {
   const made = createProtected(options);
   let requests = 0;
-  const askAs = (account: string, priority: Priority = 'low', stopId = String(++requests)) =>
-    settle(made.protection.ask({ ...DEPARTURES, stopId }, { priority, accounts: new Set([account]) }));
-  return { ...made, askAs };
+  const sendAs = (account: string, priority: Priority = 'low', stopId = String(++requests)) =>
+    settle(made.protection.queryUpstream({ ...DEPARTURES, stopId }, { priority, accounts: new Set([account]) }));
+  return { ...made, sendAs };
 }
 
 /**
@@ -25,22 +25,22 @@ async function answeredOf(
   accounts: readonly string[],
   options: { everyMs: number; durationMs: number; stepMs: number; isGreedyThere: boolean },
 ): Promise<Map<string, number>> {
-  const { clock, askAs } = createAsked();
-  const asked = new Map(accounts.map((account) => [account, [] as ReturnType<typeof askAs>[]]));
-  let greedy: ReturnType<typeof askAs>[] = [];
+  const { clock, sendAs } = createRequests();
+  const sent = new Map(accounts.map((account) => [account, [] as ReturnType<typeof sendAs>[]]));
+  let greedy: ReturnType<typeof sendAs>[] = [];
   for (let elapsed = 0; elapsed < options.durationMs; elapsed += options.stepMs) {
     if (options.isGreedyThere) {
       greedy = greedy.filter(({ isSettled }) => !isSettled);
-      while (greedy.length < 24) greedy.push(askAs('greedy'));
+      while (greedy.length < 24) greedy.push(sendAs('greedy'));
     }
     for (const [index, account] of accounts.entries()) {
       const isDue = (elapsed + index * 2000) % options.everyMs === 0;
-      if (isDue) asked.get(account)?.push(askAs(account));
+      if (isDue) sent.get(account)?.push(sendAs(account));
     }
     await clock.advance(options.stepMs);
   }
   await clock.advance(3 * SECOND);
-  return new Map([...asked].map(([account, all]) => [account, all.filter(({ outcome }) => outcome.value).length]));
+  return new Map([...sent].map(([account, all]) => [account, all.filter(({ outcome }) => outcome.value).length]));
 }
 
 describe('nine modest accounts while another one floods', () => {
@@ -61,33 +61,33 @@ describe('nine modest accounts while another one floods', () => {
 describe('the queue for calls', () => {
   /** A service whose five calls of this second are used up. */
   async function createBusy() {
-    const made = createAsked();
+    const made = createRequests();
     const order: string[] = [];
-    for (let one = 0; one < 5; one++) made.askAs(`earlier ${one}`);
+    for (let one = 0; one < 5; one++) made.sendAs(`earlier ${one}`);
     await made.clock.advance(500);
     made.upstream.outcome = (request) => void order.push((request as { stopId: string }).stopId);
     return { ...made, order };
   }
 
   it('the call queue is round-robin by account within a priority', async () => {
-    const { clock, askAs, order } = await createBusy();
-    for (const name of ['a1', 'a2', 'b1', 'b2', 'c1']) askAs(name.slice(0, 1), 'low', name);
+    const { clock, sendAs, order } = await createBusy();
+    for (const name of ['a1', 'a2', 'b1', 'b2', 'c1']) sendAs(name.slice(0, 1), 'low', name);
     await clock.advance(2 * SECOND);
     expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2']);
   });
 
   it('the call queue serves a higher priority first, even for an account that was just served', async () => {
-    const { clock, askAs, order } = await createBusy();
-    askAs('free', 'low', 'free 1');
-    for (const name of ['pro 1', 'pro 2', 'pro 3']) askAs('pro', 'high', name);
+    const { clock, sendAs, order } = await createBusy();
+    sendAs('free', 'low', 'free 1');
+    for (const name of ['pro 1', 'pro 2', 'pro 3']) sendAs('pro', 'high', name);
     await clock.advance(2 * SECOND);
     expect(order).toEqual(['pro 1', 'pro 2', 'pro 3', 'free 1']);
   });
 
   it('the call queue serves the account first that was served least recently', async () => {
-    const { clock, askAs, order } = await createBusy();
-    askAs('earlier 4', 'low', 'served last');
-    askAs('earlier 0', 'low', 'served first');
+    const { clock, sendAs, order } = await createBusy();
+    sendAs('earlier 4', 'low', 'served last');
+    sendAs('earlier 0', 'low', 'served first');
     await clock.advance(2 * SECOND);
     expect(order).toEqual(['served first', 'served last']);
   });
@@ -97,14 +97,14 @@ describe('the queue for calls', () => {
     ['normal', 8],
     ['high', 32],
   ] as const)('the call queue holds this many requests of one account with priority %s: %i', async (priority, room) => {
-    const { clock, protection, askAs } = createAsked({ limits: { rps: 50, dailyBudget: 60_000 } });
-    for (let one = 0; one < 50; one++) askAs(`earlier ${one}`);
+    const { clock, protection, sendAs } = createRequests({ limits: { rps: 50, dailyBudget: 60_000 } });
+    for (let one = 0; one < 50; one++) sendAs(`earlier ${one}`);
     await clock.advance(500);
-    const asked = Array.from({ length: 40 }, () => askAs('greedy', priority));
-    const other = askAs('modest', priority);
+    const sent = Array.from({ length: 40 }, () => sendAs('greedy', priority));
+    const other = sendAs('modest', priority);
     await clock.advance(1);
-    expect(asked.map(({ isSettled }) => isSettled)).toEqual(asked.map((_, index) => index >= room));
-    expect(asked.at(-1)?.outcome.error).toMatchObject({
+    expect(sent.map(({ isSettled }) => isSettled)).toEqual(sent.map((_, index) => index >= room));
+    expect(sent.at(-1)?.outcome.error).toMatchObject({
       code: 'UPSTREAM_UNAVAILABLE',
       headers: { 'retry-after': '3' },
       unavailable: 'account',
@@ -114,31 +114,31 @@ describe('the queue for calls', () => {
   });
 
   it('the call queue refuses no account while there are spare calls', async () => {
-    const { clock, askAs } = createAsked();
-    const asked = Array.from({ length: 5 }, () => askAs('free'));
+    const { clock, sendAs } = createRequests();
+    const sent = Array.from({ length: 5 }, () => sendAs('free'));
     await clock.advance(SECOND);
-    expect(asked.filter(({ outcome }) => outcome.value)).toHaveLength(5);
+    expect(sent.filter(({ outcome }) => outcome.value)).toHaveLength(5);
   });
 
   it('the call queue gives a request of several accounts their best position', async () => {
-    const { clock, askAs, order } = await createBusy();
-    for (const name of ['g1', 'g2', 'shared']) askAs('greedy', 'normal', name);
+    const { clock, sendAs, order } = await createBusy();
+    for (const name of ['g1', 'g2', 'shared']) sendAs('greedy', 'normal', name);
     await clock.advance(1);
-    const shared = askAs('modest', 'normal', 'shared');
+    const shared = sendAs('modest', 'normal', 'shared');
     await clock.advance(2 * SECOND);
     expect(shared.outcome.value).toBeDefined();
     expect(order).toEqual(['g1', 'shared', 'g2']);
   });
 
   it('a full call queue refuses the account that was served last', async () => {
-    const { clock, askAs } = createAsked();
-    askAs('busy');
+    const { clock, sendAs } = createRequests();
+    sendAs('busy');
     await clock.advance(2 * SECOND);
-    askAs('busy');
-    for (let one = 0; one < 4; one++) askAs(`earlier ${one}`);
+    sendAs('busy');
+    for (let one = 0; one < 4; one++) sendAs(`earlier ${one}`);
     await clock.advance(1);
-    const busy = askAs('busy');
-    const others = Array.from({ length: 15 }, (_, index) => askAs(`other ${index}`));
+    const busy = sendAs('busy');
+    const others = Array.from({ length: 15 }, (_, index) => sendAs(`other ${index}`));
     await clock.advance(1);
     await clock.advance(1);
     expect(busy.outcome.error).toMatchObject({ unavailable: 'rate' });
@@ -164,15 +164,15 @@ describe('calls taken from a store 300 ms away', () => {
       pause: (ms) => near.pause(ms),
       spent: () => near.spent(),
     };
-    const made = createAsked({ clock, meters: [far] });
+    const made = createRequests({ clock, meters: [far] });
     const order: string[] = [];
     made.upstream.outcome = (request) => void order.push((request as { stopId: string }).stopId);
     return { ...made, clock, order, takes };
   }
 
   it('five calls are taken from a distant store concurrently, round-robin by account', async () => {
-    const { clock, askAs, order, takes } = createFar();
-    for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1', 'c2']) askAs(name.slice(0, 1), 'normal', name);
+    const { clock, sendAs, order, takes } = createFar();
+    for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1', 'c2']) sendAs(name.slice(0, 1), 'normal', name);
     await clock.advance(SECOND);
     expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'b2']);
     await clock.advance(2 * SECOND);
@@ -181,10 +181,10 @@ describe('calls taken from a store 300 ms away', () => {
   });
 
   it('a request of higher priority gets the first call even if it arrives while calls are taken', async () => {
-    const { clock, askAs, order } = createFar();
-    for (let one = 0; one < 5; one++) askAs(`free ${one}`, 'low', `free ${one}`);
+    const { clock, sendAs, order } = createFar();
+    for (let one = 0; one < 5; one++) sendAs(`free ${one}`, 'low', `free ${one}`);
     await clock.advance(200);
-    askAs('pro', 'high', 'pro');
+    sendAs('pro', 'high', 'pro');
     await clock.advance(2 * SECOND);
     expect(order).toEqual(['pro', 'free 0', 'free 1', 'free 2', 'free 3', 'free 4']);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Priority } from '#src/efa/ask.ts';
+import type { Priority } from '#src/efa/query-upstream.ts';
 import type { UpstreamRequest } from '#src/efa/request.ts';
 import { statusFailure, timeoutFailure } from '#test/support/made-up-upstream.ts';
 import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';
@@ -11,11 +11,11 @@ function createPicky(failure: () => Error = () => statusFailure(500)) {
   const made = createProtected();
   const isBad = (request: object) => JSON.stringify(request).includes('"bad');
   made.upstream.outcome = (request) => (isBad(request) ? failure() : undefined);
-  const ask = (account: string, request: UpstreamRequest, priority: Priority = 'low') =>
-    settle(made.protection.ask(request, { priority, accounts: new Set([account]) }));
+  const send = (account: string, request: UpstreamRequest, priority: Priority = 'low') =>
+    settle(made.protection.queryUpstream(request, { priority, accounts: new Set([account]) }));
   const board = (account: string, stopId: string, priority?: Priority) =>
-    ask(account, { ...DEPARTURES, stopId }, priority);
-  const search = (account: string, text: string) => ask(account, { kind: 'stopFinder', text });
+    send(account, { ...DEPARTURES, stopId }, priority);
+  const search = (account: string, text: string) => send(account, { kind: 'stopFinder', text });
   return { ...made, board, search };
 }
 
@@ -52,9 +52,9 @@ describe('requests that are themselves at fault', () => {
     }
     upstream.outcome = () => undefined;
     await clock.advance(60 * SECOND);
-    const asked = board('free', 'bad');
+    const sent = board('free', 'bad');
     await clock.advance(SECOND);
-    expect(asked.outcome.value).toBeDefined();
+    expect(sent.outcome.value).toBeDefined();
   });
 
   it('successful responses to others show that a request failing with 500 is itself at fault', async () => {
@@ -205,14 +205,14 @@ describe('the probe of an open breaker', () => {
 
 describe('a key that upstream refuses with 403', () => {
   it('a key that upstream refuses with 403 is not used while another key works, and raises the alarm', async () => {
-    const { protection, upstream, upstreams, log, clock, ask } = createProtected({ keys: 2 });
+    const { protection, upstream, upstreams, log, clock, send } = createProtected({ keys: 2 });
     upstream.outcome = () => statusFailure(403);
-    for (let stop = 0; stop < 20; stop++) expect((await ask(`${stop}`)).value, `stop ${stop}`).toBeDefined();
+    for (let stop = 0; stop < 20; stop++) expect((await send(`${stop}`)).value, `stop ${stop}`).toBeDefined();
     expect(upstreams.map(({ calls }) => calls.length)).toEqual([1, 20]);
     expect(protection.counts.keysRefused).toBe(1);
     expect(log.lines.filter(({ level }) => level === 'error')).toHaveLength(1);
     for (let second = 0; second < 180; second++) {
-      expect((await ask(`later ${second}`)).value).toBeDefined();
+      expect((await send(`later ${second}`)).value).toBeDefined();
       await clock.advance(SECOND);
     }
     expect(upstreams[0]?.calls.length).toBeLessThanOrEqual(6);
@@ -220,29 +220,29 @@ describe('a key that upstream refuses with 403', () => {
   });
 
   it('a key that upstream refuses with 403 stays in use if the other key is refused too', async () => {
-    const { upstreams, ask } = createProtected({ keys: 2 });
+    const { upstreams, send } = createProtected({ keys: 2 });
     const isBad = (request: object) => (request as { stopId: string }).stopId.startsWith('bad');
     for (const one of upstreams) one.outcome = (request) => (isBad(request) ? statusFailure(403) : undefined);
     for (let stop = 0; stop < 4; stop++) {
-      expect((await ask(`bad ${stop}`)).error).toMatchObject({ code: 'UPSTREAM_ERROR' });
-      expect((await ask(`${stop}`)).value).toBeDefined();
+      expect((await send(`bad ${stop}`)).error).toMatchObject({ code: 'UPSTREAM_ERROR' });
+      expect((await send(`${stop}`)).value).toBeDefined();
     }
     expect(upstreams.every(({ calls }) => calls.length > 4)).toBe(true);
   });
 
   it('a key that upstream refuses with 403 raises the alarm even if it is the only one', async () => {
-    const { protection, upstream, log, ask } = createProtected();
+    const { protection, upstream, log, send } = createProtected();
     upstream.outcome = () => statusFailure(403);
-    expect((await ask('1')).error).toMatchObject({ code: 'UPSTREAM_ERROR' });
+    expect((await send('1')).error).toMatchObject({ code: 'UPSTREAM_ERROR' });
     expect(protection.counts.keysRefused).toBe(1);
     expect(log.lines).toMatchObject([{ level: 'error', message: expect.stringMatching(/^ALARM/) }]);
   });
 
   it('a key that upstream refuses with 403 raises the alarm once a minute, however often it is refused', async () => {
-    const { upstream, log, clock, ask } = createProtected();
+    const { upstream, log, clock, send } = createProtected();
     upstream.outcome = () => statusFailure(403);
     for (let second = 0; second < 90; second++) {
-      await ask(`${second}`);
+      await send(`${second}`);
       await clock.advance(SECOND);
     }
     expect(upstream.calls.length).toBeGreaterThan(2);

@@ -1,4 +1,4 @@
-import { isHigher } from '../../efa/ask.ts';
+import { isHigher } from '../../efa/query-upstream.ts';
 import type { ApiError } from '../../errors/api-error.ts';
 import { toApiError } from '../../errors/to-api-error.ts';
 import type { FinishedResponse } from '../../operations/finished-response.ts';

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { Counter, Histogram } from 'prom-client';
-import type { AskAuthority } from '../../efa/ask.ts';
 import { outcomeOf } from '../../efa/failure.ts';
+import type { CallUpstream } from '../../efa/query-upstream.ts';
 import type { CreateExtension } from '../../http/extension.ts';
 import { sourceOf } from '../../http/freshness-headers.ts';
 import { fromRoute } from '../../http/paths.ts';
@@ -147,14 +147,14 @@ export function recordBoard({ origin, departures }: Shown, traffic: Traffic, { b
 }
 
 /**
- * Wraps `ask` to record every call. Place it next to upstream, inside all caches. Calls `onResponse` on each successful response.
+ * Wraps `callUpstream` to record every call. Place it next to upstream, inside all caches. Calls `onResponse` on each successful response.
  */
 export function watchUpstream(
-  ask: AskAuthority,
+  callUpstream: CallUpstream,
   traffic: Traffic,
   { upstreamCalls, upstreamCallSeconds }: Instruments,
   onResponse: () => void = () => {},
-): AskAuthority {
+): CallUpstream {
   return async (request, options = {}) => {
     const { priority = 'low' } = options;
     const startedAt = performance.now();
@@ -163,7 +163,7 @@ export function watchUpstream(
       upstreamCallSeconds.observe({ kind: request.kind }, (performance.now() - startedAt) / 1000);
     };
     try {
-      const response = await ask(request, options);
+      const response = await callUpstream(request, options);
       traffic.upstreamResponded();
       finish('ok');
       onResponse();

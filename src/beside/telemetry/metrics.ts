@@ -6,7 +6,7 @@ import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client
 import { measureBoundedMaps } from '../../core/own-memory.ts';
 import type { RedisMemory } from '../../core/redis/connection.ts';
 import type { StoreState } from '../../core/redis/presence.ts';
-import { SHORTAGES, type Shortage } from '../../efa/ask.ts';
+import { SHORTAGES, type Shortage } from '../../efa/query-upstream.ts';
 import type { Build } from '../../http/build.ts';
 import type { PressureWatch } from '../../http/pressure.ts';
 import { type LiveReport, MAX_COMPARED } from '../../realtime/live-report.ts';
@@ -39,7 +39,7 @@ const PROCESS_METRICS = {
 /** Registers all Prometheus metrics. Values are computed only on a scrape. */
 export function createMetrics(sources: {
   /** Where data comes from. */
-  source: 'authority' | 'sandbox';
+  source: 'real' | 'sandbox';
   /** Version and commit; "unknown" by default. */
   build?: Build;
   instruments: Instruments;
@@ -65,7 +65,7 @@ export function createMetrics(sources: {
   const gauge = gaugesFor(registry);
   gauge(
     'transit_info',
-    'Always 1. Labels: data source (authority, or sandbox with made-up data), version and commit of the service.',
+    'Always 1. Labels: data source (real, or sandbox with made-up data), version and commit of the service.',
     () => [[{ source, ...build }, 1]],
     ['source', 'version', 'commit'],
   );

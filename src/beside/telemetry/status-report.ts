@@ -124,7 +124,7 @@ export function toJson(report: Report) {
     status,
     reason,
     at: formatTimestamp(at),
-    source: isSandbox ? 'sandbox' : 'authority',
+    source: isSandbox ? 'sandbox' : 'real',
     scope: scope === 'this instance' ? 'this_instance' : 'all_instances',
     instances: scope === 'this instance' ? 1 : scope.instances,
     upstream: {

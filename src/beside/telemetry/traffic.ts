@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../core/clock.ts';
-import { SHORTAGES } from '../../efa/ask.ts';
+import { SHORTAGES } from '../../efa/query-upstream.ts';
 
 const MINUTES = 24 * 60;
 export const QUARTER_MINUTES = 15;

@@ -156,21 +156,21 @@ async function joinInstances(
 
   async function announce(): Promise<void> {
     try {
-      const askedAt = now();
+      const sentAt = now();
       const [count, redisNow] = await sendTo(INSTANCES, (connection) =>
         announceInstance(connection, [INSTANCES], [instance, INSTANCE_GONE_MS]),
       );
       [previous, latest] = [latest, count];
-      compareClocks(redisNow, askedAt);
+      compareClocks(redisNow, sentAt);
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
     }
   }
 
   /** Redis created the response at some time between the request and now. */
-  function compareClocks(redisNow: number, askedAt: number): void {
-    const aheadMs = redisNow - (askedAt + now()) / 2;
-    const isSkewed = Math.abs(aheadMs) > MAX_CLOCK_DIFFERENCE_MS + (now() - askedAt) / 2;
+  function compareClocks(redisNow: number, sentAt: number): void {
+    const aheadMs = redisNow - (sentAt + now()) / 2;
+    const isSkewed = Math.abs(aheadMs) > MAX_CLOCK_DIFFERENCE_MS + (now() - sentAt) / 2;
     if (isSkewed && clockAheadMs === 0) {
       log.warn(
         { aheadMs: Math.round(aheadMs) },

@@ -5,18 +5,18 @@ import type { FindContext, Notice } from '../operation.ts';
 
 /** Finds a board of departures that call at `to` later. Throws if the stops of all of them are unknown. */
 export async function findGoingTo(
-  asked: BoardRequest,
+  requested: BoardRequest,
   to: string,
   boards: FindContext['boards'],
 ): Promise<{ board: Awaited<ReturnType<FindContext['boards']['find']>>; notices: Notice[] }> {
   const unknown = new Set<string>();
   let isAnyKnown = false;
   const board = await boards.find({
-    ...asked,
+    ...requested,
     withCalls: true,
-    only: { ...asked.only, to },
+    only: { ...requested.only, to },
     isWanted(departure, calls) {
-      if (!asked.isWanted(departure, calls)) return false;
+      if (!requested.isWanted(departure, calls)) return false;
       const known = calls();
       if (known) isAnyKnown = true;
       else unknown.add(departure.key);
@@ -26,7 +26,7 @@ export async function findGoingTo(
   if (board.departures.length === 0 && unknown.size > 0 && !isAnyKnown) {
     throw new ApiError('UPSTREAM_ERROR', 'to: Transport for NSW does not list the stops of these services.');
   }
-  return { board, notices: noticesOf(to, board, { unknown: unknown.size, isFurther: asked.page !== undefined }) };
+  return { board, notices: noticesOf(to, board, { unknown: unknown.size, isFurther: requested.page !== undefined }) };
 }
 
 /** Finds the call at `to`. `calls` begin with the boarding stop. */

@@ -5,10 +5,10 @@ import {
   alertFields,
   alertIdsField,
   alertTextsField,
-  askedLineIdField,
   cancelledField,
   carriagesField,
   type RequestedFields,
+  requestedLineIdField,
   stopAccessField,
   tripIdField,
   vehicleAccessField,
@@ -43,7 +43,7 @@ export const departureSchema = z
     occupancy: occupancySchema.nullable().meta({ description: 'How full the vehicle is; null if unknown' }),
     alerts: z.array(z.string()).meta({ description: 'Disruption notices as plain text; empty when there are none' }),
     cancelled: cancelledField,
-    line_id: askedLineIdField,
+    line_id: requestedLineIdField,
     trip_id: tripIdField,
     run_id: runIdField,
     alert_ids: alertIdsField,
@@ -162,9 +162,9 @@ export function toDeparture(
 }
 
 /** Maps a vehicle on a board of arrivals, as `toDeparture` does for departures. */
-export function toArrival(arrival: Departure, now: Date, asked: RequestedFields): z.infer<typeof arrivalSchema> {
+export function toArrival(arrival: Departure, now: Date, requested: RequestedFields): z.infer<typeof arrivalSchema> {
   // A run is identified by one of its departures, so an arrival cannot have a `run_id`.
-  const { route, mode, destination, run_id: _, ...others } = toDeparture(arrival, now, asked);
+  const { route, mode, destination, run_id: _, ...others } = toDeparture(arrival, now, requested);
   return { route, mode, destination, origin: arrival.origin ?? null, ...others };
 }
 

@@ -142,7 +142,7 @@ async function findShown(query: DeparturesQuery, context: FindContext, { isArriv
 /** Finds the board, the calls of its departures, their order on this page, and the cursors of the pages before and after. */
 async function findBoard(
   query: DeparturesQuery,
-  { ask, boards, now, ids }: FindContext,
+  { queryUpstream, boards, now, ids }: FindContext,
   { isArrival }: { isArrival: boolean },
 ) {
   const { limit, per_route: perRoute } = query;
@@ -156,7 +156,7 @@ async function findBoard(
     leavesAfterLead(departure, query.lead, base);
   const showsCancelled = query.cancelled === 'include';
   const first: BoardRequest = {
-    ask,
+    queryUpstream,
     request,
     limit,
     perRoute,
@@ -165,11 +165,11 @@ async function findBoard(
     withCalls: needsCalls(query),
     only: { routes: query.routes },
   };
-  const asked = cursor ? toPageRequest(first, cursor, now()) : first;
+  const requested = cursor ? toPageRequest(first, cursor, now()) : first;
   const found =
     query.to === undefined
-      ? { board: await boards.find(asked), notices: [] }
-      : await findGoingTo(asked, query.to, boards);
+      ? { board: await boards.find(requested), notices: [] }
+      : await findGoingTo(requested, query.to, boards);
   const { board } = found;
   boards.count(board);
   const pages = pagesOfBoard(board, cursor, {

@@ -26,18 +26,22 @@ import type { Pages } from '../operation.ts';
 type Found = Pick<Board, 'departures' | 'others' | 'knownUntil'>;
 
 /** Builds the request for the page that a cursor describes. */
-export function toPageRequest(asked: BoardRequest, cursor: Cursor, now: Date): BoardRequest {
+export function toPageRequest(requested: BoardRequest, cursor: Cursor, now: Date): BoardRequest {
   const { counts, direction } = cursor;
   const isNext = direction === 'next';
   const from = cursor.late.size > 0 ? cursor.lateFrom : cursor.at;
   const isLiveSoon = isNext && Math.abs(from - now.getTime()) < HOUR_MS;
-  const request = { ...asked.request, at: wallClockFrom(new Date(from), now), ...(isLiveSoon && { isForNow: true }) };
+  const request = {
+    ...requested.request,
+    at: wallClockFrom(new Date(from), now),
+    ...(isLiveSoon && { isForNow: true }),
+  };
   const isOnPage = (departure: Departure) =>
     isAfterBoundary(cursor, departure.plannedAt, rowIdOfDeparture(departure)) === isNext;
   return {
-    ...asked,
+    ...requested,
     request,
-    isWanted: (departure, calls) => isOnPage(departure) && asked.isWanted(departure, calls),
+    isWanted: (departure, calls) => isOnPage(departure) && requested.isWanted(departure, calls),
     page: {
       now,
       from,

@@ -11,7 +11,7 @@ import { countUpTo, describe, optional, withDefault } from '../../transit/parame
 import { stopIdParameter } from '../../transit/place.ts';
 import { dateParameter, leadParameter, timeParameter } from '../../transit/time.ts';
 import { cursorParameter } from '../cursor.ts';
-import { askedWallClock } from '../operation.ts';
+import { requestedWallClock } from '../operation.ts';
 
 const ACCESS_ADDED = '`vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived.';
 
@@ -79,5 +79,5 @@ export type DeparturesQuery = z.infer<typeof departuresQuery>;
 
 /** Builds the upstream request. Throws `DATE_OUT_OF_RANGE` for a past day. */
 export function toDeparturesRequest({ stop, modes, date, time }: DeparturesQuery, now: Date) {
-  return { kind: 'departureMonitor', stopId: stop, modes, at: askedWallClock({ date, time }, now) } as const;
+  return { kind: 'departureMonitor', stopId: stop, modes, at: requestedWallClock({ date, time }, now) } as const;
 }

@@ -145,17 +145,21 @@ function findPlanned(query: NearbyQuery, register: StopRegister, now: Date): Fou
 /** Finds the trip planner's stops and checks that they are served. Uses the register while the trip planner is unavailable. */
 async function findByPlanner(
   query: NearbyQuery,
-  options: Pick<FindContext, 'ask' | 'now'> & { register: StopRegister; checks: StopChecks; isRehearsed: boolean },
+  options: Pick<FindContext, 'queryUpstream' | 'now'> & {
+    register: StopRegister;
+    checks: StopChecks;
+    isRehearsed: boolean;
+  },
 ): Promise<Found> {
   const { checks, now } = options;
   const { listed, candidates, leftOut } = await listStops(query, options);
   // During a shortage no call is spent on checks. The register then lists poles, which are checked as parts of their stops.
-  const mayAsk = listed.shortage === null;
-  const { stops, knownUntil, hasAsked } = await withTimeLimit(CHECKS_WITHIN_MS, (signal) =>
+  const mayCall = listed.shortage === null;
+  const { stops, knownUntil, hasCalled } = await withTimeLimit(CHECKS_WITHIN_MS, (signal) =>
     checks.findServed(candidates, query, {
       // Checks have a lower priority than calls that responses depend on.
-      ask: (request) => options.ask(request, { priority: 'background', signal }),
-      mayAsk,
+      queryUpstream: (request) => options.queryUpstream(request, { priority: 'background', signal }),
+      mayCall,
       now: now(),
     }),
   );
@@ -167,7 +171,7 @@ async function findByPlanner(
     freshness: {
       ...listed,
       freshUntil: Math.min(listed.freshUntil, certainUntil),
-      ...(hasAsked && { source: 'upstream' as const }),
+      ...(hasCalled && { source: 'upstream' as const }),
     },
     leftOut,
   };
@@ -197,11 +201,11 @@ const AROUND_DEGREES = 0.02;
  */
 async function listStops(
   query: NearbyQuery,
-  { ask, now, register, isRehearsed }: Parameters<typeof findByPlanner>[1],
+  { queryUpstream, now, register, isRehearsed }: Parameters<typeof findByPlanner>[1],
 ): Promise<{ candidates: NearbyStop[]; listed: Freshness; leftOut: LeftOutCounts }> {
   const { lat, lng, radius } = query;
   try {
-    const response = await ask(toNearbyRequest(query));
+    const response = await queryUpstream(toNearbyRequest(query));
     const { stops, leftOut } = await mapNearbyStops(response.payload, query, register);
     return { candidates: stops, leftOut, listed: freshnessOf(response) };
   } catch (error) {

@@ -31,7 +31,7 @@ export interface KnownStops {
 /** Returns the trip planner's matches, followed by stops with similar names if it has few matches or is unavailable. */
 export async function findByName<Hit extends { suburb: string }>(
   query: StopSearchQuery,
-  { ask, now }: Pick<FindContext, 'ask' | 'now'>,
+  { queryUpstream, now }: Pick<FindContext, 'queryUpstream' | 'now'>,
   {
     known: { stops, names, isRehearsal = () => false },
     types,
@@ -52,7 +52,7 @@ export async function findByName<Hit extends { suburb: string }>(
   const findSimilar = (isLoose: boolean) => names.find({ text: q, limit, near, isLoose }, now());
   const noteMissing = (hits: readonly Hit[]) =>
     hits.some((hit) => hit.suburb === '' && stops.get(idOf(hit))) ? [WITHOUT_SUBURB] : [];
-  const pending = ask(request);
+  const pending = queryUpstream(request);
   let response: Awaited<typeof pending>;
   try {
     response = await within(REGISTER_FALLBACK_MS, pending, () => upstreamTimeout(REGISTER_FALLBACK_MS));

@@ -167,7 +167,7 @@ export const createTripsOperation = ({
       defaults: { limit: '3', path: 'none' },
     },
 
-    async find(query, { ask, runs, now, ids }) {
+    async find(query, { queryUpstream, runs, now, ids }) {
       const request = toTripRequest(query, now());
       const [from, to] = [formatPlace(query.from), formatPlace(query.to)];
       const base = request.at ? earliestMoment(request.at) : now().getTime();
@@ -180,8 +180,8 @@ export const createTripsOperation = ({
       const drawn = query.path === 'none' ? viewed.journeys : await Promise.all(viewed.journeys.map(drawPaths));
       const retrievedAt = Math.min(found.retrievedAt.getTime(), viewed.asOf);
       const [originName, destinationName] = await Promise.all([
-        found.names?.from ?? nameEnd({ ask, stops }, journeys, from, 'origin'),
-        found.names?.to ?? nameEnd({ ask, stops }, journeys, to, 'destination'),
+        found.names?.from ?? nameEnd({ queryUpstream, stops }, journeys, from, 'origin'),
+        found.names?.to ?? nameEnd({ queryUpstream, stops }, journeys, to, 'destination'),
       ]);
       const body = {
         origin: { stop_id: from, name: originName },
@@ -206,8 +206,8 @@ export const createTripsOperation = ({
 
       async function findFirst() {
         const conditions = listConditions(query);
-        const asked = { ...request, conditions, cancelled: query.cancelled, maxChanges: query.max_changes };
-        const found = await source.find(asked, ask);
+        const requested = { ...request, conditions, cancelled: query.cancelled, maxChanges: query.max_changes };
+        const found = await source.find(requested, queryUpstream);
         const { journeys } = found;
         const fitting = keepFitting(withNews(found), query);
         if (fitting.journeys.length === 0) throw noJourneys(from, to, conditions);
@@ -222,9 +222,9 @@ export const createTripsOperation = ({
       }
 
       /** Cancelled journeys show how far upstream has searched, whether or not they are listed. */
-      async function readPage(asked: typeof request) {
+      async function readPage(requested: typeof request) {
         const options = { cancelled: 'include', mayBeNone: true, maxChanges: query.max_changes } as const;
-        const found = await source.find({ ...asked, ...options }, ask);
+        const found = await source.find({ ...requested, ...options }, queryUpstream);
         const fitting = keepFitting(withNews(found), query).journeys.filter(
           (journey) => query.cancelled === 'include' || !isCancelled(journey),
         );

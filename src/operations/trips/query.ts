@@ -24,7 +24,7 @@ import {
 import { formatPlace, placeParameter, stopIdParameter } from '../../transit/place.ts';
 import { dateParameter, timeParameter } from '../../transit/time.ts';
 import { cursorParameter } from '../cursor.ts';
-import { askedWallClock } from '../operation.ts';
+import { requestedWallClock } from '../operation.ts';
 import { PATH_FORMS } from './response.ts';
 
 const pathParameter = describe(
@@ -114,7 +114,7 @@ export function toTripRequest({ from, to, via, date, time, arrive_by, modes, whe
     from,
     to,
     via,
-    at: askedWallClock({ date, time }, now),
+    at: requestedWallClock({ date, time }, now),
     isArrival: arrive_by,
     modes,
     isAccessible: wheelchair,

@@ -7,10 +7,10 @@ import {
   alertFields,
   alertIdsField,
   alertTextsField,
-  askedLineIdField,
   cancelledField,
   carriagesField,
   type RequestedFields,
+  requestedLineIdField,
   stopAccessField,
   tripIdField,
   vehicleAccessField,
@@ -79,7 +79,7 @@ export const legSchema = z
         'Disruption notices and hints for the ride (gates that close early, carriages to board, bookings required) as plain text; empty if there are none',
     }),
     cancelled: cancelledField,
-    line_id: askedLineIdField,
+    line_id: requestedLineIdField,
     trip_id: tripIdField,
     run_id: runIdField,
     alert_ids: alertIdsField,
@@ -155,17 +155,17 @@ export const tripsResponse = z
 /** The formats of paths: coordinate pairs, an encoded polyline, or none. */
 export const PATH_FORMS = ['full', 'polyline', 'none'] as const;
 
-type Asked = RequestedFields & { path: (typeof PATH_FORMS)[number] };
+type Requested = RequestedFields & { path: (typeof PATH_FORMS)[number] };
 
 export type JourneyBody = z.infer<typeof journeySchema>;
 export type LegBody = z.infer<typeof legSchema>;
 
 /** Maps a journey to its form in the API. */
-export function toJourneyBody(journey: Journey, asked: Asked & JourneyRequest, ids: IdSigner): JourneyBody {
+export function toJourneyBody(journey: Journey, requested: Requested & JourneyRequest, ids: IdSigner): JourneyBody {
   const origin = originOf(journey);
   const destination = destinationOf(journey);
   return {
-    ...(asked.include?.includes('ids') && { journey_id: writeJourneyId(journey, asked, ids) }),
+    ...(requested.include?.includes('ids') && { journey_id: writeJourneyId(journey, requested, ids) }),
     departs_at: formatTimestamp(origin.planned),
     arrives_at: formatTimestamp(destination.planned),
     departs_at_realtime: origin.realtime && formatTimestamp(origin.realtime),
@@ -173,9 +173,9 @@ export function toJourneyBody(journey: Journey, asked: Asked & JourneyRequest, i
     duration_minutes: Math.max(0, Math.round(minutesBetween(bestKnown(origin), bestKnown(destination)))),
     changes: countChanges(journey),
     is_live: journey.legs.some((leg) => leg.isLive),
-    legs: journey.legs.map((leg) => toLegBody(leg, asked, ids)),
+    legs: journey.legs.map((leg) => toLegBody(leg, requested, ids)),
     ...(journey.liftsOut !== undefined && { lifts_out: journey.liftsOut?.map(toLiftOut) ?? null }),
-    ...(asked.cancelled === 'include' && { cancelled: isCancelled(journey) }),
+    ...(requested.cancelled === 'include' && { cancelled: isCancelled(journey) }),
   };
 }
 
@@ -183,7 +183,11 @@ function toLiftOut({ stopId, name, alertId }: NonNullable<Journey['liftsOut']>[n
   return { stop_id: stopId, name, alert_id: alertId };
 }
 
-function toLegBody({ origin, destination, ...leg }: Leg, { cancelled, include, path }: Asked, ids: IdSigner): LegBody {
+function toLegBody(
+  { origin, destination, ...leg }: Leg,
+  { cancelled, include, path }: Requested,
+  ids: IdSigner,
+): LegBody {
   return {
     mode: leg.mode,
     route: leg.route,

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { AuthorityHttp } from '../../efa/authority-http.ts';
 import { UpstreamStatusError } from '../../efa/failure.ts';
+import { UpstreamHttp } from '../../efa/upstream-http.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { MAX_FEED_BYTES } from '../feed/feed-reader.ts';
 import type { PollFailure } from './feed-health.ts';
@@ -23,7 +23,7 @@ const MAX_CONNECTIONS = 10;
 /** Fetches feeds from upstream. */
 export class FeedClient {
   readonly #options;
-  readonly #http: AuthorityHttp;
+  readonly #http: UpstreamHttp;
 
   constructor(options: {
     /** The base URL for the paths of the feeds: "https://api.transport.nsw.gov.au". */
@@ -38,7 +38,7 @@ export class FeedClient {
   }) {
     const { url, timeoutMs, proxyUrl = null, now } = options;
     this.#options = options;
-    this.#http = new AuthorityHttp({
+    this.#http = new UpstreamHttp({
       url,
       connectTimeoutMs: timeoutMs,
       proxyUrl,

@@ -37,7 +37,7 @@ export function createFeedSharing(
   shared: { redis: Pick<SharedRedis, 'trySendTo'>; source: string } | null,
   now: () => number,
 ) {
-  const ask: SharedRedis['trySendTo'] = shared?.redis.trySendTo ?? (async (_key, _command, otherwise) => otherwise);
+  const trySend: SharedRedis['trySendTo'] = shared?.redis.trySendTo ?? (async (_key, _command, otherwise) => otherwise);
   const instance = randomUUID();
   const prefix = `tis:${shared?.source}:realtime`;
   const names = { lease: `${prefix}:lease`, needs: `${prefix}:needs`, states: `${prefix}:states` };
@@ -46,16 +46,16 @@ export function createFeedSharing(
   return {
     /** Returns whether this instance polls; call it every few seconds. True if no other instance can be reached. */
     async lead(): Promise<boolean> {
-      return (await ask(names.lease, (to) => holdLock(to, [names.lease], [instance, LEASE_MS]), 1)) === 1;
+      return (await trySend(names.lease, (to) => holdLock(to, [names.lease], [instance, LEASE_MS]), 1)) === 1;
     },
     /** Publishes when callers of this instance last needed each feed. */
     async publishNeeds(needs: ReadonlyMap<FeedId, number>): Promise<void> {
-      await ask(names.needs, (to) => to.hset(names.needs, new Map(needs)), 0);
-      await ask(names.needs, (to) => to.pexpire(names.needs, KEPT_MS), 0);
+      await trySend(names.needs, (to) => to.hset(names.needs, new Map(needs)), 0);
+      await trySend(names.needs, (to) => to.pexpire(names.needs, KEPT_MS), 0);
     },
     /** Reads when callers of any instance last needed each feed. */
     async readNeeds(): Promise<Map<FeedId, number>> {
-      const needs = Object.entries(await ask(names.needs, (to) => to.hgetall(names.needs), {}));
+      const needs = Object.entries(await trySend(names.needs, (to) => to.hgetall(names.needs), {}));
       return new Map(
         needs.flatMap(([feed, at]) => (isFeedId(feed) && Number(at) > 0 ? [[feed, Math.min(Number(at), now())]] : [])),
       );
@@ -67,18 +67,18 @@ export function createFeedSharing(
       if (packed) {
         // Uncompressed, the feed of buses has 5 MB and would fill Redis's append-only file.
         const bytes = await pipeThrough(createZstdCompress(), new Uint8Array(packed));
-        await ask(name, (to) => to.set(name, bytes, 'PX', KEPT_MS), null);
-      } else await ask(name, (to) => to.pexpire(name, KEPT_MS), 0);
-      await ask(names.states, (to) => to.hset(names.states, feed, JSON.stringify(state)), 0);
-      await ask(names.states, (to) => to.pexpire(names.states, KEPT_MS), 0);
+        await trySend(name, (to) => to.set(name, bytes, 'PX', KEPT_MS), null);
+      } else await trySend(name, (to) => to.pexpire(name, KEPT_MS), 0);
+      await trySend(names.states, (to) => to.hset(names.states, feed, JSON.stringify(state)), 0);
+      await trySend(names.states, (to) => to.pexpire(names.states, KEPT_MS), 0);
     },
     /** Publishes that the feed is no longer polled. */
     async withdraw(feed: FeedId): Promise<void> {
-      await ask(names.states, (to) => to.hdel(names.states, feed), 0);
+      await trySend(names.states, (to) => to.hdel(names.states, feed), 0);
     },
     /** Null while Redis is unavailable. */
     async readStates(): Promise<Map<FeedId, PolledState> | null> {
-      const states = await ask(names.states, (to) => to.hgetall(names.states), null);
+      const states = await trySend(names.states, (to) => to.hgetall(names.states), null);
       if (!states) return null;
       // A newer version may poll feeds that this one does not have.
       return new Map(
@@ -91,20 +91,20 @@ export function createFeedSharing(
     /** Null if nothing is published, or if another version published it in another format. */
     async readFeed(feed: FeedId): Promise<Feed | null> {
       const name = nameOfFeed(feed);
-      const bytes = await ask(name, (to) => getBounded(to, name, MAX_COMPRESSED_BYTES), null);
+      const bytes = await trySend(name, (to) => getBounded(to, name, MAX_COMPRESSED_BYTES), null);
       if (!bytes) return null;
       try {
         const packed = await pipeThrough(createZstdDecompress(), bytes, MAX_PACKED_BYTES);
         return new Feed(packed.buffer as ArrayBuffer);
       } catch (error) {
         // Delete broken bytes, so that nobody reads them again. Keep those of another version, whose instances can read them.
-        if (!(error instanceof NotAPackedFeed)) await ask(name, (to) => to.del(name), 0);
+        if (!(error instanceof NotAPackedFeed)) await trySend(name, (to) => to.del(name), 0);
         return null;
       }
     },
     /** Releases the lease, so that another instance can poll at once. */
     async close(): Promise<void> {
-      await ask(names.lease, (to) => releaseLock(to, [names.lease], [instance]), 0);
+      await trySend(names.lease, (to) => releaseLock(to, [names.lease], [instance]), 0);
     },
   };
 }

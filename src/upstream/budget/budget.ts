@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import { PRIORITIES } from '../../efa/ask.ts';
+import { PRIORITIES } from '../../efa/query-upstream.ts';
 import { ApiError, type UnavailableCause } from '../../errors/api-error.ts';
 import { CallQueue, type Ticket, type Waiting } from './call-queue.ts';
 import { KeyPool } from './key-pool.ts';

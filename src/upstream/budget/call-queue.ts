@@ -1,4 +1,4 @@
-import { isHigher, MAX_WAITING, PRIORITIES, type Priority } from '../../efa/ask.ts';
+import { isHigher, MAX_WAITING, PRIORITIES, type Priority } from '../../efa/query-upstream.ts';
 
 /** A request to the queue for one call. Requests that join the call change its ticket while it waits. */
 export interface Ticket {

@@ -14,7 +14,7 @@ const REQUESTS = [
 const PATIENCE_MS = 1000;
 
 /** Makes a random request and records its outcome. */
-export async function ask(instance: Instance, key: string): Promise<Told> {
+export async function send(instance: Instance, key: string): Promise<Told> {
   const { path, count } = REQUESTS[Math.floor(Math.random() * REQUESTS.length)] as (typeof REQUESTS)[number];
   const outcome = await outcomeOf(`http://127.0.0.1:${instance.port}${path}`, key);
   return { instance: instance.name, at: Date.now(), count, outcome };

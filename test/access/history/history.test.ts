@@ -23,7 +23,7 @@ const HISTORY = [told(1000, 'ok'), told(5000, 'ok'), told(5100, 'refused'), told
 function ended(account: Partial<AccountLedger>, options: { isSudden?: boolean; awayFrom?: number } = {}): Ending {
   const { isSudden = true, awayFrom } = options;
   const away = awayFrom === undefined ? [] : [{ from: awayFrom, to: 9000 }];
-  const entry = { counted: 2, perhapsMore: 0, perhapsLess: 0, askedAt: 4000, settledAt: 4000, ...account };
+  const entry = { counted: 2, perhapsMore: 0, perhapsLess: 0, requestedAt: 4000, settledAt: 4000, ...account };
   return { instance: '1', isSudden, ledger: { accounts: { a: entry }, away } };
 }
 

@@ -33,7 +33,7 @@ export interface Bounds {
   most: number;
 }
 
-const NOTHING: AccountLedger = { counted: 0, perhapsMore: 0, perhapsLess: 0, askedAt: 0, settledAt: 0 };
+const NOTHING: AccountLedger = { counted: 0, perhapsMore: 0, perhapsLess: 0, requestedAt: 0, settledAt: 0 };
 /** The longest time after Redis is back that a response decided without Redis may arrive. */
 const ON_ITS_WAY_MS = 1000;
 
@@ -75,7 +75,7 @@ export function boundsOf(
  * Returns the time since which the instance may have served requests that Redis does not know of. Requests of an unlimited plan
  * are counted in the background; all others are counted before they are served, unless the instance is without Redis.
  */
-function unsettledSince(plan: Plan, { askedAt, settledAt }: AccountLedger, { away }: Ledger): number {
+function unsettledSince(plan: Plan, { requestedAt, settledAt }: AccountLedger, { away }: Ledger): number {
   if (PLANS[plan].dailyLimit === null) return settledAt;
-  return away.find(({ from }) => from >= askedAt)?.from ?? Number.POSITIVE_INFINITY;
+  return away.find(({ from }) => from >= requestedAt)?.from ?? Number.POSITIVE_INFINITY;
 }

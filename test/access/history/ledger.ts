@@ -9,7 +9,7 @@ export interface AccountLedger {
   perhapsMore: number;
   perhapsLess: number;
   /** When the last admission request that Redis answered was sent; 0 for none. */
-  askedAt: number;
+  requestedAt: number;
   /** When the last update that Redis acknowledged was sent: it contains everything that was pending then. */
   settledAt: number;
 }
@@ -32,7 +32,7 @@ export function keepLedger(store: AccountStore, ledger: Ledger): AccountStore {
       counted: 0,
       perhapsMore: 0,
       perhapsLess: 0,
-      askedAt: 0,
+      requestedAt: 0,
       settledAt: 0,
     };
     ledger.accounts[accountId] = entry;
@@ -48,7 +48,7 @@ export function keepLedger(store: AccountStore, ledger: Ledger): AccountStore {
       const response = await store.admit(request);
       entry.perhapsMore -= count;
       if (response.kind === 'admitted') entry.counted += count;
-      entry.askedAt = sentAt;
+      entry.requestedAt = sentAt;
       return response;
     } catch (error) {
       if ((error as UnavailableError).reason !== 'no-response') entry.perhapsMore -= count;

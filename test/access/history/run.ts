@@ -6,7 +6,7 @@ import { openAccounts } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { startDelayingProxy } from '#test/support/delaying-proxy.ts';
 import { startRedis } from '#test/support/redis.ts';
-import { ask, redisIsBack } from './client.ts';
+import { redisIsBack, send } from './client.ts';
 import { FAULTS, type FaultName, randomPause, type Scene } from './faults.ts';
 import { type Bounds, boundsOf, type Told } from './history.ts';
 import { createInstances } from './instances.ts';
@@ -75,15 +75,15 @@ async function observe(scene: Scene, register: Accounts, happen: () => Promise<v
 
 function startClients({ instances }: Scene, accounts: readonly { key: string; history: Told[] }[]) {
   let isOver = false;
-  const askOnAndOn = async ({ key, history }: { key: string; history: Told[] }) => {
+  const sendOnAndOn = async ({ key, history }: { key: string; history: Told[] }) => {
     while (!isOver) {
       const instance = instances.running[Math.floor(Math.random() * instances.running.length)];
-      if (instance) history.push(await ask(instance, key));
+      if (instance) history.push(await send(instance, key));
       await randomPause(10);
     }
   };
   const clients = accounts.flatMap((account) =>
-    Array.from({ length: CLIENTS_OF_EACH_PLAN }, () => askOnAndOn(account)),
+    Array.from({ length: CLIENTS_OF_EACH_PLAN }, () => sendOnAndOn(account)),
   );
   return {
     async stop() {

@@ -227,10 +227,10 @@ describe('an assistant', () => {
   });
 
   it('an empty argument gets the default of the tool', async () => {
-    const asked = { stop: '200070', limit: 50 };
+    const sent = { stop: '200070', limit: 50 };
     const modesOf = async (more: object) =>
       new Set(
-        (await call('getDepartures', { ...asked, ...more })).body.departures.map(({ mode }: { mode: string }) => mode),
+        (await call('getDepartures', { ...sent, ...more })).body.departures.map(({ mode }: { mode: string }) => mode),
       );
     const all = await modesOf({});
     expect(all.size).toBeGreaterThan(1);

@@ -13,7 +13,7 @@ const post = (path: string, fields: Record<string, string>, headers: Record<stri
   postForm(front.app, path, fields, headers);
 const BROWSER = { accept: 'text/html,application/xhtml+xml' };
 const signUp = (email: string, more: Record<string, string> = {}) => post('/signup', { email, terms: 'on', ...more });
-const ask = (key: string) =>
+const send = (key: string) =>
   front.app.inject({ url: '/v1/stops/search?q=central', headers: { authorization: `Bearer ${key}` } });
 
 async function openKeys(email = 'jo@example.com') {
@@ -28,7 +28,7 @@ async function openKeys(email = 'jo@example.com') {
 it('the page of keys shows last four, label, creation, last use and 30 days of usage, but not the key', async () => {
   await signUp('jo@example.com', { label: 'phone <b>' });
   const key = keyIn((await front.readOutbox())[0] as never);
-  for (let count = 0; count < 3; count++) await ask(key);
+  for (let count = 0; count < 3; count++) await send(key);
   const { page } = await openKeys();
   expect(page.statusCode).toBe(200);
   expect(page.body).not.toContain(key);
@@ -42,21 +42,21 @@ it('the page of keys shows last four, label, creation, last use and 30 days of u
 
 it('an address whose signups are used up still gets links', async () => {
   await using busy = await startFront({ now: NOW, mailLimits: { perNetwork: 1000, perAddress: 2 } });
-  const asked = (url: string) =>
+  const sent = (url: string) =>
     busy.app.inject({ method: 'POST', url, payload: { email: 'jo@example.com', terms: true } });
-  for (let count = 0; count < 3; count++) await asked('/signup');
-  expect((await asked('/signup')).statusCode).toBe(429);
-  expect((await asked('/keys/link')).statusCode).toBe(202);
+  for (let count = 0; count < 3; count++) await sent('/signup');
+  expect((await sent('/signup')).statusCode).toBe(429);
+  expect((await sent('/keys/link')).statusCode).toBe(202);
 
   // When the links are used up too, the last one works until the next may be requested.
-  await asked('/keys/link');
+  await sent('/keys/link');
   const link = new URL(linkIn((await busy.readOutbox()).at(-1) as never));
-  const askedAt = busy.clock.now.getTime();
-  busy.clock.now = new Date(askedAt + 1_799_000);
-  expect((await asked('/keys/link')).statusCode).toBe(429);
+  const requestedAt = busy.clock.now.getTime();
+  busy.clock.now = new Date(requestedAt + 1_799_000);
+  expect((await sent('/keys/link')).statusCode).toBe(429);
   expect((await busy.app.inject({ url: link.pathname + link.search, headers: BROWSER })).statusCode).toBe(200);
-  busy.clock.now = new Date(askedAt + 1_800_000);
-  expect((await asked('/keys/link')).statusCode).toBe(202);
+  busy.clock.now = new Date(requestedAt + 1_800_000);
+  expect((await sent('/keys/link')).statusCode).toBe(202);
 });
 
 it('the page of keys revokes a key at once', async () => {
@@ -65,7 +65,7 @@ it('the page of keys revokes a key at once', async () => {
   const { token, hashes } = await openKeys();
   const response = await post('/keys/revoke', { token, key: hashes[0] ?? '' }, BROWSER);
   expect(response.statusCode).toBe(200);
-  expect((await ask(key)).statusCode).toBe(401);
+  expect((await send(key)).statusCode).toBe(401);
   expect(response.body).toContain('is revoked');
 });
 
@@ -82,24 +82,24 @@ it.each([
   const mail = (await front.readOutbox()).at(-1);
   expect(mail?.text).toContain(old.slice(-4));
   front.clock.now = new Date(at);
-  expect((await ask(keyIn(mail as never))).statusCode).toBe(200);
-  expect((await ask(old)).statusCode).toBe(status);
+  expect((await send(keyIn(mail as never))).statusCode).toBe(200);
+  expect((await send(old)).statusCode).toBe(status);
 });
 
 it('only responses to a replaced key give the times of its replacement and its end', async () => {
   await signUp('jo@example.com');
   const old = keyIn((await front.readOutbox())[0] as never);
   const { token, hashes } = await openKeys();
-  expect((await ask(old)).headers).not.toHaveProperty('sunset');
+  expect((await send(old)).headers).not.toHaveProperty('sunset');
   await post('/keys/rotate', { token, key: hashes[0] ?? '', overlap: '3' }, BROWSER);
   front.clock.now = new Date('2026-11-21T09:00:00Z');
-  const { headers } = await ask(old);
+  const { headers } = await send(old);
   expect(headers).toMatchObject({
     deprecation: `@${Date.parse('2026-11-20T02:00:20Z') / 1000}`,
     sunset: 'Tue, 24 Nov 2026 00:00:00 GMT',
   });
   for (const name of ['Deprecation', 'Sunset']) expect(headers['access-control-expose-headers']).toContain(name);
-  const fresh = await ask(keyIn((await front.readOutbox()).at(-1) as never));
+  const fresh = await send(keyIn((await front.readOutbox()).at(-1) as never));
   expect(fresh.headers).not.toHaveProperty('deprecation');
 });
 
@@ -278,7 +278,7 @@ it('more keys, up to five, are mailed on the plan of the account', async () => {
     expect(page.statusCode).toBe(200);
     const mail = (await front.readOutbox()).at(-1);
     expect(mail?.text).toMatch(/50,000 requests a day/);
-    expect((await ask(keyIn(mail as never))).statusCode).toBe(200);
+    expect((await send(keyIn(mail as never))).statusCode).toBe(200);
     expect(page.body).toContain('new key was sent to your inbox');
     expect(page.body).toContain(`tablet ${count}`);
   }
@@ -334,7 +334,7 @@ it('the page of keys shows how often tokens of a key were refused, and why', asy
   const { token } = (await front.app.inject({ method: 'POST', url: '/v1/tokens', headers, payload })).json();
   const shown = async () => (await openKeys()).page.body.replaceAll(/<[^>]*>/g, '');
   expect(await shown()).not.toContain('Refused with tokens');
-  expect((await ask(token)).statusCode).toBe(403);
+  expect((await send(token)).statusCode).toBe(403);
   await expect
     .poll(shown, { timeout: 15_000, interval: 500 })
     .toContain('Refused with tokens of this key in the last seven days: operation not chosen 1');
@@ -342,7 +342,7 @@ it('the page of keys shows how often tokens of a key were refused, and why', asy
 
 describe('the publishable keys on the page of keys', () => {
   const wanted = { origins: 'https://www.example.org\nhttps://*.example.net', perDay: '300', perVisitorHour: '50' };
-  const askFrom = (key: string, origin: string) =>
+  const sendFrom = (key: string, origin: string) =>
     front.app.inject({ url: '/v1/stops/search?q=central', headers: { authorization: `Bearer ${key}`, origin } });
 
   it('a publishable key has its origins, operations and limits, comes by mail, and shows its requests and refusals', async () => {
@@ -360,8 +360,8 @@ describe('the publishable keys on the page of keys', () => {
     expect(mail?.subject).toBe('Your publishable key');
     const key = keyIn(mail as never);
     expect(key).toMatch(/^tis_pub_/);
-    expect((await askFrom(key, 'https://www.example.org')).statusCode).toBe(200);
-    expect((await askFrom(key, 'https://evil.example')).statusCode).toBe(403);
+    expect((await sendFrom(key, 'https://www.example.org')).statusCode).toBe(200);
+    expect((await sendFrom(key, 'https://evil.example')).statusCode).toBe(403);
     const shown = async () => (await openKeys()).page.body.replaceAll(/<[^>]*>/g, '');
     await expect
       .poll(shown, { timeout: 15_000, interval: 500 })
@@ -384,8 +384,8 @@ describe('the publishable keys on the page of keys', () => {
     await post('/keys/rotate', { token: later, key: hashes[0] ?? '', overlap: '0' }, BROWSER);
     const key = keyIn((await front.readOutbox()).at(-1) as never);
     expect(key).toMatch(/^tis_pub_/);
-    expect((await askFrom(key, 'https://a.example.net')).statusCode).toBe(200);
-    expect((await askFrom(key, 'https://evil.example')).statusCode).toBe(403);
+    expect((await sendFrom(key, 'https://a.example.net')).statusCode).toBe(200);
+    expect((await sendFrom(key, 'https://evil.example')).statusCode).toBe(403);
   });
 
   it('the form for a publishable key keeps the input when part of it is wrong', async () => {

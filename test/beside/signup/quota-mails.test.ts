@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => front[Symbol.asyncDispose]());
 
 /** Sets the count of requests so far, as if another instance had made them, then makes one more here. */
-async function askAfter(used: number): Promise<number> {
+async function sendAfter(used: number): Promise<number> {
   const day = '20261120';
   const [before = 0] = await front.store.readUsage(accountId, [day]);
   const update = { unacknowledged: 0, usedBySenderBefore: 0, sender: 'elsewhere', number: used };
@@ -34,22 +34,22 @@ const mailsSoon = (count: number) =>
 
 describe('mails about the daily limit', () => {
   it('mails about the daily limit are sent at 80 % and at 100 %, each once a day', async () => {
-    for (const used of [0, 798]) expect(await askAfter(used)).toBe(400);
+    for (const used of [0, 798]) expect(await sendAfter(used)).toBe(400);
     await mailsSoon(0);
-    for (const used of [799, 850, 900]) await askAfter(used);
+    for (const used of [799, 850, 900]) await sendAfter(used);
     const [first] = await mailsSoon(1);
     expect(first?.subject).toBe('80 % of your daily limit is used');
     expect(first?.to).toMatchObject([{ address: 'jo@example.com' }]);
     expect(first?.text).toContain('1,000 requests a day of the Free plan');
     expect(first?.text).toContain('resets at 2026-11-21 00:00 UTC (11:00 in Sydney)');
-    expect(await askAfter(999)).toBe(400);
-    expect(await askAfter(1000)).toBe(429);
+    expect(await sendAfter(999)).toBe(400);
+    expect(await sendAfter(1000)).toBe(429);
     const mails = await mailsSoon(2);
     expect(mails.map(({ subject }) => subject)).toContain('Your daily limit is used up');
   });
 
   it('the button behind the link in a quota mail turns these mails off, and on again', async () => {
-    await askAfter(799);
+    await sendAfter(799);
     const [mail] = await mailsSoon(1);
     const [link = ''] = /http:\S+quota-mails\?token=\S+/.exec(mail?.text ?? '') ?? [];
     const { pathname, search, searchParams } = new URL(link);
@@ -58,7 +58,7 @@ describe('mails about the daily limit', () => {
     expect(await page()).toContain('They are switched on.');
     await postForm(front.app, pathname, { token, mails: 'off' }, BROWSER);
     expect(await page()).toContain('They are switched off.');
-    await askAfter(999);
+    await sendAfter(999);
     await mailsSoon(1);
     await postForm(front.app, pathname, { token, mails: 'on' }, BROWSER);
     expect(await page()).toContain('They are switched on.');
@@ -82,7 +82,7 @@ describe('mails about the daily limit', () => {
         createLink: () => '',
         log: { warn: vi.fn() },
       });
-    await askAfter(700);
+    await sendAfter(700);
     const caller = { accountId, plan: 'free' } as const;
     const admission: Admission = { kind: 'admitted', caller, day: '20261120', count: 1, used: 800, allowances: [] };
     for (const process of [mails(), mails(), mails()]) process.note(admission);

@@ -15,7 +15,7 @@ const post = (path: string, fields: Record<string, string>, headers: Record<stri
 const BROWSER = { accept: 'text/html,application/xhtml+xml' };
 const signUp = (email: string, more: Record<string, string> = {}, headers = {}) =>
   post('/signup', { email, terms: 'on', ...more }, headers);
-const ask = (key: string) =>
+const send = (key: string) =>
   front.app.inject({ url: '/v1/stops/search?q=central', headers: { authorization: `Bearer ${key}` } });
 
 describe('signing up', () => {
@@ -35,7 +35,7 @@ describe('signing up', () => {
       expect(text).toContain(`${front.url}/keys`);
       expect(text).toMatch(/1,000 requests a day/);
     }
-    expect((await ask(key)).statusCode).toBe(200);
+    expect((await send(key)).statusCode).toBe(200);
   });
 
   it.each([

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { issueKey } from '#src/access/keys.ts';
 import { PLANS } from '#src/access/plan.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
-import type { Ask } from '#src/efa/ask.ts';
 import { readDepartureMonitor } from '#src/efa/payload.ts';
+import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import type { DepartureMonitorRequest } from '#src/efa/request.ts';
 import type { Departures } from '#src/operations/departures/departure.ts';
 import { buildTestApp, type TestApp } from '../../support/app.ts';
@@ -37,14 +37,19 @@ const URL_OF_SERVICE = 'https://example.test';
 let app: TestApp;
 const store = openEmbeddedStore(':memory:');
 beforeAll(async () => {
-  app = await buildTestApp({ upstream: departuresSoon as Ask, now: START.toISOString(), store, sendsKey: false });
+  app = await buildTestApp({
+    upstream: departuresSoon as QueryUpstream,
+    now: START.toISOString(),
+    store,
+    sendsKey: false,
+  });
 });
 afterAll(async () => {
   await app.close();
   await store.close();
 });
 
-/** An authority where something leaves every three minutes from every stop, so that each response is news. */
+/** An upstream where something leaves every three minutes from every stop, so that each response is news. */
 async function departuresSoon({ stopId }: DepartureMonitorRequest) {
   const now = app.clock.now;
   const planned = Array.from({ length: 12 }, (_, index) => new Date(now.getTime() + index * 180_000).toISOString());
@@ -75,12 +80,12 @@ async function openFreeAccount(): Promise<string> {
 it('the client of the guide polls six boards for a whole day within the quota of a Free key', async () => {
   const key = await openFreeAccount();
   const stop = new AbortController();
-  const asked: { at: number; status: number; left: number }[] = [];
+  const sent: { at: number; status: number; left: number }[] = [];
   const { pollBoards, currentDepartures } = await loadSamples({
     async fetch(url, { headers }) {
       const response = await app.inject({ url: url.slice(URL_OF_SERVICE.length), headers });
       const left = Number(response.headers['x-ratelimit-remaining']);
-      asked.push({ at: app.clock.now.getTime(), status: response.statusCode, left });
+      sent.push({ at: app.clock.now.getTime(), status: response.statusCode, left });
       const body = response.statusCode === 304 ? null : response.body;
       return new Response(body, { status: response.statusCode, headers: response.headers as Record<string, string> });
     },
@@ -106,16 +111,16 @@ it('the client of the guide polls six boards for a whole day within the quota of
     },
   });
 
-  expect(asked.map(({ status }) => status).filter((status) => status !== 200 && status !== 304)).toEqual([]);
-  const used = PLANS.free.dailyLimit - Math.min(...asked.map(({ left }) => left));
-  expect(used).toBe(asked.length * STOPS.length);
+  expect(sent.map(({ status }) => status).filter((status) => status !== 200 && status !== 304)).toEqual([]);
+  const used = PLANS.free.dailyLimit - Math.min(...sent.map(({ left }) => left));
+  expect(used).toBe(sent.length * STOPS.length);
   expect(used).toBeLessThanOrEqual(PLANS.free.dailyLimit);
   // Nearly all of the day is used, evenly: no gap is longer than eleven minutes.
   expect(used).toBeGreaterThan(0.9 * PLANS.free.dailyLimit);
-  const times = [...asked.map(({ at }) => at), START.getTime() + DAY_MS];
+  const times = [...sent.map(({ at }) => at), START.getTime() + DAY_MS];
   const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
   expect(Math.max(...gaps)).toBeLessThan(11 * 60_000);
-  expect(shown).toBeGreaterThan(asked.length);
+  expect(shown).toBeGreaterThan(sent.length);
 });
 
 it('the client of the guide waits as its table says, sends the ETag, and stops when a retry cannot help', async () => {

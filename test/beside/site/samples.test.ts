@@ -26,7 +26,7 @@ const NOT_RUN = [
   'npm ci && npm test',
   'UPSTREAM_API_KEY=... ',
   'npm run timetable -- update --from /tmp/broken',
-  'npm run authority -- check',
+  'npm run upstream -- check',
   'npm run timetable -- ',
   'npm run keys -- backup ',
   'npm run keys -- restore ',
@@ -169,9 +169,9 @@ describe('the samples on the pages', () => {
 
   it('the stand-in for curl sends what samples request', async () => {
     const authorization = `Authorization: Bearer ${front.testKey}`;
-    const ask = (...args: string[]) => runner.run(process.execPath, [resolve('test/support/curl.ts'), ...args]);
-    expectGood(await ask('-H', authorization, `${front.url}/v1/stops/search?q=central`));
-    await expect(ask('--insecure', front.url)).rejects.toThrow(/does not know/);
+    const send = (...args: string[]) => runner.run(process.execPath, [resolve('test/support/curl.ts'), ...args]);
+    expectGood(await send('-H', authorization, `${front.url}/v1/stops/search?q=central`));
+    await expect(send('--insecure', front.url)).rejects.toThrow(/does not know/);
   });
 
   it('the command in the mail with a key runs', async () => {

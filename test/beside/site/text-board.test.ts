@@ -4,7 +4,7 @@ import { buildTestApp } from '#test/support/app.ts';
 
 it('a text board says when each vehicle reaches the stop in `to`, and what has no effect on the board', async () => {
   const sandbox = await startPlayedSandbox('2026-11-19T21:00:20Z');
-  const app = await buildTestApp({ upstream: sandbox.ask, now: '2026-11-19T21:00:20Z' });
+  const app = await buildTestApp({ upstream: sandbox.callUpstream, now: '2026-11-19T21:00:20Z' });
   try {
     const query = 'modes=train&limit=3';
     const { departures } = (await app.inject(`/v1/departures?stop=200060&to=200070&${query}`)).json();

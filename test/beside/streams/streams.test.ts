@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
-import type { Ask } from '#src/efa/ask.ts';
 import { readDepartureMonitor } from '#src/efa/payload.ts';
+import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { departuresResponse } from '#src/operations/departures/departure.ts';
 import { countRequests, issueTestKey } from '#test/support/access.ts';
@@ -35,14 +35,14 @@ let store: AccountStore;
 let key: string;
 let streams: ReadStream[];
 
-const ask = (async ({ stopId }: { stopId: string }) => {
+const queryUpstream = (async ({ stopId }: { stopId: string }) => {
   if (stopId === String(stop)) requests += 1;
   if (leaves instanceof ApiError) throw leaves;
   const retrievedAt = Date.parse(NOW);
   const times = { retrievedAt, freshUntil: retrievedAt + freshMs, staleUntil: retrievedAt + freshMs };
   const payload = readDepartureMonitor(departureMonitor(...leaves));
   return { payload, retrievedAt: new Date(NOW), freshness: { ...times, source, shortage: null } };
-}) as unknown as Ask;
+}) as unknown as QueryUpstream;
 
 beforeAll(async () => {
   store = openEmbeddedStore(':memory:');
@@ -68,7 +68,7 @@ afterEach(() => {
 });
 
 async function startService(): Promise<TestApp> {
-  const service = await buildTestApp({ upstream: ask, now: NOW, store, streamTimes: times });
+  const service = await buildTestApp({ upstream: queryUpstream, now: NOW, store, streamTimes: times });
   await service.listen({ host: '127.0.0.1', port: 0 });
   return service;
 }
@@ -80,7 +80,7 @@ async function open(path = url, headers: Record<string, string> = {}, service = 
 }
 
 const used = async (of = key) => (await store.readUsage(parseKey(of)?.accountId ?? '', [DAY]))[0];
-const failure = new ApiError('UPSTREAM_ERROR', 'The transport authority failed to answer.');
+const failure = new ApiError('UPSTREAM_ERROR', 'Transport for NSW could not be reached.');
 
 describe('a stream of departures', () => {
   it('a stream of departures begins with the board that /v1/departures returns', async () => {
@@ -298,7 +298,7 @@ describe('the cost of a stream', () => {
   it('a few visitors of a page cannot hold all streams of its account: once half are open, a visitor gets one at most', async () => {
     const grant = { apps: true, perDay: 500, perVisitorHour: 100 };
     const pub = await issueTestKey(store, { grant });
-    const upstream = { upstream: ask, now: NOW, store, streamTimes: times };
+    const upstream = { upstream: queryUpstream, now: NOW, store, streamTimes: times };
     const service = await buildTestApp({ ...upstream, trustProxy: ['127.0.0.1'] });
     await service.listen({ host: '127.0.0.1', port: 0 });
     const statusOf = async (visitor: number) =>

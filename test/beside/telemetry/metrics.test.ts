@@ -28,12 +28,12 @@ async function startMeasured(answer: Handler) {
   const upstream = await startUpstream(answer);
   const client = createEfaClient({ url: upstream.url, apiKey: 'k', timeoutMs: 2000, now });
   const protection = protectUpstream({
-    asks: [watchUpstream(client.ask, new Traffic(now), instruments)],
+    callByKey: [watchUpstream(client.callUpstream, new Traffic(now), instruments)],
     limits: { rps: 1000, dailyBudget: 1e9 },
     log: createTestLog(),
   });
   const store = watchAdmissions(openEmbeddedStore(':memory:'), instruments);
-  const app = await buildTestApp({ upstream: protection.ask, now, store, instruments, sendsKey: false });
+  const app = await buildTestApp({ upstream: protection.queryUpstream, now, store, instruments, sendsKey: false });
   closers.push(
     () => upstream.close(),
     client.close,
@@ -228,7 +228,7 @@ describe('the text of the metrics', () => {
 
   it('the metrics have a port of their own, which serves nothing else', async () => {
     const sources = {
-      source: 'authority' as const,
+      source: 'real' as const,
       instruments: createInstruments(),
       upstream: IDLE_UPSTREAM,
       storeState: async () => 'writable' as const,

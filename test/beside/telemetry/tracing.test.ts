@@ -28,7 +28,7 @@ interface LogRecord {
 const SERVER = 2;
 const CLIENT = 3;
 const ERROR = 2;
-const UPSTREAM_KEY = 'key-of-the-authority';
+const UPSTREAM_KEY = 'key-of-upstream';
 const CALLER = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
 const TRACEPARENT = `00-${CALLER.traceId}-${CALLER.spanId}-01`;
 
@@ -74,20 +74,20 @@ async function run(env: Record<string, string>): Promise<Run> {
     ...env,
   });
   const authorization = `Bearer ${server.apiKey}`;
-  const ask = async (path: string, headers: Record<string, string> = {}) =>
+  const send = async (path: string, headers: Record<string, string> = {}) =>
     (await fetch(`${server.baseUrl}${path}`, { headers: { authorization, ...headers } })).text();
-  await ask('/v1/departures?stop=200060', { traceparent: TRACEPARENT, tracestate: 'a=b', baggage: 'c=d' });
-  await ask('/v1/departures?stop=200060');
-  await ask('/v1/departures?stop=207310&limit=wrong-limit');
-  await ask(`/v1/unknown?key=${server.apiKey}`);
-  await ask('/healthz');
+  await send('/v1/departures?stop=200060', { traceparent: TRACEPARENT, tracestate: 'a=b', baggage: 'c=d' });
+  await send('/v1/departures?stop=200060');
+  await send('/v1/departures?stop=207310&limit=wrong-limit');
+  await send(`/v1/unknown?key=${server.apiKey}`);
+  await send('/healthz');
   const lookup = { jsonrpc: '2.0', id: 1, method: 'tools/call' };
   await fetch(`${server.baseUrl}/mcp`, {
     method: 'POST',
     headers: { authorization, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
     body: JSON.stringify({ ...lookup, params: { name: 'getDepartures', arguments: { stop: '200070' } } }),
   }).then((answer) => answer.text());
-  await ask('/v1/trips?from=200060&to=200070');
+  await send('/v1/trips?from=200060&to=200070');
   await server.stop();
   await upstream.close();
   const told = () => server.log.find((line) => 'loaded' in line)?.loaded as string[] | undefined;
@@ -153,8 +153,8 @@ describe('tracing with a collector', () => {
   });
 
   it('an upstream call is one span below the request that waits for it', () => {
-    const [asked, kept] = requestsTo('/v1/departures') as [Span, Span];
-    const [call, ...more] = callsOf(asked);
+    const [sent, kept] = requestsTo('/v1/departures') as [Span, Span];
+    const [call, ...more] = callsOf(sent);
     expect(more).toEqual([]);
     expect(call).toMatchObject({ kind: CLIENT, name: 'GET /v1/tp/departure_mon', traceId: CALLER.traceId });
     expect(attribute(call as Span, 'http.response.status_code')).toBe(200);
@@ -206,8 +206,8 @@ describe('tracing with a collector', () => {
   });
 
   it('the span of a board request has the source and the reason against the other source, even for a cache hit', () => {
-    const [asked, kept, wrong] = requestsTo('/v1/departures') as [Span, Span, Span];
-    for (const one of [asked, kept, ...requestsTo('/mcp')]) {
+    const [sent, kept, wrong] = requestsTo('/v1/departures') as [Span, Span, Span];
+    for (const one of [sent, kept, ...requestsTo('/mcp')]) {
       expect(attribute(one, 'transit.board.source')).toEqual({ values: [{ stringValue: 'planner' }] });
       expect(attribute(one, 'transit.board.reason')).toEqual({ values: [{ stringValue: 'there is no timetable' }] });
     }

@@ -19,7 +19,7 @@ it(`${REQUESTS} requests generated from the OpenAPI document are answered as doc
   const wrong: string[] = [];
   const statuses = new Set<number>();
   for (const request of documentedRequests(service.document, REQUESTS, SEED)) {
-    const response = await service.ask(request);
+    const response = await service.send(request);
     statuses.add(response.status);
     const problem = check(request, response);
     if (problem) wrong.push(`${problem}: ${JSON.stringify(request)}`);
@@ -37,7 +37,7 @@ it.each([
   for (const path of Object.keys(document.paths)) {
     const url = exampleUrl(document, path, which);
     const { method } = operationOf(document, path);
-    const response = await service.askExample(method, url);
+    const response = await service.sendExample(method, url);
     // These paths require one of several parameters, which OpenAPI cannot express. The example run is from another day. `via` needs
     // a timetable.
     const isElsewhere = path.startsWith('/v1/runs/');

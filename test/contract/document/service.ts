@@ -14,8 +14,8 @@ import type { DocumentedRequest } from './request.ts';
 
 export interface DocumentedService extends AsyncDisposable {
   document: Document;
-  ask(request: DocumentedRequest): Promise<ReceivedResponse>;
-  askExample(method: string, url: string): Promise<ReceivedResponse>;
+  send(request: DocumentedRequest): Promise<ReceivedResponse>;
+  sendExample(method: string, url: string): Promise<ReceivedResponse>;
 }
 
 /** The complete service, listening, in front of a healthy upstream, with the OpenAPI document that it serves. */
@@ -46,8 +46,8 @@ export async function startDocumentedService(): Promise<DocumentedService> {
 
   return {
     document: (await app.inject('/openapi.json')).json(),
-    askExample: (method, url) => send(method, url, { authorization: authorization.valid ?? '' }),
-    ask({ method, path, query, headers, key }) {
+    sendExample: (method, url) => send(method, url, { authorization: authorization.valid ?? '' }),
+    send({ method, path, query, headers, key }) {
       const sent = Object.fromEntries(headers);
       if (authorization[key]) sent.authorization = authorization[key];
       return send(method, urlOf(path, new URLSearchParams(query).toString()), sent);

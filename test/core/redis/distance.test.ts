@@ -42,14 +42,14 @@ describe(`accounts in a Redis ${FAR_MS} ms away`, () => {
     };
   });
 
-  const askUntil = (key: string, status: number) =>
-    expect.poll(async () => (await app.ask(key)).statusCode).toBe(status);
+  const sendUntil = (key: string, status: number) =>
+    expect.poll(async () => (await app.send(key)).statusCode).toBe(status);
 
   it(`accounts in a Redis ${FAR_MS} ms away are looked up and counted exactly from the first request`, async () => {
     const key = await issueTestKey(near);
-    expect((await app.ask(key)).headers['x-ratelimit-remaining']).toBe('999');
-    expect((await app.ask(generateKey('live', generateAccountId()))).statusCode).toBe(401);
-    const responses = await Promise.all(Array.from({ length: 1200 }, () => app.ask(key)));
+    expect((await app.send(key)).headers['x-ratelimit-remaining']).toBe('999');
+    expect((await app.send(generateKey('live', generateAccountId()))).statusCode).toBe(401);
+    const responses = await Promise.all(Array.from({ length: 1200 }, () => app.send(key)));
     expect(responses.filter(({ statusCode }) => statusCode === 200)).toHaveLength(999);
     expect(responses.filter(({ statusCode }) => statusCode === 429)).toHaveLength(201);
     expect(await used(key)).toBe(1000);
@@ -57,25 +57,25 @@ describe(`accounts in a Redis ${FAR_MS} ms away`, () => {
 
   it(`accounts in a Redis ${FAR_MS} ms away work again after an outage, with every request counted once`, async () => {
     const key = await issueTestKey(near);
-    await app.ask(key);
+    await app.send(key);
     redis.signal('SIGSTOP');
-    for (let n = 0; n < 5; n++) expect((await app.ask(key)).statusCode).toBe(200);
-    expect((await app.ask(generateKey('live', generateAccountId()))).statusCode).toBe(503);
+    for (let n = 0; n < 5; n++) expect((await app.send(key)).statusCode).toBe(200);
+    expect((await app.send(generateKey('live', generateAccountId()))).statusCode).toBe(503);
     redis.signal('SIGCONT');
-    await askUntil(generateKey('live', generateAccountId()), 401);
-    expect((await app.ask(key)).headers['x-ratelimit-remaining']).toBe('993');
+    await sendUntil(generateKey('live', generateAccountId()), 401);
+    expect((await app.send(key)).headers['x-ratelimit-remaining']).toBe('993');
     expect(await used(key)).toBe(7);
   });
 
   it(`accounts work after their Redis moves ${FAR_MS} ms away while the service is running`, async () => {
     proxy.roundTripMs = 0;
     const [key, other] = [await issueTestKey(near), await issueTestKey(near)];
-    await askUntil(key, 200);
+    await sendUntil(key, 200);
     const before = await used(key);
     proxy.roundTripMs = FAR_MS;
-    for (let n = 0; n < 5; n++) expect((await app.ask(key)).statusCode).toBe(200);
-    await askUntil(other, 200);
-    await app.ask(key);
+    for (let n = 0; n < 5; n++) expect((await app.send(key)).statusCode).toBe(200);
+    await sendUntil(other, 200);
+    await app.send(key);
     expect(await used(key)).toBe(before + 6);
   });
 });

@@ -51,7 +51,7 @@ function startInstance() {
   closing.push(raw.close);
   const meters = createSharedMeters(room, { apiKeys: ['test-key'], limits: LIMITS });
   const efa = protectUpstream({
-    asks: [raw.ask],
+    callByKey: [raw.callUpstream],
     limits: LIMITS,
     log: createTestLog(),
     meters,
@@ -127,10 +127,10 @@ describe('other values in Redis', () => {
 
   it('a count of calls in Redis that is not a number starts again', async () => {
     const { efa } = startInstance();
-    await efa.ask(QUESTION);
+    await efa.queryUpstream(QUESTION);
     const [spent = ''] = await admin.keys('*:spent:*');
     await admin.set(spent, 'many');
-    await efa.ask({ ...QUESTION, stopId: '200061' });
+    await efa.queryUpstream({ ...QUESTION, stopId: '200061' });
     expect(Number(await admin.get(spent))).toBeGreaterThan(0);
   });
 });

@@ -54,12 +54,12 @@ describe('mapping records', () => {
 
 describe('counts of records left out', () => {
   it('counts of records left out are added up by reason', () => {
-    const counts = [{ cancelled: 2 }, {}, { 'not asked for': 1, cancelled: 1 }] as const;
-    expect(sumLeftOut(counts)).toEqual({ cancelled: 3, 'not asked for': 1 });
+    const counts = [{ cancelled: 2 }, {}, { 'not requested': 1, cancelled: 1 }] as const;
+    expect(sumLeftOut(counts)).toEqual({ cancelled: 3, 'not requested': 1 });
   });
 
   it.each([
-    [{ cancelled: 3, 'not asked for': 1 }, true],
+    [{ cancelled: 3, 'not requested': 1 }, true],
     [{}, true],
     [{ cancelled: 2, malformed: 1 }, false],
     [{ 'unknown product class': 1 }, false],

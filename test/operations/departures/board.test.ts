@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Runs } from '#src/boards/runs.ts';
 import { monitorBoards } from '#src/boards/source.ts';
-import type { Ask } from '#src/efa/ask.ts';
+import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { departuresOperation } from '#src/operations/departures/operation.ts';
 import { type Departure, isCancelled } from '#src/transit/departure.ts';
@@ -11,7 +11,7 @@ import { ids } from '#test/support/ids.ts';
 
 const request = { kind: 'departureMonitor', stopId: '200070', modes: ['bus'] as Mode[], at: null } as const;
 const isBus = ({ mode }: { mode: Mode }) => mode === 'bus';
-const failure = new ApiError('UPSTREAM_ERROR', 'The transport authority failed to answer.');
+const failure = new ApiError('UPSTREAM_ERROR', 'Transport for NSW could not be reached.');
 
 /** A full page: 40 departures, one per minute, all of the given class. */
 const page = (from: number, productClass: (minute: number) => number = () => 5, size = 40) =>
@@ -26,41 +26,41 @@ const everySecond = (minute: number) => (minute % 2 === 0 ? 5 : 1);
 const minutes = ({ departures }: { departures: Departure[] }) =>
   departures.map(({ plannedAt }) => new Date(plannedAt).toISOString().replace('.000', ''));
 const readBoard = (
-  ask: Ask,
-  asked: typeof request,
+  queryUpstream: QueryUpstream,
+  sent: typeof request,
   limit: number,
   isWanted: (departure: Departure) => boolean,
   showsCancelled = false,
-) => monitorBoards.find({ ask, request: asked, limit, showsCancelled, isWanted });
+) => monitorBoards.find({ queryUpstream, request: sent, limit, showsCancelled, isWanted });
 
 describe('a board read from upstream', () => {
   it('a board takes one upstream request when one page fills the limit', async () => {
-    const ask = respondInTurn(page(0));
-    const board = await readBoard(ask, request, 40, isBus);
+    const queryUpstream = respondInTurn(page(0));
+    const board = await readBoard(queryUpstream, request, 40, isBus);
     expect(board.departures).toHaveLength(40);
-    expect(ask.requests).toEqual([request]);
+    expect(queryUpstream.requests).toEqual([request]);
   });
 
   it('a board reads several pages to fill a limit of 50 departures of one mode', async () => {
-    const ask = respondInTurn(page(0, everySecond), page(39, everySecond), page(78, everySecond));
-    const board = await readBoard(ask, request, 50, isBus);
+    const queryUpstream = respondInTurn(page(0, everySecond), page(39, everySecond), page(78, everySecond));
+    const board = await readBoard(queryUpstream, request, 50, isBus);
     expect(minutes(board)).toEqual(Array.from({ length: 50 }, (_, index) => planned(index * 2)));
-    expect(ask.requests).toHaveLength(3);
+    expect(queryUpstream.requests).toHaveLength(3);
   });
 
   it('a board requests its next page from the last planned time, in Sydney wall clock, with the same stop and modes', async () => {
-    const ask = respondInTurn(page(0), page(39));
-    await readBoard(ask, request, 50, isBus);
+    const queryUpstream = respondInTurn(page(0), page(39));
+    await readBoard(queryUpstream, request, 50, isBus);
     const at = { date: '20260415', time: '1639' };
-    expect(ask.requests).toEqual([request, { ...request, at, isForNow: true }]);
+    expect(queryUpstream.requests).toEqual([request, { ...request, at, isForNow: true }]);
   });
 
   it('a board neither repeats nor skips a departure in the minute where two pages meet', async () => {
     const first = Array.from({ length: 38 }, (_, minute): MadeUpEvent => ({ minute, trip: minute }));
     const seam = [100, 101, 102].map((trip): MadeUpEvent => ({ minute: 40, trip }));
     const rest = Array.from({ length: 7 }, (_, index): MadeUpEvent => ({ minute: 41 + index, trip: 200 + index }));
-    const ask = respondInTurn(toPayload([...first, ...seam.slice(0, 2)]), toPayload([...seam, ...rest]));
-    const board = await readBoard(ask, request, 48, isBus);
+    const queryUpstream = respondInTurn(toPayload([...first, ...seam.slice(0, 2)]), toPayload([...seam, ...rest]));
+    const board = await readBoard(queryUpstream, request, 48, isBus);
     expect(minutes(board)).toEqual([...first, ...seam, ...rest].map(({ minute }) => planned(minute)));
   });
 
@@ -90,11 +90,11 @@ describe('a board read from upstream', () => {
     const strike = toPayload(
       Array.from({ length: 40 }, (_, minute) => ({ minute, trip: minute, isCancelled: minute > 0 })),
     );
-    const ask = respondInTurn(strike);
-    const board = await readBoard(ask, request, 3, isBus, true);
+    const queryUpstream = respondInTurn(strike);
+    const board = await readBoard(queryUpstream, request, 3, isBus, true);
     expect(minutes(board)).toEqual([0, 1, 2].map(planned));
     expect(board.departures.filter(isCancelled)).toHaveLength(2);
-    expect(ask.requests).toHaveLength(1);
+    expect(queryUpstream.requests).toHaveLength(1);
   });
 
   it('a board reads another page while an unlisted departure could leave before the late vehicle that fills the limit', async () => {
@@ -107,9 +107,9 @@ describe('a board read from upstream', () => {
       ),
     ]);
     const further = toPayload([{ minute: 40, trip: 40 }]);
-    const ask = respondInTurn(late, further);
-    expect(minutes(await readBoard(ask, request, 2, isBus))).toEqual([planned(0), planned(40)]);
-    expect(ask.requests).toHaveLength(2);
+    const queryUpstream = respondInTurn(late, further);
+    expect(minutes(await readBoard(queryUpstream, request, 2, isBus))).toEqual([planned(0), planned(40)]);
+    expect(queryUpstream.requests).toHaveLength(2);
     // The fallback when the next page is missing.
     expect(minutes(await readBoard(respondInTurn(late, failure), request, 2, isBus))).toEqual([
       planned(0),
@@ -126,19 +126,19 @@ describe('a board read from upstream', () => {
 
   it('a board reads at most three pages', async () => {
     const trains = () => 1;
-    const ask = respondInTurn(page(0, trains), page(39, trains), page(78, trains), page(117, trains));
-    const board = await readBoard(ask, request, 10, isBus);
+    const queryUpstream = respondInTurn(page(0, trains), page(39, trains), page(78, trains), page(117, trains));
+    const board = await readBoard(queryUpstream, request, 10, isBus);
     expect(board.departures).toEqual([]);
-    expect(ask.requests).toHaveLength(3);
+    expect(queryUpstream.requests).toHaveLength(3);
   });
 
   describe('a board with calls', () => {
-    const createFind = (ask: Ask) => {
+    const createFind = (queryUpstream: QueryUpstream) => {
       const now = () => new Date('2026-04-15T06:00:10Z');
       const run = () => Promise.reject(new Error('no other operation is run'));
       return (query: object) =>
         departuresOperation.find(departuresOperation.query.parse({ stop: '200070', ...query }), {
-          ask,
+          queryUpstream,
           boards: monitorBoards,
           runs: new Runs({ now: () => now().getTime() }),
           now,
@@ -152,11 +152,11 @@ describe('a board read from upstream', () => {
     it('a board has null calls when the request with calls fails or lists other departures', async () => {
       const plain = await createFind(respondInTurn(page(0)))({});
       for (const first of [failure, { ...page(0), stopEvents: [{ stops: [] }, { stops: [] }] }]) {
-        const ask = respondInTurn(first, page(0));
-        const board = await createFind(ask)({ include: 'calls' });
+        const queryUpstream = respondInTurn(first, page(0));
+        const board = await createFind(queryUpstream)({ include: 'calls' });
         expect(withoutCalls(board)).toEqual(plain.body.departures);
         expect(board.body.departures.every(({ calls }) => calls === null)).toBe(true);
-        expect(ask.requests.map(({ withCalls = false }) => withCalls)).toEqual([true, false]);
+        expect(queryUpstream.requests.map(({ withCalls = false }) => withCalls)).toEqual([true, false]);
       }
     });
 
@@ -165,59 +165,63 @@ describe('a board read from upstream', () => {
         ...(event as object),
         onwardLocations: [{ id: '200060', name: 'Central', arrivalTimePlanned: planned(59) }],
       }));
-      const ask = respondInTurn({ ...page(0), stopEvents: events });
-      const { body } = await createFind(ask)({ include: 'calls' });
+      const queryUpstream = respondInTurn({ ...page(0), stopEvents: events });
+      const { body } = await createFind(queryUpstream)({ include: 'calls' });
       expect(body.departures.map(({ calls }) => calls?.map(({ stop_id }) => stop_id))).toEqual(
         Array(10).fill(['2000252', '200060']),
       );
-      expect(ask.requests.map(({ withCalls = false }) => withCalls)).toEqual([true]);
+      expect(queryUpstream.requests.map(({ withCalls = false }) => withCalls)).toEqual([true]);
     });
 
     it('a board with `to` returns the error, not an empty list, when upstream gives no calls to check', async () => {
-      const ask = respondInTurn(failure, page(0), failure);
-      await expect(createFind(ask)({ to: '200060' })).rejects.toMatchObject({ code: 'UPSTREAM_ERROR' });
+      const queryUpstream = respondInTurn(failure, page(0), failure);
+      await expect(createFind(queryUpstream)({ to: '200060' })).rejects.toMatchObject({ code: 'UPSTREAM_ERROR' });
     });
   });
 
   it('a board ends after a page of fewer than 40 events', async () => {
     const far = toPayload([{ minute: 101, trip: 101 }]).stopEvents;
     const last = page(39, everySecond, 38);
-    const ask = respondInTurn(page(0, everySecond), { ...last, stopEvents: [...last.stopEvents, ...far] }, page(102));
-    expect((await readBoard(ask, request, 50, isBus)).departures).toHaveLength(40);
-    expect(ask.requests).toHaveLength(2);
+    const queryUpstream = respondInTurn(
+      page(0, everySecond),
+      { ...last, stopEvents: [...last.stopEvents, ...far] },
+      page(102),
+    );
+    expect((await readBoard(queryUpstream, request, 50, isBus)).departures).toHaveLength(40);
+    expect(queryUpstream.requests).toHaveLength(2);
   });
 
   it('a board reads on after a short page whose last departure is within the hour', async () => {
-    const ask = respondInTurn(page(0, undefined, 20), page(19, undefined, 20), page(38, undefined, 20));
-    expect(minutes(await readBoard(ask, request, 50, isBus))).toEqual(
+    const queryUpstream = respondInTurn(page(0, undefined, 20), page(19, undefined, 20), page(38, undefined, 20));
+    expect(minutes(await readBoard(queryUpstream, request, 50, isBus))).toEqual(
       Array.from({ length: 58 }, (_, minute) => planned(minute)).slice(0, 50),
     );
   });
 
   it('a board ends after a short page when nothing leaves after its last departure', async () => {
-    const ask = respondInTurn(page(0, undefined, 3), page(2, undefined, 1), page(60));
-    expect(minutes(await readBoard(ask, request, 50, isBus))).toEqual([0, 1, 2].map(planned));
-    expect(ask.requests).toHaveLength(2);
+    const queryUpstream = respondInTurn(page(0, undefined, 3), page(2, undefined, 1), page(60));
+    expect(minutes(await readBoard(queryUpstream, request, 50, isBus))).toEqual([0, 1, 2].map(planned));
+    expect(queryUpstream.requests).toHaveLength(2);
   });
 
   it('a board ends when the next page adds no later departure', async () => {
-    const ask = respondInTurn(page(0), page(0), page(40));
-    expect((await readBoard(ask, request, 50, isBus)).departures).toHaveLength(40);
-    expect(ask.requests).toHaveLength(2);
+    const queryUpstream = respondInTurn(page(0), page(0), page(40));
+    expect((await readBoard(queryUpstream, request, 50, isBus)).departures).toHaveLength(40);
+    expect(queryUpstream.requests).toHaveLength(2);
   });
 
   it('a board ends when the next page is empty', async () => {
-    const ask = respondInTurn(page(0), toPayload([]));
-    expect((await readBoard(ask, request, 50, isBus)).departures).toHaveLength(40);
+    const queryUpstream = respondInTurn(page(0), toPayload([]));
+    expect((await readBoard(queryUpstream, request, 50, isBus)).departures).toHaveLength(40);
   });
 
   it('a board of a known stop without departures is empty after one upstream request', async () => {
-    const ask = respondInTurn(toPayload([]));
-    expect(await readBoard(ask, request, 50, isBus)).toMatchObject({
+    const queryUpstream = respondInTurn(toPayload([]));
+    expect(await readBoard(queryUpstream, request, 50, isBus)).toMatchObject({
       stopName: 'Town Hall Station, Sydney',
       departures: [],
     });
-    expect(ask.requests).toHaveLength(1);
+    expect(queryUpstream.requests).toHaveLength(1);
   });
 
   it('a board keeps the departures it has when a later page fails', async () => {
@@ -247,11 +251,11 @@ describe('a board read from upstream', () => {
   });
 
   it('a board adds up the records that each page left out', async () => {
-    const ask = respondInTurn(
+    const queryUpstream = respondInTurn(
       page(0, everySecond),
       page(39, (minute) => (minute === 60 ? 77 : 5)),
     );
-    const board = await readBoard(ask, request, 50, isBus);
+    const board = await readBoard(queryUpstream, request, 50, isBus);
     expect(board.leftOut).toEqual({ 'unknown product class': 1 });
   });
 });

@@ -238,8 +238,8 @@ describe('pages of a board over HTTP', () => {
   ])(
     'an empty %s page with `per_route` has the notice that nothing %s is listed, and no other: %s',
     async (rel, side, query) => {
-      await atMoment('2026-11-19T21:00:20Z', async ({ ask }) => {
-        const app = await buildTestApp({ upstream: ask, now: '2026-11-19T21:00:20Z' });
+      await atMoment('2026-11-19T21:00:20Z', async ({ callUpstream }) => {
+        const app = await buildTestApp({ upstream: callUpstream, now: '2026-11-19T21:00:20Z' });
         let url = `/v1/departures?${query}&per_route=1&limit=50`;
         for (;;) {
           const { headers, json } = await app.inject(url);
@@ -255,8 +255,8 @@ describe('pages of a board over HTTP', () => {
   );
 
   it.each(['', '&to=209573'])('only the first page has the notice about parameters to change: %s', async (to) => {
-    await atMoment('2026-11-19T21:00:20Z', async ({ ask }) => {
-      const app = await buildTestApp({ upstream: ask, now: '2026-11-19T21:00:20Z' });
+    await atMoment('2026-11-19T21:00:20Z', async ({ callUpstream }) => {
+      const app = await buildTestApp({ upstream: callUpstream, now: '2026-11-19T21:00:20Z' });
       const first = await app.inject(`/v1/departures?stop=200070&routes=NONE${to}`);
       expect(first.headers['x-notice']).toMatch(to ? /None of these departures/ : /^By default only buses/);
       const second = await app.inject(linkTo('next', first.headers.link));
@@ -269,8 +269,8 @@ describe('pages of a board over HTTP', () => {
   const nextOf = (link: unknown) => linkTo('next', link);
 
   it.each(['departures', 'arrivals'])('the `rel="next"` URL of %s works unchanged', async (path) => {
-    await atMoment('2026-11-19T21:00:20Z', async ({ ask }) => {
-      const app = await buildTestApp({ upstream: ask, now: '2026-11-19T21:00:20Z' });
+    await atMoment('2026-11-19T21:00:20Z', async ({ callUpstream }) => {
+      const app = await buildTestApp({ upstream: callUpstream, now: '2026-11-19T21:00:20Z' });
       const parameters = new URLSearchParams({ stop: '200070', limit: '4', modes: 'all', include: 'ids' });
       const first = await app.inject(`/v1/${path}?${parameters}`);
       const { link, etag } = first.headers;
@@ -321,7 +321,7 @@ it('a departure of a ferry comes on one page only, also when the timetable is pu
   const { next } = pagesOfBoard(found, null, about);
   const cursor = checkedCursor(next, about);
   const request: BoardRequest = {
-    ask: () => Promise.reject(new Error('no upstream call is expected')),
+    queryUpstream: () => Promise.reject(new Error('no upstream call is expected')),
     request: { kind: 'departureMonitor', stopId: '200020', modes: MODES, at: null },
     limit: 10,
     showsCancelled: false,

@@ -46,14 +46,14 @@ async function start(...listed: StopRecord[]) {
 }
 beforeEach(() => {
   stops = 12;
-  answer = authority();
+  answer = upstreamHandler();
 });
 afterEach(() => service.app.close());
 
 const get = (url = URL) => service.app.inject({ url });
 const ids = (response: { json(): { stops: { stop_id: string }[] } }) =>
   response.json().stops.map(({ stop_id }) => stop_id);
-const asked = (endpoint: string) => service.upstream.requests.filter((url) => url.includes(`/${endpoint}?`)).length;
+const sent = (endpoint: string) => service.upstream.requests.filter((url) => url.includes(`/${endpoint}?`)).length;
 
 describe('nearby stops from the trip planner', PATIENCE, () => {
   beforeEach(() => start());
@@ -71,7 +71,7 @@ describe('nearby stops from the trip planner', PATIENCE, () => {
     const first = await get(`${URL}&radius=2000&limit=50`);
     expect(ids(first)).toHaveLength(50);
     expect(first.headers['cache-control']).toMatch(/^private, max-age=30, /);
-    expect([asked('coord'), asked('departure_mon')]).toEqual([1, 10]);
+    expect([sent('coord'), sent('departure_mon')]).toEqual([1, 10]);
   });
 
   it('nearby outside the timetable caches its checks for a day, so later requests check other stops', async () => {
@@ -83,14 +83,14 @@ describe('nearby stops from the trip planner', PATIENCE, () => {
     const response = await get('/v1/nearby?lat=-35.27891&lng=149.12961&limit=14');
     expect(ids(response)).not.toContain(UNSERVED);
     expect(service.upstream.requests).toHaveLength(length);
-    expect(asked('coord')).toBe(1);
+    expect(sent('coord')).toBe(1);
     await service.clock.advance(24 * 3_600_000);
     await get(`${URL}&limit=14`);
     expect(service.upstream.requests.length).toBeGreaterThan(length);
   });
 
   it('nearby outside the timetable shows stops whose check failed and checks again after half a minute', async () => {
-    const list = authority();
+    const list = upstreamHandler();
     answer = (request, response) => {
       if (request.url.includes('/coord?')) list(request, response);
       else response.writeHead(404).end();
@@ -102,14 +102,14 @@ describe('nearby stops from the trip planner', PATIENCE, () => {
     answer = list;
     await service.clock.advance(60_000);
     expect(ids(await get(`${URL}&limit=5`))).not.toContain(UNSERVED);
-    expect(asked('coord')).toBe(1);
+    expect(sent('coord')).toBe(1);
   });
 
   it('nearby outside the timetable is cached for a day, and for a week while upstream is unavailable', async () => {
     await get(`${URL}&limit=1`);
     await service.clock.advance(23 * 3_600_000);
     await get(`${URL}&limit=1`);
-    expect(asked('coord')).toBe(1);
+    expect(sent('coord')).toBe(1);
     answer = (_request, response) => response.writeHead(503).end();
     await service.clock.advance(6 * 24 * 3_600_000);
     const stale = await get(`${URL}&limit=1`);
@@ -164,7 +164,7 @@ describe('the bundled list of stops', PATIENCE, () => {
     ]);
     expect(response.headers['cache-status']).toContain('detail=upstream-failing');
     expect(response.headers.age).toBe(String(10 * 24 * 3600 + 6 * 3600 + 10));
-    expect(asked('departure_mon')).toBe(0);
+    expect(sent('departure_mon')).toBe(0);
   });
 
   it('nearby returns the upstream error where the bundled list has no stops', async () => {
@@ -179,7 +179,7 @@ describe('the bundled list of stops', PATIENCE, () => {
   it('nearby takes the position of a stop from the bundled list when upstream gives none', async () => {
     const { coord: _, ...without } = STOPS[0] as (typeof STOPS)[number];
     answer = (request, response) =>
-      (request.url.includes('/coord?') ? json({ locations: [without] }) : authority())(request, response);
+      (request.url.includes('/coord?') ? json({ locations: [without] }) : upstreamHandler())(request, response);
     expect((await get(AT)).json().stops).toMatchObject([{ stop_id: '2000001', distance_metres: 9, lat: -33.8827 }]);
   });
 });
@@ -189,7 +189,7 @@ function known(stop_id: string, lat: number, lng: number, parent_id: string | nu
   return { stop_id, name, suburb: '', lat, lng, modes: ['bus' as const], parent_id, is_platform: parent_id !== null };
 }
 
-function authority(): Handler {
+function upstreamHandler(): Handler {
   return (request, response) => {
     const query = new URLSearchParams(request.url.split('?')[1]);
     if (request.url.includes('/coord?')) return json({ locations: STOPS.slice(0, stops) })(request, response);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Ask } from '#src/efa/ask.ts';
+import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { NameSearch } from '#src/stops/name-search.ts';
 import { StopRegister } from '#src/stops/register.ts';
@@ -53,7 +53,7 @@ describe('stop search when upstream finds few stops', () => {
     { ...stop('81', 'Orphan Bay, Stand A', -33.88, ['bus']), parent_id: '80', is_platform: true },
   ];
   const stops = new StopRegister(() => tableOf(known, { dataDate: '2026-08-21', source: 'a test' }));
-  const search = async (query: string, upstream: Ask) => {
+  const search = async (query: string, upstream: QueryUpstream) => {
     const app = await buildTestApp({ upstream, now: NOW, stops });
     try {
       return await app.inject(`/v1/stops/search?${query}`);
@@ -62,10 +62,13 @@ describe('stop search when upstream finds few stops', () => {
     }
   };
   const finds = (locations: unknown[]) =>
-    (async () => ({ payload: { systemMessages: [], locations }, retrievedAt: new Date(NOW) })) as unknown as Ask;
+    (async () => ({
+      payload: { systemMessages: [], locations },
+      retrievedAt: new Date(NOW),
+    })) as unknown as QueryUpstream;
   const away = (async () => {
     throw new ApiError('UPSTREAM_UNAVAILABLE', 'no calls', { unavailable: 'day' });
-  }) as unknown as Ask;
+  }) as unknown as QueryUpstream;
 
   it.each([
     ['townhall', '1'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Ask } from '#src/efa/ask.ts';
+import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { nameEnd } from '#src/journeys/ends.ts';
 import type { Journey } from '#src/journeys/journey.ts';
@@ -19,18 +19,18 @@ const train = journeyBy('train', 'Town Hall Station');
 const lightRail = journeyBy('lightrail', 'Town Hall Light Rail');
 
 /** A stand-in for upstream that records the requests made to it. */
-function authority(outcome: object | ApiError) {
-  const asked: object[] = [];
-  const ask = (async (request: object) => {
-    asked.push(request);
+function createUpstream(outcome: object | ApiError) {
+  const sent: object[] = [];
+  const queryUpstream = (async (request: object) => {
+    sent.push(request);
     if (outcome instanceof ApiError) throw outcome;
     return { payload: outcome, retrievedAt: new Date(0) };
-  }) as unknown as Ask;
-  return { ask, asked, stops: { get: () => null } };
+  }) as unknown as QueryUpstream;
+  return { queryUpstream, sent, stops: { get: () => null } };
 }
 
 const place = { type: 'stop', id: STATION, disassembledName: 'Town Hall Station' };
-const finds = (...locations: object[]) => authority({ systemMessages: [], locations });
+const finds = (...locations: object[]) => createUpstream({ systemMessages: [], locations });
 
 describe('the name of the origin or destination', () => {
   it('an end of a journey has its name in the register, whatever name journeys and other responses give it', async () => {
@@ -38,33 +38,33 @@ describe('the name of the origin or destination', () => {
     const listed: StopRecord = { ...stop, modes: ['train'], parent_id: null, is_platform: false };
     const stand: StopRecord = { ...listed, stop_id: '200043', name: 'QVB, York St, Stand C' };
     const stops = new StopRegister(() => tableOf([listed, stand], { dataDate: '2026-11-24', source: 'test' }));
-    const { ask, asked } = finds();
+    const { queryUpstream, sent } = finds();
     const named = journeyBy('ferry', 'Town Hall');
-    expect(await nameEnd({ ask, stops }, [named, bus], STATION, 'origin')).toBe('Town Hall Station');
-    expect(await nameEnd({ ask, stops }, [named], '200043', 'origin')).toBe('QVB, York St');
-    expect(asked).toEqual([]);
+    expect(await nameEnd({ queryUpstream, stops }, [named, bus], STATION, 'origin')).toBe('Town Hall Station');
+    expect(await nameEnd({ queryUpstream, stops }, [named], '200043', 'origin')).toBe('QVB, York St');
+    expect(sent).toEqual([]);
   });
 
   it('an end of a journey outside the register has the name that trains use, even if most journeys are by bus', async () => {
-    const { asked, ...sources } = finds();
+    const { sent, ...sources } = finds();
     expect(await nameEnd(sources, [bus, bus, lightRail, train], STATION, 'origin')).toBe('Town Hall Station');
-    expect(asked).toEqual([]);
+    expect(sent).toEqual([]);
   });
 
   it('the name of a station is requested when all journeys there are by bus or light rail', async () => {
-    const { asked, ...sources } = finds({ ...place, id: '1', disassembledName: 'Elsewhere' }, place);
+    const { sent, ...sources } = finds({ ...place, id: '1', disassembledName: 'Elsewhere' }, place);
     expect(await nameEnd(sources, [bus, lightRail], STATION, 'origin')).toBe('Town Hall Station');
-    expect(asked).toEqual([{ kind: 'stopFinder', text: STATION }]);
+    expect(sent).toEqual([{ kind: 'stopFinder', text: STATION }]);
   });
 
   it('an end of a journey has the name of the stand when upstream fails or finds another stop', async () => {
-    const outcomes = [authority(new ApiError('UPSTREAM_ERROR', 'no')), finds(), finds({ ...place, id: '200071' })];
+    const outcomes = [createUpstream(new ApiError('UPSTREAM_ERROR', 'no')), finds(), finds({ ...place, id: '200071' })];
     for (const sources of outcomes)
       expect(await nameEnd(sources, [bus, lightRail], STATION, 'origin')).toBe('Town Hall');
   });
 
   it('no name is requested when journeys begin at that exact point or at a street stop', async () => {
-    const { asked, ...sources } = finds(place);
+    const { sent, ...sources } = finds(place);
     expect(await nameEnd(sources, [journeyBy('bus', 'Town Hall', STATION)], STATION, 'origin')).toBe('Park St');
     const street = {
       stopId: '201023',
@@ -73,6 +73,6 @@ describe('the name of the origin or destination', () => {
     };
     const journey = { legs: [{ mode: 'bus', origin: street }] } as unknown as Journey;
     expect(await nameEnd(sources, [journey], 'G201023', 'origin')).toBe('Crown St before Foveaux St');
-    expect(asked).toEqual([]);
+    expect(sent).toEqual([]);
   });
 });

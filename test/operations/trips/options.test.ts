@@ -15,10 +15,10 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-const ask = (query: Record<string, string>) => app.inject(`/v1/trips?${new URLSearchParams(query)}`);
+const send = (query: Record<string, string>) => app.inject(`/v1/trips?${new URLSearchParams(query)}`);
 
 async function plan(query: Record<string, string>) {
-  const response = await ask(query);
+  const response = await send(query);
   expect(response.statusCode, response.body).toBe(200);
   return tripsResponse.parse(response.json());
 }
@@ -40,7 +40,7 @@ describe('journey options in the sandbox', () => {
     let shown = 0;
     await fc.assert(
       fc.asyncProperty(ends, options, async ([from = '', to = ''], more) => {
-        const response = await ask({ from, to, ...more, path: 'none' });
+        const response = await send({ from, to, ...more, path: 'none' });
         if (response.statusCode !== 200) return expectErrorObject(response);
         const { origin, destination, journeys } = tripsResponse.parse(response.json());
         expect([origin.stop_id, destination.stop_id]).toEqual([from, to]);
@@ -60,7 +60,7 @@ describe('journey options in the sandbox', () => {
     const query = { from: '200070', to: '-33.8561,151.1795', modes: 'bus', time: '0900', date: '20261124' };
     const { journeys } = await plan(query);
     expect(new Set(journeys.flatMap(({ legs }) => legs.flatMap(({ route }) => route ?? [])))).toEqual(new Set(['441']));
-    const response = await ask({ ...query, wheelchair: 'true' });
+    const response = await send({ ...query, wheelchair: 'true' });
     expect(response.statusCode).toBe(404);
     expect(response.json().error.message).toContain('at this time that fits modes and wheelchair.');
   });
@@ -85,7 +85,7 @@ describe('a position as origin or destination', () => {
   });
 
   it('a position without a stop nearby is a 404', async () => {
-    const response = await ask({ from: '-30,140', to: '200060' });
+    const response = await send({ from: '-30,140', to: '200060' });
     expect(response.statusCode).toBe(404);
     expect(response.json().error.message).toContain('no journey from -30,140 to 200060');
   });

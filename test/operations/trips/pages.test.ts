@@ -35,13 +35,13 @@ const spanOf = (departs: string, arrives: string) => `${departs} ${arrives}`;
  * Counts the upstream calls of each page, and records the journeys that upstream lists in sequence. Upstream adds alternatives
  * only beside the first journey, so the alternatives depend on the requested time.
  */
-function finder({ ask, clock }: PlayedSandbox, calls: number[] = [], inRow = new Set<string>()): Find {
+function finder({ callUpstream, clock }: PlayedSandbox, calls: number[] = [], inRow = new Set<string>()): Find {
   const now = () => new Date(clock.now());
   return async (query) => {
     let count = 0;
-    const counted = (async (...asked: Parameters<typeof ask>) => {
-      const response = await ask(...asked);
-      if (asked[0].kind !== 'trip') return response;
+    const counted = (async (...sent: Parameters<typeof callUpstream>) => {
+      const response = await callUpstream(...sent);
+      if (sent[0].kind !== 'trip') return response;
       count++;
       for (const { isAdditional, legs } of (response.payload as unknown as { journeys: RawJourney[] }).journeys)
         if (!isAdditional)
@@ -49,10 +49,10 @@ function finder({ ask, clock }: PlayedSandbox, calls: number[] = [], inRow = new
             spanOf(legs[0]?.origin.departureTimePlanned ?? '', legs.at(-1)?.destination.arrivalTimePlanned ?? ''),
           );
       return response;
-    }) as typeof ask;
+    }) as typeof callUpstream;
     const run = () => Promise.reject(new Error('no other operation is run'));
     const { body, pages } = await operation.find(operation.query.parse({ path: 'none', include: 'ids', ...query }), {
-      ask: counted,
+      queryUpstream: counted,
       boards: monitorBoards,
       runs: new Runs({ now: clock.now }),
       now,
@@ -122,7 +122,7 @@ async function readAll(
   const later = shown.filter((one) => departsAt(one) >= until).map(({ arrives_at }) => Date.parse(arrives_at));
   const end = by === 'departure' ? until : Math.min(until + 180 * MINUTE, ...later) + STEP;
   for (let at = from - MINUTE; at < end; at += STEP) {
-    const asked = {
+    const sent = {
       from: origin,
       to,
       modes,
@@ -131,7 +131,7 @@ async function readAll(
       arrive_by: String(by === 'arrival'),
       ...sydney(at),
     };
-    found.push(...(await find(asked).catch(() => ({ shown: [] }))).shown);
+    found.push(...(await find(sent).catch(() => ({ shown: [] }))).shown);
   }
   return found;
 }
@@ -254,15 +254,15 @@ describe('pages of journeys when upstream repeats itself', () => {
     ],
   ])('paging repeats no journey and ends when upstream %s', async (_what, answer) => {
     await atMoment('2026-11-19T21:00:20Z', async (sandbox) => {
-      let first: Awaited<ReturnType<PlayedSandbox['ask']>> | undefined;
-      const ask = (async (...asked: Parameters<PlayedSandbox['ask']>) => {
-        if (asked[0].kind !== 'trip') return sandbox.ask(...asked);
-        const response = first ?? (await sandbox.ask(...asked));
+      let first: Awaited<ReturnType<PlayedSandbox['callUpstream']>> | undefined;
+      const callUpstream = (async (...sent: Parameters<PlayedSandbox['callUpstream']>) => {
+        if (sent[0].kind !== 'trip') return sandbox.callUpstream(...sent);
+        const response = first ?? (await sandbox.callUpstream(...sent));
         const payload = first ? { ...first.payload, ...answer(first.payload) } : response.payload;
         first ??= response;
         return { ...response, payload };
-      }) as PlayedSandbox['ask'];
-      const find = finder({ ...sandbox, ask });
+      }) as PlayedSandbox['callUpstream'];
+      const find = finder({ ...sandbox, callUpstream });
       for (const direction of ['next', 'prev'] as const) {
         first = undefined;
         const pages: [Page, ...Page[]] = [await find(query)];
@@ -285,10 +285,10 @@ describe('pages of journeys over HTTP', () => {
     ['stops', { from: '202020', to: '209573', modes: 'train,ferry', max_changes: '2' }],
     ['positions', { from: '-33.8731,151.2069', to: '-33.8005,151.2838', wheelchair: 'true' }],
     ['arrivals', { from: '202020', to: '209573', arrive_by: 'true', date: '20261120', time: '1000' }],
-  ])('the `next` and `prev` links of journeys with %s work unchanged, on any instance', async (_what, asked) => {
-    await atMoment('2026-11-19T21:00:20Z', async ({ ask }) => {
-      const app = await buildTestApp({ upstream: ask, now: '2026-11-19T21:00:20Z' });
-      const first = await app.inject(`/v1/trips?${new URLSearchParams({ ...asked, limit: '3', include: 'ids' })}`);
+  ])('the `next` and `prev` links of journeys with %s work unchanged, on any instance', async (_what, sent) => {
+    await atMoment('2026-11-19T21:00:20Z', async ({ callUpstream }) => {
+      const app = await buildTestApp({ upstream: callUpstream, now: '2026-11-19T21:00:20Z' });
+      const first = await app.inject(`/v1/trips?${new URLSearchParams({ ...sent, limit: '3', include: 'ids' })}`);
       expect(first.headers.link).toContain('rel="license"');
       const [next, prev] = [linkOf(first.headers.link, 'next'), linkOf(first.headers.link, 'prev')];
       const [later, earlier] = [await app.inject(next), await app.inject(prev)];
@@ -299,7 +299,7 @@ describe('pages of journeys over HTTP', () => {
       expect(new Set(shown.map(nameOf)).size).toBe(shown.length);
       expect(shown.map(departsAt)).toEqual(shown.map(departsAt).toSorted((one, other) => one - other));
       // Another instance, without anything cached.
-      const other = await buildTestApp({ upstream: ask, now: '2026-11-19T21:00:50Z' });
+      const other = await buildTestApp({ upstream: callUpstream, now: '2026-11-19T21:00:50Z' });
       expect((await other.inject(next)).json().journeys).toEqual(later.json().journeys);
       await other.close();
       await app.close();
@@ -307,8 +307,8 @@ describe('pages of journeys over HTTP', () => {
   });
 
   it('a journey cursor is refused with other places, another operation or another time, and when malformed', async () => {
-    await atMoment('2026-11-19T21:00:20Z', async ({ ask }) => {
-      const app = await buildTestApp({ upstream: ask, now: '2026-11-19T21:00:20Z' });
+    await atMoment('2026-11-19T21:00:20Z', async ({ callUpstream }) => {
+      const app = await buildTestApp({ upstream: callUpstream, now: '2026-11-19T21:00:20Z' });
       const ends = 'from=202020&to=209573';
       const first = await app.inject(`/v1/trips?${ends}`);
       const cursor = new URLSearchParams(linkOf(first.headers.link, 'next').split('?')[1]).get('cursor') ?? '';

@@ -49,10 +49,10 @@ describe('selecting from the journeys that upstream offers', () => {
   });
 
   it('a journey that arrives after the requested time because of delays is left out and counted', () => {
-    const asked = { ...now, isArrival: true, at: { date: '20261125', time: '1030' } };
-    expect(selectJourneys([late, broken], asked)).toMatchObject({ journeys: [late], leftOut: { 'missed change': 1 } });
+    const sent = { ...now, isArrival: true, at: { date: '20261125', time: '1030' } };
+    expect(selectJourneys([late, broken], sent)).toMatchObject({ journeys: [late], leftOut: { 'missed change': 1 } });
     const punctual = journeyOf(['22:50:00', '23:20:00', 0]);
-    expect(selectJourneys([late, punctual], asked)).toMatchObject({
+    expect(selectJourneys([late, punctual], sent)).toMatchObject({
       journeys: [punctual],
       leftOut: { 'arrives too late': 1 },
     });

@@ -144,13 +144,13 @@ it('an arrivals board lists each run that ends at the stop, at the time and plat
       const home = index.pointById.get(last?.stop_id ?? '')?.home;
       if (!last?.arrives_at || !home || !trip_id || last.cancelled) continue;
       const [date, time] = new Date(last.arrives_at).toLocaleString('sv', { timeZone: 'Australia/Sydney' }).split(' ');
-      const asked = { date: date?.replaceAll('-', '') ?? '', time: time?.slice(0, 5).replace(':', '') ?? '' };
+      const sent = { date: date?.replaceAll('-', '') ?? '', time: time?.slice(0, 5).replace(':', '') ?? '' };
       const arrivals = await service.arrivals({
         stop: home.id,
         modes: 'all',
         limit: '50',
         include: 'ids',
-        ...asked,
+        ...sent,
       });
       expect(arrivals.find((arrival) => arrival.trip_id === trip_id)).toMatchObject({
         route,

@@ -1,6 +1,6 @@
 import { Runs } from '#src/boards/runs.ts';
 import { monitorBoards } from '#src/boards/source.ts';
-import type { Ask, AskAuthority } from '#src/efa/ask.ts';
+import type { CallUpstream, QueryUpstream } from '#src/efa/query-upstream.ts';
 import { toRequest } from '#src/efa/request.ts';
 import { arrivalsOperation, departuresOperation } from '#src/operations/departures/operation.ts';
 import { createFollowOperation } from '#src/operations/more/follow/operation.ts';
@@ -87,7 +87,7 @@ export type Body = Awaited<ReturnType<typeof departuresOperation.find>>['body'];
  * Boards, journeys and runs of the sandbox from its trip planner and feeds, without sockets. Tests move the clock. `layer` wraps
  * upstream.
  */
-export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
+export function createSandboxService(layer = (callUpstream: CallUpstream): QueryUpstream => callUpstream) {
   const network = indexNetwork(readNetwork());
   let moment = 0;
   let states = new Map<FeedSourceId, FeedState>();
@@ -97,7 +97,7 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
   const followOperation = createFollowOperation({ stops, listAlerts: async () => ALERTS });
   const now = () => new Date(moment);
 
-  const ask = layer(async (request) => {
+  const queryUpstream = layer(async (request) => {
     const seconds = Math.floor(moment / MINUTE_MS) * 60;
     const respond = request.kind === 'trip' ? tripResponse : departureResponse;
     callCount++;
@@ -129,7 +129,7 @@ export function createSandboxService(layer = (ask: AskAuthority): Ask => ask) {
   };
   const createRuns = () => new Runs({ now: () => moment, feeds: runFeeds });
   const run = () => Promise.reject(new Error('no other operation is run'));
-  const context = { ask, boards: monitorBoards, runs: createRuns(), now, ids, run };
+  const context = { queryUpstream, boards: monitorBoards, runs: createRuns(), now, ids, run };
 
   async function find(query: Record<string, string>): Promise<Body> {
     return (await departuresOperation.find(readQuery(departuresOperation, query), context)).body;

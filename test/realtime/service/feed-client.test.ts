@@ -12,11 +12,11 @@ const FEED = encodeFeed({ timestamp: 1_768_357_645, trips: [{ tripId: 'run 1' }]
 type Reply = (request: IncomingMessage, response: ServerResponse) => void;
 
 let answer: Reply;
-let asked: IncomingMessage[] = [];
+let sent: IncomingMessage[] = [];
 let client: FeedClient;
 let patient: FeedClient;
 const server = createServer((request, response) => {
-  asked.push(request);
+  sent.push(request);
   answer(request, response);
 });
 
@@ -28,7 +28,7 @@ beforeAll(async () => {
   patient = new FeedClient({ ...options, timeoutMs: 10_000, now: () => new Date() });
 });
 beforeEach(() => {
-  asked = [];
+  sent = [];
 });
 afterAll(async () => {
   await client.close();
@@ -44,9 +44,9 @@ const send =
   };
 
 /** The error of the poll as it is logged. */
-async function failureOf(reply: Reply, asking = client): Promise<FailedPoll> {
+async function failureOf(reply: Reply, sending = client): Promise<FailedPoll> {
   answer = reply;
-  return asking.fetch('buses').then(
+  return sending.fetch('buses').then(
     () => expect.unreachable('the poll succeeded'),
     (error: FailedPoll) => error,
   );
@@ -56,8 +56,8 @@ describe('polling a feed', () => {
   it('a poll requests the path of the feed with the upstream key and reads a compressed body', async () => {
     answer = send(200, gzipSync(FEED), { 'content-encoding': 'gzip', 'content-type': 'application/x-protobuf' });
     expect(readFeed(await client.fetch('sydneytrains'))).toEqual(readFeed(FEED));
-    expect(asked[0]?.url).toBe('/v2/gtfs/realtime/sydneytrains');
-    expect(asked[0]?.headers).toMatchObject({ authorization: `apikey ${KEY}`, 'accept-encoding': 'gzip' });
+    expect(sent[0]?.url).toBe('/v2/gtfs/realtime/sydneytrains');
+    expect(sent[0]?.headers).toMatchObject({ authorization: `apikey ${KEY}`, 'accept-encoding': 'gzip' });
   });
 
   it.each<[failure: string, what: string, reply: Reply]>([

@@ -30,7 +30,7 @@ it('the status report gives the age of each feed and the share of its trips in t
 
 it('the metrics show which feeds are trusted and the result of comparisons', async () => {
   const metrics = createMetrics({
-    source: 'authority',
+    source: 'real',
     instruments: createInstruments(),
     upstream: IDLE_UPSTREAM,
     live: () => report,

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Runs } from '#src/boards/runs.ts';
 import { type BoardOrigin, createBoards, monitorBoards } from '#src/boards/source.ts';
 import { BoardTrust } from '#src/boards/trust.ts';
-import type { Ask } from '#src/efa/ask.ts';
 import { createEfaClient } from '#src/efa/client.ts';
+import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { departuresOperation } from '#src/operations/departures/operation.ts';
 import { readFeed } from '#src/realtime/feed/feed-reader.ts';
 import { LiveFeeds } from '#src/realtime/live-feeds.ts';
@@ -42,7 +42,7 @@ export async function startPlayedSandbox(start: string) {
   });
   return {
     clock,
-    ask: client.ask,
+    callUpstream: client.callUpstream,
     /** Upstream's response to a poll. One feed a minute is enough, because boards change with it. */
     feed(source: FeedId): Buffer {
       const minute = Math.floor(clock.now() / 60_000);
@@ -64,7 +64,7 @@ export type PlayedSandbox = Awaited<ReturnType<typeof startPlayedSandbox>>;
 
 /** An instance of the service with feeds, in front of the sandbox. */
 export function createPlayedService(
-  { clock, ask, feed }: PlayedSandbox,
+  { clock, callUpstream, feed }: PlayedSandbox,
   options: {
     mode?: BoardTrust['mode'];
     /** Without a timetable, boards come from the departure monitor. */
@@ -74,7 +74,7 @@ export function createPlayedService(
 ) {
   const { mode = 'on', timetable = null } = options;
   const sharing = options.sharing ?? createFeedSharing(null, clock.now);
-  const upstream = { ask: ask as Ask, fetch: async (source: FeedId) => feed(source) };
+  const upstream = { queryUpstream: callUpstream as QueryUpstream, fetch: async (source: FeedId) => feed(source) };
   const requests: object[] = [];
   const boardSources: string[] = [];
   const feeds = new LiveFeeds({
@@ -87,15 +87,15 @@ export function createPlayedService(
   const trust = new BoardTrust({ mode, now: clock.now, log: createTestLog() });
   const record = ({ source, reason, feed: ofFeed }: BoardOrigin) =>
     void boardSources.push([source, reason, ofFeed].filter(Boolean).join(': '));
-  const counted: Ask = async (request, more) => {
+  const counted: QueryUpstream = async (request, more) => {
     requests.push(request);
-    return upstream.ask(request, more);
+    return upstream.queryUpstream(request, more);
   };
   const boards = createBoards({
     trust,
     timetable: { get: () => timetable },
     feeds,
-    ask: counted,
+    queryUpstream: counted,
     now: clock.now,
     record: ({ origin }) => record(origin),
   });
@@ -127,10 +127,17 @@ export function createPlayedService(
     /** The source of each board. */
     boardSources,
     find: (query: Record<string, string>) =>
-      whilePolled(departuresOperation.find(parse(query), { ask: counted, boards, runs, now, ids, run })),
+      whilePolled(departuresOperation.find(parse(query), { queryUpstream: counted, boards, runs, now, ids, run })),
     /** The same board directly from the departure monitor. */
     monitor: (query: Record<string, string>) =>
-      departuresOperation.find(parse(query), { ask, boards: monitorBoards, runs, now, ids, run }),
+      departuresOperation.find(parse(query), {
+        queryUpstream: callUpstream,
+        boards: monitorBoards,
+        runs,
+        now,
+        ids,
+        run,
+      }),
     /** Polls these feeds. */
     async poll(sources: readonly FeedSourceId[]) {
       for (let poll = 0; poll < 2; poll++) {

@@ -63,7 +63,7 @@ function createInstances(count: number) {
   const clock = createSimulatedClock(NOON);
   const share = createMadeUpStore(clock);
   const polls: { instance: number; source: FeedId; at: number }[] = [];
-  const authority = { response: (): Buffer => soundAt(clock.now()) };
+  const upstream = { response: (): Buffer => soundAt(clock.now()) };
   const log = createTestLog();
   const instances = Array.from({ length: count }, (_, instance): Instance => {
     let isKilled = false;
@@ -71,7 +71,7 @@ function createInstances(count: number) {
       client: {
         fetch: async (source) => {
           polls.push({ instance, source, at: clock.now() });
-          return authority.response();
+          return upstream.response();
         },
       },
       reader: { read: async (bytes) => readFeed(bytes as Buffer) },
@@ -88,7 +88,7 @@ function createInstances(count: number) {
       },
     };
   });
-  return { clock, polls, authority, instances, first: instances[0] as Instance };
+  return { clock, polls, upstream, instances, first: instances[0] as Instance };
 }
 
 /** Why the train feed is rejected; null if it is believed. */
@@ -133,8 +133,8 @@ describe('a poller on a single instance', () => {
   });
 
   it('the poller treats an unexpected error like a bad poll', async () => {
-    const { clock, polls, authority, first } = createInstances(1);
-    authority.response = () => {
+    const { clock, polls, upstream, first } = createInstances(1);
+    upstream.response = () => {
       throw new TypeError('a defect of the reader');
     };
     first.need();
@@ -163,15 +163,15 @@ describe('a poller on a single instance', () => {
   ])(
     'the poller drops the feed after polls that give only %s, and recovers when that ends',
     async (_, response, problem) => {
-      const { clock, authority, first } = createInstances(1);
+      const { clock, upstream, first } = createInstances(1);
       first.need();
       await clock.advance(60_000);
       expect(problemOf(first, clock.now())).toBeNull();
-      authority.response = () => response(clock.now());
+      upstream.response = () => response(clock.now());
       await clock.advance(180_000);
       first.need();
       expect(problemOf(first, clock.now())).toBe(problem);
-      authority.response = () => soundAt(clock.now());
+      upstream.response = () => soundAt(clock.now());
       await clock.advance(121_000);
       expect(problemOf(first, clock.now())).toBeNull();
     },
@@ -221,8 +221,8 @@ describe('polling vehicle positions', () => {
     });
 
   it('vehicle positions are polled at once when viewed, until five minutes after the last view', async () => {
-    const { clock, polls, authority, first } = createInstances(1);
-    authority.response = () => vehiclesAt(clock.now());
+    const { clock, polls, upstream, first } = createInstances(1);
+    upstream.response = () => vehiclesAt(clock.now());
     await clock.advance(30_000);
     expect(polls).toEqual([]);
     first.watch();
@@ -237,8 +237,8 @@ describe('polling vehicle positions', () => {
   });
 
   it('one instance polls vehicle positions for all, and only instances with viewers read them', async () => {
-    const { clock, polls, authority, instances } = createInstances(3);
-    authority.response = () => vehiclesAt(clock.now());
+    const { clock, polls, upstream, instances } = createInstances(3);
+    upstream.response = () => vehiclesAt(clock.now());
     await clock.advance(10_000);
     const [watcher, idle] = instances.filter(({ poller }) => !poller.isLeader());
     watcher?.watch();
@@ -255,8 +255,8 @@ describe('polling vehicle positions', () => {
     ['halve', (now) => vehiclesAt(now, 10), 'halved'],
     ['contain trips instead', (now) => soundAt(now), 'halved'],
   ])('vehicle positions that %s are rejected', async (_, response, problem) => {
-    const { clock, authority, first } = createInstances(1);
-    authority.response = () => vehiclesAt(clock.now());
+    const { clock, upstream, first } = createInstances(1);
+    upstream.response = () => vehiclesAt(clock.now());
     const play = async (seconds: number) => {
       for (let second = 0; second < seconds; second += 10) {
         first.watch();
@@ -264,7 +264,7 @@ describe('polling vehicle positions', () => {
       }
     };
     await play(60);
-    authority.response = () => response(clock.now());
+    upstream.response = () => response(clock.now());
     await play(180);
     const state = first.poller.feeds.get(POSITIONS);
     expect(state && findFeedProblem(state.health, intervalOf(POSITIONS), clock.now())).toBe(problem);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { FEED_SOURCES, findFeedSource } from '#src/realtime/polling/feed-source.ts';
 import { FEEDS, type FeedName } from '#src/sandbox/feeds/feed.ts';
-import type { StopEvent } from '../asking.ts';
+import type { StopEvent } from '../requests.ts';
 import {
   boardAt,
   FEED_NAMES,

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { FEEDS } from '#src/sandbox/feeds/feed.ts';
 import { startSandbox } from '#src/sandbox/server.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
-import { API_KEY, ask, sandboxAt } from '../asking.ts';
+import { API_KEY, sandboxAt, send } from '../requests.ts';
 import { FEED_NAMES } from './played-day.ts';
 
 const NOW = '2026-11-17T21:00:00Z';
@@ -64,7 +64,7 @@ it('sandbox feeds freeze for ten minutes when that is rehearsed', async () => {
     return Buffer.from(await response.arrayBuffer());
   };
   const before = await read();
-  await ask(sandbox, 'departure_mon', { name_dm: '99000010' });
+  await send(sandbox, 'departure_mon', { name_dm: '99000010' });
   clock.advance(9 * 60_000);
   expect(await read()).toEqual(before);
   clock.advance(60_000);

@@ -3,7 +3,7 @@ import { FEEDS, type FeedName, feedResponse, type PositionsName } from '#src/san
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
-import type { BoardResponse, StopEvent } from '../asking.ts';
+import type { BoardResponse, StopEvent } from '../requests.ts';
 
 const { FeedMessage } = bindings.transit_realtime;
 

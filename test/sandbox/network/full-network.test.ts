@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
-import { board, type Leg, sandboxAt, trip } from '../asking.ts';
+import { board, type Leg, sandboxAt, trip } from '../requests.ts';
 
 const FRIDAY_8_30AM = '2026-11-19T21:30:00Z';
 const network = readNetwork();

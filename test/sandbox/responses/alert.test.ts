@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
-import { board, type Info, sandboxAt, trip } from '../asking.ts';
+import { board, type Info, sandboxAt, trip } from '../requests.ts';
 
 const TEXTS = ['urlText', 'url', 'content', 'subtitle'];
 const CENTRAL = '200060';

@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import { expect, it } from 'vitest';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
-import { board, type StopEvent, sandboxAt } from '../asking.ts';
+import { board, type StopEvent, sandboxAt } from '../requests.ts';
 import { SMALL_NETWORK } from '../small-network.ts';
 
 const WEDNESDAY_8AM = Date.parse('2026-11-17T21:00:00Z');

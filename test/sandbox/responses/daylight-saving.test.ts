@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { board, sandboxAt, trip } from '../asking.ts';
+import { board, sandboxAt, trip } from '../requests.ts';
 
 /** The first departure from Alder to Cedar at or after a wall-clock time, on the board and in journeys. */
 async function firstDepartures(now: string, itdDate: string, itdTime: string) {

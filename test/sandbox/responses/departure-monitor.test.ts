@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ask, board, type StopEvent, sandboxAt } from '../asking.ts';
+import { board, type StopEvent, sandboxAt, send } from '../requests.ts';
 
 const WEDNESDAY_8AM = '2026-11-17T21:00:00Z';
 
@@ -141,7 +141,7 @@ it('the sandbox excludes modes only with the checkbox, and the checkbox alone ex
 
 it('an unknown sandbox stop is a 200 with two empty lists', async () => {
   const sandbox = await sandboxAt(WEDNESDAY_8AM);
-  const response = await ask(sandbox, 'departure_mon', { mode: 'direct', type_dm: 'stop', name_dm: '999999' });
+  const response = await send(sandbox, 'departure_mon', { mode: 'direct', type_dm: 'stop', name_dm: '999999' });
   expect(response.status).toBe(200);
   expect(await response.json()).toEqual({ version: '10.6.21.17', systemMessages: [], locations: [], stopEvents: [] });
 });
@@ -173,7 +173,7 @@ it('the sandbox board of the same request in the same minute is identical byte f
   const early = await sandboxAt('2026-11-17T21:00:01Z');
   const late = await sandboxAt('2026-11-17T21:00:58Z');
   const texts = await Promise.all(
-    [early, late, early].map(async (sandbox) => (await ask(sandbox, 'departure_mon', query)).text()),
+    [early, late, early].map(async (sandbox) => (await send(sandbox, 'departure_mon', query)).text()),
   );
   expect(texts[0]).toBe(texts[1]);
   expect(texts[0]).toBe(texts[2]);

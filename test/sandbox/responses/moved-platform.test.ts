@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
-import type { BoardResponse, StopEvent } from '../asking.ts';
 import { boardAt, network, tripIdOf } from '../feeds/played-day.ts';
+import type { BoardResponse, StopEvent } from '../requests.ts';
 
 const WEDNESDAY_8AM = Date.parse('2026-11-17T21:00:00Z') / 1000;
 const CIRCULAR_QUAY = '200020';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { places, sandboxAt } from '../asking.ts';
+import { places, sandboxAt } from '../requests.ts';
 
 const NOW = '2026-11-17T21:00:00Z';
 

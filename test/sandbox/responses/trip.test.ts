@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ask, type JourneyShape, type Leg, sandboxAt, trip } from '../asking.ts';
+import { type JourneyShape, type Leg, sandboxAt, send, trip } from '../requests.ts';
 
 const WEDNESDAY_8AM = '2026-11-17T21:00:00Z';
 const AT_8AM = { itdDate: '20261118', itdTime: '0800' };
@@ -197,7 +197,7 @@ it('the sandbox journeys of the same request in the same minute are identical by
   const early = await sandboxAt('2026-11-17T21:00:01Z');
   const late = await sandboxAt('2026-11-17T21:00:58Z');
   const [first, second] = await Promise.all(
-    [early, late].map(async (sandbox) => (await ask(sandbox, 'trip', query)).text()),
+    [early, late].map(async (sandbox) => (await send(sandbox, 'trip', query)).text()),
   );
   expect(first).toBe(second);
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { board, type Leg, type StopEvent, sandboxAt, trip } from '../asking.ts';
+import { board, type Leg, type StopEvent, sandboxAt, trip } from '../requests.ts';
 
 const WEDNESDAY_8AM = '2026-11-17T21:00:00Z';
 const DOGWOOD = 'G200400';

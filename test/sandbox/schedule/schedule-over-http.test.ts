@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { startSandbox } from '#src/sandbox/server.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
-import { API_KEY, ask, sandboxAt } from '../asking.ts';
+import { API_KEY, sandboxAt, send } from '../requests.ts';
 
 /** 13:00 in Sydney. */
 const NOW = '2026-11-20T02:00:20Z';
@@ -66,7 +66,7 @@ it('the sandbox breaks the train schedule for a day, and no other, when that is 
     return { status: response.status, length, headers: { 'if-modified-since': response.headers.get('last-modified') } };
   };
   const [trains, buses] = [await read(TRAINS), await read(BUSES)];
-  expect((await ask(sandbox, 'departure_mon', { name_dm: '99000011' })).status).toBe(200);
+  expect((await send(sandbox, 'departure_mon', { name_dm: '99000011' })).status).toBe(200);
   const broken = await read(TRAINS, trains.headers);
   expect([broken.status, broken.length]).toEqual([200, trains.length >> 1]);
   expect((await read(BUSES, buses.headers)).status).toBe(304);

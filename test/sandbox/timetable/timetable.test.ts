@@ -4,7 +4,7 @@ import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import { isPublished, requestedSeconds } from '#src/sandbox/responses/parameters.ts';
 import { departureMinutes } from '#src/sandbox/timetable/services.ts';
 import { firstRunFrom, localDay, serviceDayStart, timetableAround } from '#src/sandbox/timetable/timetable.ts';
-import { type BoardResponse, board, sandboxAt } from '../asking.ts';
+import { type BoardResponse, board, sandboxAt } from '../requests.ts';
 import { SMALL_NETWORK } from '../small-network.ts';
 
 const seconds = (iso: string) => Date.parse(iso) / 1000;
@@ -73,31 +73,31 @@ it('daytime departures of the sandbox are on time by the clock on days when cloc
   }
 });
 
-const askedAt = (now: string, itdDate: string, itdTime: string) =>
+const requestedAt = (now: string, itdDate: string, itdTime: string) =>
   requestedSeconds(new URLSearchParams({ itdDate, itdTime }), seconds(now));
 const minuteOfHour = (hour: string) => Array.from({ length: 60 }, (_, minute) => hour + `${minute}`.padStart(2, '0'));
 
 it('times in sandbox requests are Sydney wall clock', () => {
-  const asked = (itdDate: string, itdTime: string) => askedAt('2026-01-01T00:00:00Z', itdDate, itdTime);
-  expect(asked('20261121', '0815')).toBe(seconds('2026-11-20T21:15:00Z'));
-  expect(asked('20260701', '0815')).toBe(seconds('2026-06-30T22:15:00Z'));
-  expect(asked('20261350', '0230')).toBeUndefined();
+  const sent = (itdDate: string, itdTime: string) => requestedAt('2026-01-01T00:00:00Z', itdDate, itdTime);
+  expect(sent('20261121', '0815')).toBe(seconds('2026-11-20T21:15:00Z'));
+  expect(sent('20260701', '0815')).toBe(seconds('2026-06-30T22:15:00Z'));
+  expect(sent('20261350', '0230')).toBeUndefined();
 });
 
 it('a time skipped in October means the next existing time in the sandbox', () => {
   const changeOfClocks = seconds('2026-10-03T16:00:00Z');
   for (const now of ['2026-10-03T01:00:00Z', '2026-10-03T15:50:00Z', '2026-10-03T16:10:00Z']) {
-    expect(askedAt(now, '20261004', '0159')).toBe(changeOfClocks - 60);
-    for (const skipped of minuteOfHour('02')) expect(askedAt(now, '20261004', skipped)).toBe(changeOfClocks);
-    expect(askedAt(now, '20261004', '0300')).toBe(changeOfClocks);
-    expect(askedAt(now, '20261004', '0301')).toBe(changeOfClocks + 60);
+    expect(requestedAt(now, '20261004', '0159')).toBe(changeOfClocks - 60);
+    for (const skipped of minuteOfHour('02')) expect(requestedAt(now, '20261004', skipped)).toBe(changeOfClocks);
+    expect(requestedAt(now, '20261004', '0300')).toBe(changeOfClocks);
+    expect(requestedAt(now, '20261004', '0301')).toBe(changeOfClocks + 60);
   }
 });
 
 it('the repeated hour in April means its first pass until the clocks change, then its second', () => {
   const [first, second] = [seconds('2026-04-04T15:00:00Z'), seconds('2026-04-04T16:00:00Z')];
   const pass = (now: string) =>
-    minuteOfHour('02').map((time, minute) => (askedAt(now, '20260405', time) ?? 0) - minute * 60);
+    minuteOfHour('02').map((time, minute) => (requestedAt(now, '20260405', time) ?? 0) - minute * 60);
   for (const now of ['2026-04-04T02:00:00Z', '2026-04-04T15:00:00Z', '2026-04-04T15:59:00Z']) {
     expect(new Set(pass(now))).toEqual(new Set([first]));
   }

@@ -141,11 +141,11 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
   async 'checked stops'() {
     const checks = new StopChecks();
     const board = { payload: { stopEvents: [{}] }, retrievedAt: new Date(NOW) };
-    const ask = (async () => board) as never;
+    const queryUpstream = (async () => board) as never;
     for (let n = 0; n < 25_000; n++) {
       const stop = { stop_id: `${n}`.padStart(12, '0'), modes: [] } as never;
       const wanted = { modes: ['bus'], limit: 1 } as const;
-      await checks.findServed([stop], wanted, { ask, mayAsk: true, now: new Date(NOW) });
+      await checks.findServed([stop], wanted, { queryUpstream, mayCall: true, now: new Date(NOW) });
     }
     return { countedBytes: 9 * MEGABYTE, table: checks };
   },

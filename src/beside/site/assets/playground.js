@@ -1,6 +1,6 @@
 // The playground on an operation's page. Its form updates the address and the samples, sends the request and shows the response.
 import { readParts } from './code.js';
-import { ask, keepKey } from './explore/api.js';
+import { keepKey, requestJson } from './explore/api.js';
 import { suggest } from './explore/suggest.js';
 import { h } from './explore/view.js';
 import { callSampleOf, placeParameters, sampleOf, streamSampleOf, toolCallOf } from './sample.js';
@@ -250,7 +250,7 @@ function eventItem(text) {
   );
 }
 
-const keyed = (place, query) => ask(place, query, find('try-key').value);
+const keyed = (place, query) => requestJson(place, query, find('try-key').value);
 
 /** Returns the text after the last comma of a list. */
 const lastPart = (text) => text.split(',').at(-1).trim();

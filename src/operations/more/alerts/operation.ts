@@ -163,9 +163,9 @@ export const createAlertsOperation = (options: { list: AlertList; stops: StopReg
         'The alerts as server-sent events. An `alerts` event with the whole `/v1/alerts` response is sent at the start and on every change, and a comment every 15 seconds. Otherwise it works like the stream of departures. Costs one request a minute.',
     },
 
-    async find(query, { ask, now }) {
+    async find(query, { queryUpstream, now }) {
       const at = momentOf(query, now());
-      const { alerts, leftOut, freshness } = await options.list.read(ask);
+      const { alerts, leftOut, freshness } = await options.list.read(queryUpstream);
       const { isWanted, notices } = filterOf(query, options.stops, now());
       const severities: readonly string[] = SEVERITIES.slice(0, SEVERITIES.indexOf(query.severity) + 1);
       const matches = alerts.filter(

@@ -159,7 +159,7 @@ export const createFollowOperation = ({
 }: {
   stops: Pick<StopRegister, 'get'>;
   journeys?: Journeys | undefined;
-  listAlerts: (ask: FindContext['ask']) => Promise<Alerts>;
+  listAlerts: (queryUpstream: FindContext['queryUpstream']) => Promise<Alerts>;
 }) =>
   defineOperation({
     id: 'getJourney',
@@ -192,16 +192,16 @@ export const createFollowOperation = ({
         'The journey as server-sent events. A `journey` event with the whole `/v1/trips/{journey_id}` response is sent at the start and on every change. Otherwise it works like the stream of departures. Costs one request a minute. The last event is `end`, with `JOURNEY_NOT_FOUND` ten minutes after the arrival.',
     },
 
-    async find({ journey_id: id, include }, { ask, runs, now, ids }) {
+    async find({ journey_id: id, include }, { queryUpstream, runs, now, ids }) {
       if (!ids.isSigned('journey', id)) throw notIssued('JOURNEY_NOT_FOUND', 'journey_id');
       const planned = readJourneyId(id) as PlannedJourney;
       const latest = destinationOf(planned).planned.getTime() + LATEST_MS;
       if (latest < now().getTime()) throw journeyOver(formatTimestamp(destinationOf(planned).planned));
 
-      const sources = { ask, runs, now, source };
+      const sources = { queryUpstream, runs, now, source };
       const rides = await findRides(planned, sources);
       const alerts = rides.rides.some((ride) => ride && !ride.isTold)
-        ? await listAlerts(ask).catch(nullIfApiError)
+        ? await listAlerts(queryUpstream).catch(nullIfApiError)
         : [];
       const legs = await joinRides(planned, rides.rides, { alerts, include }, sources);
       const endsAt = bestKnown((legs.at(-1) as Leg).destination).getTime();
@@ -243,7 +243,7 @@ const LOST: Notice = {
 const UNTOLD: Notice = { text: 'Alerts are currently unavailable.' };
 const NO_NEXT: Notice = { text: 'Next journeys are currently unavailable.' };
 
-type Sources = Pick<FindContext, 'ask' | 'runs' | 'now'> & { source: Journeys };
+type Sources = Pick<FindContext, 'queryUpstream' | 'runs' | 'now'> & { source: Journeys };
 /** One entry per leg; null for a walk. */
 type Rides = readonly (ReturnType<typeof findRide> | null)[];
 
@@ -270,10 +270,10 @@ async function plan(
     wheelchair,
     cancelled,
   }: JourneyRequest & { at: WallClock | null; cancelled: RequestedFields['cancelled'] },
-  { ask, source }: Sources,
+  { queryUpstream, source }: Sources,
 ) {
   const request = { from, to, at, isArrival: false, modes, isAccessible: wheelchair, cancelled, mayBeNone: true };
-  const result = await source.find(request, ask);
+  const result = await source.find(request, queryUpstream);
   return { journeys: result.journeys, freshness: freshnessOf(result) };
 }
 
@@ -346,10 +346,13 @@ function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Aler
 }
 
 /** The calls of the ride, taken from its run; null if they are not listed. */
-async function findCalls({ mode, runId, origin, destination }: Leg, { ask, runs }: Sources): Promise<Call[] | null> {
+async function findCalls(
+  { mode, runId, origin, destination }: Leg,
+  { queryUpstream, runs }: Sources,
+): Promise<Call[] | null> {
   if (mode === 'walk' || runId === null) return null;
   const run = { runId, mode, stopId: origin.parentId ?? origin.stopId, plannedAt: origin.planned.getTime() };
-  const currentRun = await runs.findRun(ask, run).catch(nullIfApiError);
+  const currentRun = await runs.findRun(queryUpstream, run).catch(nullIfApiError);
   if (!currentRun?.areListed) return null;
   const isAt = (call: RunCall, { stopId, parentId }: LegEnd) =>
     isCallAt(call, stopId) || (parentId !== null && isCallAt(call, parentId));

@@ -8,7 +8,7 @@ import { FRESHNESS_WINDOWS } from '../../../transit/freshness.ts';
 import { collectionTypeField, geoJsonConstant, lngLatSchema } from '../../../transit/geojson.ts';
 import { describe, oneOf, withDefault } from '../../../transit/parameter.ts';
 import { formatTimestamp, timestampSchema, toSydneyWallClock } from '../../../transit/time.ts';
-import { askedWallClock, defineOperation } from '../../operation.ts';
+import { defineOperation, requestedWallClock } from '../../operation.ts';
 import {
   dateField,
   directionIdField,
@@ -147,7 +147,7 @@ export const createLineOperation = ({ lines, stops, alerts: list }: LineSources)
     },
 
     async find(query, { now }) {
-      const { date: day } = askedWallClock(query, now()) ?? toSydneyWallClock(now());
+      const { date: day } = requestedWallClock(query, now()) ?? toSydneyWallClock(now());
       const { line, directions } = lines.read(query.line_id, day);
       const { mode, route, network } = line;
       // An empty stop and no run: only alerts for the line apply.

@@ -11,7 +11,7 @@ import {
   timestampSchema,
   toSydneyWallClock,
 } from '../../../transit/time.ts';
-import { askedWallClock, defineOperation } from '../../operation.ts';
+import { defineOperation, requestedWallClock } from '../../operation.ts';
 import {
   dateField,
   directionIdField,
@@ -133,7 +133,7 @@ export const createTimetableOperation = ({ lines, stops }: { lines: Lines; stops
     },
 
     async find(query, { now, ids }) {
-      const requested = askedWallClock(query, now()) ?? toSydneyWallClock(now());
+      const requested = requestedWallClock(query, now()) ?? toSydneyWallClock(now());
       const { line, directions } = lines.read(query.line_id, requested.date);
       const from = query.time === undefined ? Number.NEGATIVE_INFINITY : earliestMoment(requested);
       // A table has thousands of times, but few different ones.

@@ -12,7 +12,7 @@ import {
   timeParameter,
   timestampSchema,
 } from '../../../transit/time.ts';
-import { askedWallClock, defineOperation } from '../../operation.ts';
+import { defineOperation, requestedWallClock } from '../../operation.ts';
 import { stopReferenceSchema } from '../../trips/response.ts';
 
 const MAX_MINUTES = 90;
@@ -175,7 +175,7 @@ export const createReachOperation = ({ reach = noReach }: { reach?: Reach | unde
     },
 
     async find({ from, date, time, wheelchair, format, ...query }, { now }) {
-      const at = askedWallClock({ date, time }, now());
+      const at = requestedWallClock({ date, time }, now());
       const isArea = format === 'geojson';
       const result = await reach.find({ ...query, from, at, isAccessible: wheelchair, isArea });
       return {

@@ -4,7 +4,7 @@ import type { Reach } from '../../../journeys/reach.ts';
 import { describe, type ProblemDetails } from '../../../transit/parameter.ts';
 import { formatPlace, stopListParameter } from '../../../transit/place.ts';
 import { bestKnown, formatTimestamp, minutesBetween, timestampSchema } from '../../../transit/time.ts';
-import { askedWallClock, defineOperation } from '../../operation.ts';
+import { defineOperation, requestedWallClock } from '../../operation.ts';
 import { stopReferenceSchema } from '../../trips/response.ts';
 import { COVERED, noReach, originQuery } from './operation.ts';
 
@@ -91,7 +91,7 @@ export const createTimesOperation = ({ reach = noReach }: { reach?: Reach | unde
     },
 
     async find({ from, to, date, time, modes, wheelchair }, { now }) {
-      const at = askedWallClock({ date, time }, now());
+      const at = requestedWallClock({ date, time }, now());
       const { name, destinations, freshness } = await reach.times({ from, to, at, modes, isAccessible: wheelchair });
       return {
         body: {

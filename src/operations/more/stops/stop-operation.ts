@@ -121,12 +121,12 @@ export const createStopOperation = ({ stops }: { stops: StopRegister }) =>
         'Details of one stop: name, position, platforms, wheelchair access, and the lines that leave there with their headsigns. For times use getDepartures.',
     },
 
-    async find({ stop_id: stopId }, { ask, now }) {
+    async find({ stop_id: stopId }, { queryUpstream, now }) {
       const stop = stops.get(stopId);
       const freshness = freshnessOfList(stops, now());
       const planned = stops.linesOf(stopId, now());
       if (planned) return { body: toBody({ stopId, name: stopId, stop }, stops, planned), freshness };
-      const { name, lines, error } = await requestLines(stopId, { ask, now });
+      const { name, lines, error } = await requestLines(stopId, { queryUpstream, now });
       // Nothing is known about a stop that is not listed, so the error is the only correct response.
       if (error && !stop) throw error;
       return {

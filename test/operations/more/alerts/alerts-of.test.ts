@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AlertList } from '#src/alerts/alert-list.ts';
-import type { Ask, Priority } from '#src/efa/ask.ts';
+import type { Priority, QueryUpstream } from '#src/efa/query-upstream.ts';
 import { readResponse } from '#src/efa/request.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
@@ -26,21 +26,21 @@ const T1 = line('T1', 1, 1);
 
 let current: unknown[];
 let calls: number;
-let asked: (Priority | undefined)[];
+let sent: (Priority | undefined)[];
 let now: number;
 let list: AlertList;
 let isUnreachable: boolean;
 
 beforeEach(() => {
   [current, calls, now, isUnreachable] = [[], 0, NOW, false];
-  asked = [];
-  const ask = (async (request: Parameters<Ask>[0], options: Parameters<Ask>[1]) => {
+  sent = [];
+  const queryUpstream = (async (request: Parameters<QueryUpstream>[0], options: Parameters<QueryUpstream>[1]) => {
     calls++;
-    asked.push(options?.priority);
+    sent.push(options?.priority);
     if (isUnreachable) throw new Error('away');
     return { payload: readResponse(request, { infos: { current } }), retrievedAt: new Date(now) };
-  }) as unknown as Ask;
-  list = new AlertList({ now: () => now, stops: new StopRegister(noStops), ask });
+  }) as unknown as QueryUpstream;
+  list = new AlertList({ now: () => now, stops: new StopRegister(noStops), queryUpstream });
 });
 
 /** The alerts of a T1 train at platform 5 of Town Hall, unless `call` overrides it. */
@@ -170,7 +170,7 @@ describe('the list of alerts behind calls', () => {
 
   it('the list of alerts is requested at the highest priority, because every board needs it', async () => {
     await alertsOf();
-    expect(new Set(asked)).toEqual(new Set(['high']));
+    expect(new Set(sent)).toEqual(new Set(['high']));
   });
 
   it('the list of alerts stays in use while upstream is unavailable, and is requested again after a minute', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Priority } from '#src/efa/ask.ts';
+import type { Priority } from '#src/efa/query-upstream.ts';
 import { departuresOperation } from '#src/operations/departures/operation.ts';
 import { createBoardsOperation } from '#src/operations/more/boards/operation.ts';
 import { createResponses } from '#src/operations/serve.ts';
@@ -17,7 +17,7 @@ function createCold(rps: number) {
   };
   const boards = createBoardsOperation({ oneStop: departuresOperation, docsUrl: 'https://example.test/docs' });
   const responses = createResponses({
-    ask: protection.ask,
+    queryUpstream: protection.queryUpstream,
     ids,
     now: () => new Date(clock.now()),
     deadlineMs: 9500,
@@ -32,12 +32,12 @@ function createCold(rps: number) {
   const answered = ({ outcome }: ReturnType<typeof find>) =>
     (outcome.value as { boards: object[] } | undefined)?.boards.filter((board) => 'departures' in board).length ?? 0;
   /** Advances the clock until all are settled. Worker threads need real time, hence the short waits. */
-  async function advanceUntilAnswered(...asked: ReturnType<typeof find>[]) {
-    for (let waited = 0; waited < 12_000 && !asked.every(({ isSettled }) => isSettled); waited += 50) {
+  async function advanceUntilAnswered(...sent: ReturnType<typeof find>[]) {
+    for (let waited = 0; waited < 12_000 && !sent.every(({ isSettled }) => isSettled); waited += 50) {
       await clock.advance(50);
       await wait(2);
     }
-    return asked.map(answered);
+    return sent.map(answered);
   }
   return { find, advanceUntilAnswered };
 }

@@ -31,7 +31,7 @@ it('boards reuse the cached responses of their stops', async () => {
   const boards = createBoardsOperation({ oneStop, docsUrl: 'https://example.test/docs' });
   const log = { ...createTestLog(), debug: () => {} };
   const responses = createResponses({
-    ask: () => Promise.reject(new Error('no upstream call is expected')),
+    queryUpstream: () => Promise.reject(new Error('no upstream call is expected')),
     ids,
     now: () => new Date(NOW),
     deadlineMs: 1000,

@@ -101,9 +101,9 @@ describe('a followed journey', () => {
       ['walk', true],
       ['train', true],
     ]);
-    const asked = upstream.requests.map((url) => new URL(url, upstream.url).searchParams);
+    const sent = upstream.requests.map((url) => new URL(url, upstream.url).searchParams);
     const names = ['name_origin', 'name_destination', 'itdDate', 'itdTime'];
-    expect(asked.map((one) => names.map((name) => one.get(name)))).toEqual([['200070', '214710', '20260415', '1630']]);
+    expect(sent.map((one) => names.map((name) => one.get(name)))).toEqual([['200070', '214710', '20260415', '1630']]);
   });
 
   it.each([

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { AlertList } from '#src/alerts/alert-list.ts';
 import { Runs } from '#src/boards/runs.ts';
-import type { Ask } from '#src/efa/ask.ts';
+import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { readResponse } from '#src/efa/request.ts';
 import { FEEDS } from '#src/sandbox/feeds/feed.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
@@ -28,10 +28,10 @@ const DATES = datesFrom('20261119', '20261130');
 let folder: string;
 let app: TestApp | null = null;
 const calls: string[] = [];
-const ask = (async (request: Parameters<Ask>[0]) => {
+const queryUpstream = (async (request: Parameters<QueryUpstream>[0]) => {
   calls.push(request.kind);
   throw new Error('these operations make no call');
-}) as Ask;
+}) as QueryUpstream;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'lines-'));
@@ -47,7 +47,7 @@ async function serve(timetable: Timetable | null, alerts?: AlertList): Promise<T
   await app?.close();
   const planned = timetable ? { timetable: currentOf(timetable) } : {};
   const [stops, runs] = [new StopRegister(noStops, planned), new Runs({ now: () => Date.parse(NOW), ...planned })];
-  app = await buildTestApp({ upstream: ask, now: NOW, stops, runs, ...(alerts && { alerts }) });
+  app = await buildTestApp({ upstream: queryUpstream, now: NOW, stops, runs, ...(alerts && { alerts }) });
   return app;
 }
 
@@ -400,10 +400,10 @@ it('a line has the alerts for the whole line, not for its stops', async () => {
     affected,
   });
   const current = [notice('Buses replace trains', { lines: [line] }), notice('Lift closed', { stops: [{ id: '2' }] })];
-  const asked: Ask = (async (request: Parameters<Ask>[0]) => ({
+  const sent: QueryUpstream = (async (request: Parameters<QueryUpstream>[0]) => ({
     payload: readResponse(request, { infos: { current } }),
     retrievedAt: new Date(NOW),
-  })) as Ask;
+  })) as QueryUpstream;
   const timetable = timetableOf(
     scheduleFile('sydneytrains', {
       stops: [{ id: '1' }, { id: '2' }],
@@ -423,7 +423,7 @@ it('a line has the alerts for the whole line, not for its stops', async () => {
   );
   const stops = new StopRegister(noStops, { timetable: currentOf(timetable) });
   const alerts = new AlertList({ now: () => Date.parse(NOW), stops });
-  await alerts.read(asked);
+  await alerts.read(sent);
   await serve(timetable, alerts);
   const { alerts: texts, alert_ids: ids } = await get('/v1/lines/train_T8');
   expect(texts).toEqual([expect.stringContaining('Buses replace trains')]);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { Runs } from '#src/boards/runs.ts';
-import type { Ask } from '#src/efa/ask.ts';
+import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { readFeed } from '#src/realtime/feed/feed-reader.ts';
 import { LiveFeeds } from '#src/realtime/live-feeds.ts';
 import { FailedPoll } from '#src/realtime/polling/feed-client.ts';
@@ -78,7 +78,7 @@ beforeAll(async () => {
   const vehicles = new Vehicles({ now: clock.now, feeds, timetable });
   const runs = new Runs({ now: clock.now, feeds, timetable });
   const stops = new StopRegister(noStops, { timetable });
-  app = await buildTestApp({ upstream: sandbox.ask as Ask, now, vehicles, runs, stops, store });
+  app = await buildTestApp({ upstream: sandbox.callUpstream as QueryUpstream, now, vehicles, runs, stops, store });
 });
 afterAll(async () => {
   await app.close();
@@ -245,16 +245,16 @@ describe('polling for vehicles', () => {
   it('a 304 that keeps vehicle feeds polled is charged, and one from the cache is not', async () => {
     const key = await issueTestKey(store);
     const used = async () => (await store.readUsage(parseKey(key)?.accountId ?? '', ['20261118']))[0];
-    const ask = async (etag = '') => {
+    const send = async (etag = '') => {
       const headers = { authorization: `Bearer ${key}`, 'if-none-match': etag };
       const response = app.inject({ url: `/v1/vehicles?${CITY}&routes=none`, headers });
       for (let second = 0; second < 2; second++) await sandbox.clock.advance(1000);
       return response;
     };
-    const etag = String((await ask()).headers.etag);
+    const etag = String((await send()).headers.etag);
     await sandbox.clock.advance(45_000);
-    expect([(await ask(etag)).statusCode, await used()]).toEqual([304, 2]);
-    expect([(await ask(etag)).statusCode, await used()]).toEqual([304, 2]);
+    expect([(await send(etag)).statusCode, await used()]).toEqual([304, 2]);
+    expect([(await send(etag)).statusCode, await used()]).toEqual([304, 2]);
     await leave();
   });
 });
@@ -332,7 +332,7 @@ describe('vehicles from hostile or broken feeds', () => {
   it('GET /v1/vehicles names a failed feed and shows the vehicles of the others, and is a 503 when all feeds fail', async () => {
     await leave();
     fetchFeed = (source) => {
-      if (source === 'buses-positions') throw new FailedPoll('not 200', 'the authority answered 404');
+      if (source === 'buses-positions') throw new FailedPoll('not 200', 'upstream answered 404');
       return sandbox.feed(source);
     };
     const { status, headers, body } = await get(CITY);
@@ -346,7 +346,7 @@ describe('vehicles from hostile or broken feeds', () => {
   });
 
   it('GET /v1/vehicles is empty with a notice when the service reads no feeds', async () => {
-    const without = await buildTestApp({ upstream: sandbox.ask as Ask, now: NOON });
+    const without = await buildTestApp({ upstream: sandbox.callUpstream as QueryUpstream, now: NOON });
     const response = await without.inject(`/v1/vehicles?${CITY}`);
     await without.close();
     expect(response.headers['x-notice']).toBe('This service has no vehicle positions.');

@@ -11,16 +11,16 @@ export class ServiceError extends Error {
 }
 
 /** Returns the response's body, its notice if any, the requested path, and its age on arrival. */
-export async function ask(path, query, key) {
+export async function requestJson(path, query, key) {
   if (!/^[\x21-\x7e]+$/.test(key)) throw new Error('Enter a key: letters, digits and underscores.');
-  const asked = `/v1/${path}?${new URLSearchParams(query)}`;
-  const response = await reach(asked, key);
+  const requested = `/v1/${path}?${new URLSearchParams(query)}`;
+  const response = await reach(requested, key);
   const body = await response.json().catch(() => null);
   if (body === null) throw new Error('The response did not come from the service. Is a proxy in between?');
   if (!response.ok)
     throw new ServiceError(body.error ?? { message: 'The service cannot be reached.' }, response.status);
   const notice = response.headers.get('x-notice');
-  return { body, path: asked, ageSeconds: Number(response.headers.get('age')), at: performance.now(), notice };
+  return { body, path: requested, ageSeconds: Number(response.headers.get('age')), at: performance.now(), notice };
 }
 
 async function reach(url, key) {

@@ -1,7 +1,7 @@
 // The explorer: key, stops, board, journeys, vehicles. Each view is a function that fetches and renders; the address stores the view.
 
 import { ageText, everyWhileVisible } from '../age.js';
-import { ask, keepKey } from './api.js';
+import { keepKey, requestJson } from './api.js';
 import { endsOfJourney, forgetEnd, readFilters, setEnd, swapEnds, whenOf, writeFilters } from './form.js';
 import { readLink, writeLink } from './link.js';
 import { createMap, SYDNEY } from './map.js';
@@ -103,7 +103,7 @@ function listAround([lat, lng]) {
   return attempt('Looking for stops…', async () => {
     const place = { lat: lat.toFixed(6), lng: lng.toFixed(6) };
     const query = { ...place, radius: 1000, limit: 50, modes: readFilters().modes };
-    return answered(await askWithKey('nearby', query), ({ stops }) => listStops(stops));
+    return answered(await requestWithKey('nearby', query), ({ stops }) => listStops(stops));
   });
 }
 
@@ -111,7 +111,7 @@ function listFound(text) {
   find('q').value = text;
   return attempt('Searching…', async () => {
     const [response, lines] = await Promise.all([
-      askWithKey('stops/search', { q: text, near: middle() }),
+      requestWithKey('stops/search', { q: text, near: middle() }),
       findLines({ q: text, limit: 8 }),
     ]);
     return answered(response, ({ results }) => {
@@ -127,7 +127,7 @@ function listFound(text) {
 function followBoard(stopId, { isRefresh = false } = {}) {
   return attempt(isRefresh ? null : 'Reading the board…', async () => {
     const filters = readFilters();
-    const response = await askWithKey('departures', {
+    const response = await requestWithKey('departures', {
       stop: stopId,
       modes: filters.modes,
       limit: 20,
@@ -155,7 +155,7 @@ function followBoard(stopId, { isRefresh = false } = {}) {
 /** Follows a run; `stopId` and `leavesAt` are those of the chosen departure. */
 function followRun([runId, stopId, leavesAt], { isRefresh = false } = {}) {
   return attempt(isRefresh ? null : 'Looking for the vehicle…', async () => {
-    const response = await askWithKey(`runs/${encodeURIComponent(runId)}`, { include: 'carriages' });
+    const response = await requestWithKey(`runs/${encodeURIComponent(runId)}`, { include: 'carriages' });
     const line = await lineOf(response.body);
     return answered(response, (run) => {
       showRun(find('result'), run, leavesAt, {
@@ -174,7 +174,7 @@ function followRun([runId, stopId, leavesAt], { isRefresh = false } = {}) {
 
 /** Finds lines; without a timetable there are none. */
 async function findLines(query) {
-  const response = await askWithKey('lines', query).catch(() => null);
+  const response = await requestWithKey('lines', query).catch(() => null);
   return response?.body.lines ?? [];
 }
 
@@ -182,7 +182,7 @@ async function findLines(query) {
 async function lineOf({ line_id: id }) {
   if (id === null) return null;
   if (!linesOfRuns.has(id)) {
-    const response = await askWithKey(`lines/${id}`, { format: 'geojson' }).catch(() => null);
+    const response = await requestWithKey(`lines/${id}`, { format: 'geojson' }).catch(() => null);
     linesOfRuns.set(id, response?.body ?? null);
   }
   return linesOfRuns.get(id);
@@ -197,7 +197,7 @@ function showLineOnMap(lineId) {
   return attempt('Looking for the line…', async () => {
     const { date } = whenOf(readFilters());
     const query = { format: 'geojson', ...(date && { date }) };
-    return answered(await askWithKey(`lines/${encodeURIComponent(lineId)}`, query), (line) => {
+    return answered(await requestWithKey(`lines/${encodeURIComponent(lineId)}`, query), (line) => {
       showLine(find('result'), line, ({ stop_id }) => open({ board: stop_id }));
       clearStops();
       lineShown = line.line_id;
@@ -210,7 +210,7 @@ function showLineOnMap(lineId) {
 
 function listLines(stopId) {
   return attempt('Looking for lines…', async () =>
-    answered(await askWithKey('lines', { stop: stopId, modes: readFilters().modes }), ({ lines }) => {
+    answered(await requestWithKey('lines', { stop: stopId, modes: readFilters().modes }), ({ lines }) => {
       showLines(find('result'), 'Lines of this stop', lines, openLine);
       find('result').append(backToBoard(() => open({ board: stopId })));
       bringIntoView(find('result').querySelector('h2'));
@@ -224,7 +224,7 @@ function showReachOnMap([minutes, ...place]) {
     const filters = readFilters();
     const from = place.join(',');
     const query = { from, minutes, format: 'geojson', modes: filters.modes, ...whenOf(filters) };
-    return answered(await askWithKey('reachable', query), (reach) => {
+    return answered(await requestWithKey('reachable', query), (reach) => {
       showReach(find('result'), reach, Number(minutes), {
         choose: (chosen) => open({ reach: [chosen, ...place] }),
         ...(place.length === 1 && { board: () => open({ board: from }) }),
@@ -239,7 +239,7 @@ function showReachOnMap([minutes, ...place]) {
 /** Follows a journey. Its response has no paths, so the plan's paths are drawn if available. */
 function followJourney(journeyId, { isRefresh = false } = {}) {
   return attempt(isRefresh ? null : 'Looking for the journey…', async () => {
-    const response = await askWithKey(`trips/${encodeURIComponent(journeyId)}`, {});
+    const response = await requestWithKey(`trips/${encodeURIComponent(journeyId)}`, {});
     return answered(response, (now) => {
       showJourney(find('result'), now, followed);
       if (!isRefresh) clearStops();
@@ -273,7 +273,7 @@ function planJourney([from, to]) {
       ...whenOf(filters),
       ...(filters.arriveBy && { arrive_by: 'true' }),
     };
-    return answered(await askWithKey('trips', query), (plan) => {
+    return answered(await requestWithKey('trips', query), (plan) => {
       setEnd('from', plan.origin);
       setEnd('to', plan.destination);
       clearStops();
@@ -299,11 +299,11 @@ function listStops(stops, options) {
 /** Adds the stops in the map window to those listed, except during a search or journey. */
 async function addStopsInWindow() {
   const bbox = map.window(WIDEST_OF_STOPS);
-  const asked = `${bbox} ${readFilters().modes}`;
-  if (!(view?.around || view?.board) || bbox === null || asked === windowShown) return;
-  windowShown = asked;
+  const requested = `${bbox} ${readFilters().modes}`;
+  if (!(view?.around || view?.board) || bbox === null || requested === windowShown) return;
+  windowShown = requested;
   const turn = latest;
-  const response = await askWithKey('stops', { bbox, modes: readFilters().modes }).catch(() => null);
+  const response = await requestWithKey('stops', { bbox, modes: readFilters().modes }).catch(() => null);
   if (response && turn === latest) {
     map.addStops(response.body.stops);
     listNotices();
@@ -317,12 +317,12 @@ async function showVehicles({ isRefresh = false } = {}) {
   // Vehicles would cover the area within reach.
   const isWanted = box.checked && !view?.reach;
   const query = isWanted ? vehiclesQuery() : null;
-  const asked = query && JSON.stringify(query);
-  if (asked === vehiclesShown && !(isRefresh && asked)) return;
-  vehiclesShown = asked;
+  const requested = query && JSON.stringify(query);
+  if (requested === vehiclesShown && !(isRefresh && requested)) return;
+  vehiclesShown = requested;
   latestVehicles += 1;
   const turn = latestVehicles;
-  const response = query && (await askWithKey('vehicles', query).catch((error) => ({ notice: error.message })));
+  const response = query && (await requestWithKey('vehicles', query).catch((error) => ({ notice: error.message })));
   if (turn !== latestVehicles) return;
   vehiclesNote = response?.notice ?? (isWanted && !query ? 'Zoom in to see vehicles.' : null);
   if (!query) map.vehicles.set([]);
@@ -345,7 +345,7 @@ function reportAgeBy({ at, ageSeconds, body }) {
 
 /** Loads the alerts; without them only alert texts are shown. */
 async function readNotices() {
-  const response = find('key').value && (await askWithKey('alerts', { limit: 300 }).catch(() => null));
+  const response = find('key').value && (await requestWithKey('alerts', { limit: 300 }).catch(() => null));
   if (response) notices = new Map(response.body.alerts.map((notice) => [notice.id, notice]));
   tellMore(find('result'), notices);
   listNotices();
@@ -370,7 +370,7 @@ function middle() {
   return `${lat.toFixed(2)},${lng.toFixed(2)}`;
 }
 
-const askWithKey = (path, query) => ask(path, query, find('key').value);
+const requestWithKey = (path, query) => requestJson(path, query, find('key').value);
 
 /** Shows a response: its result, its JSON and its curl command. */
 function answered(response, showBody) {
@@ -452,7 +452,7 @@ function goToReader({ isQuiet = false } = {}) {
 
 /** Finds stops and other places while typing, those near the map's centre first. */
 async function findPlaces(text) {
-  const { body } = await askWithKey('places/search', { q: text, limit: 8, near: middle() });
+  const { body } = await requestWithKey('places/search', { q: text, limit: 8, near: middle() });
   return body.results.map((place) => ({ ...place, hint: [place.type, ...nameModes(place.modes)].join(' · ') }));
 }
 

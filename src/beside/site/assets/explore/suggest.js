@@ -57,18 +57,18 @@ export function suggest(field, { find, onChoose }) {
     onChoose(suggestion);
   }
 
-  async function ask(text) {
+  async function lookUp(text) {
     turn += 1;
-    const asked = turn;
+    const ownTurn = turn;
     const next = await find(text).catch(() => []);
-    if (asked === turn) draw(next);
+    if (ownTurn === turn) draw(next);
   }
 
   field.addEventListener('input', () => {
     const text = field.value.trim();
     clearTimeout(pause);
     if (text.length < MIN_LETTERS) close();
-    else pause = setTimeout(ask, PAUSE_MS, text);
+    else pause = setTimeout(lookUp, PAUSE_MS, text);
   });
   field.addEventListener('keydown', (event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];

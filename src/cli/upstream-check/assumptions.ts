@@ -17,7 +17,7 @@ const REPORT = 'Report it; do not start before it is mended.';
 
 /** Assumptions by the damage if they are wrong, worst first. */
 export const ASSUMPTIONS = {
-  'asked-times-are-sydney': {
+  'requested-times-are-sydney': {
     says: 'The date and time of a request are Sydney local time.',
     evidence: 'recorded',
     breaks: 'Boards and journeys for a given time are ten or eleven hours too late.',
@@ -105,7 +105,7 @@ export const ASSUMPTIONS = {
     check: 'boards and searches of both',
     action: REPORT,
   },
-  'order-of-asked-boards': {
+  'order-of-requested-boards': {
     says: 'Boards for a given time are ordered by the timetable.',
     evidence: 'documented',
     breaks: 'Two minutes of overlap between pages may not be enough for late vehicles.',

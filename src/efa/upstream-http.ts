@@ -31,7 +31,7 @@ type HttpCall = { apiKey: string; timeoutMs: number; signal?: AbortSignal | unde
  * (`realtime/polling/feed-client.ts`) are few and large, schedule files go to disk, and the operator's check accepts any
  * status.
  */
-export class AuthorityHttp {
+export class UpstreamHttp {
   readonly #options;
   readonly #basePath: string;
   readonly #origin: string;
@@ -51,7 +51,7 @@ export class AuthorityHttp {
     /** Limits how many large bodies are read at once. */
     readLarge?: ReturnType<typeof createConcurrencyLimit>;
     /** Receives upstream's clock time from each response. */
-    clock?: Pick<AuthorityClock, 'note'> | undefined;
+    clock?: Pick<UpstreamClock, 'note'> | undefined;
     now: () => Date;
   }) {
     const { url, connections, connectTimeoutMs, proxyUrl } = options;
@@ -219,7 +219,7 @@ const MAX_SKEW_MS = 5000;
 const DATE_STEP_MS = 1000;
 
 /** Compares upstream's clock, taken from the `Date` header of its responses, with ours. */
-export class AuthorityClock {
+export class UpstreamClock {
   /** How far upstream's clock is ahead at least, in milliseconds; null before the first response. */
   skewMs: number | null = null;
   readonly #log: Log;

@@ -3,7 +3,7 @@ import { boardFor, makeBoard, makeTrip } from './responses.ts';
 
 /*
  * Upstream in its own process: every response takes a fixed time.
- * `node bench/miss-path/authority.ts MILLISECONDS BOARD_BYTES TRIP_BYTES`
+ * `node bench/miss-path/upstream.ts MILLISECONDS BOARD_BYTES TRIP_BYTES`
  */
 const [milliseconds, boardBytes, tripBytes] = process.argv.slice(2).map(Number);
 const board = makeBoard(boardBytes ?? 0, new Date());

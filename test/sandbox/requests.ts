@@ -21,7 +21,7 @@ type Query = Record<string, string>;
 
 const COMMON = { outputFormat: 'rapidJSON', coordOutputFormat: 'EPSG:4326' };
 
-export function ask(sandbox: Sandbox, endpoint: string, query: Query, init: RequestInit = {}): Promise<Response> {
+export function send(sandbox: Sandbox, endpoint: string, query: Query, init: RequestInit = {}): Promise<Response> {
   const parameters = new URLSearchParams({ ...COMMON, ...query });
   return fetch(`${sandbox.url}/${endpoint}?${parameters}`, {
     headers: { authorization: `apikey ${API_KEY}` },
@@ -30,7 +30,7 @@ export function ask(sandbox: Sandbox, endpoint: string, query: Query, init: Requ
 }
 
 async function answer<Body>(sandbox: Sandbox, endpoint: string, query: Query): Promise<Body> {
-  const response = await ask(sandbox, endpoint, query);
+  const response = await send(sandbox, endpoint, query);
   return (await response.json()) as Body;
 }
 

@@ -4,10 +4,11 @@ import { parseArgs, parseEnv } from 'node:util';
 import { type Config, ConfigError, readConfig, VARIABLES } from '../config.ts';
 import { deadlinesFrom, MINUTE_MS } from '../core/clock.ts';
 import { openRedis } from '../core/redis/shared-redis.ts';
-import { AuthorityHttp } from '../efa/authority-http.ts';
+import { UpstreamHttp } from '../efa/upstream-http.ts';
 import type { Meter } from '../upstream/budget/meter.ts';
 import { createSharedMeters } from '../upstream/protection.ts';
-import { ASSUMPTIONS } from './authority-check/assumptions.ts';
+import { allowEarlyEnd, UsageError } from './command.ts';
+import { ASSUMPTIONS } from './upstream-check/assumptions.ts';
 import {
   exitCodeOf,
   KeyRefused,
@@ -16,8 +17,7 @@ import {
   type Result,
   runCheck,
   type Transport,
-} from './authority-check/check.ts';
-import { allowEarlyEnd, UsageError } from './command.ts';
+} from './upstream-check/check.ts';
 
 /**
  * 0: all holds, 1: something is silently wrong, 2: usage or configuration, 3: key refused, 4: only cost differs, 5:
@@ -25,8 +25,8 @@ import { allowEarlyEnd, UsageError } from './command.ts';
  */
 type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 
-const USAGE = `npm run authority -- check    tests the assumptions of the service about upstream
-npm run authority -- config   prints every setting with its source, and contradictions
+const USAGE = `npm run upstream -- check    tests the assumptions of the service about upstream
+npm run upstream -- config   prints every setting with its source, and contradictions
 
 Exit codes of check: 0 all holds, 1 something differs that callers would see, 2 usage or configuration,
 3 the key was refused, 4 only the cost differs, 5 upstream cannot be reached, 6 something is not settled.
@@ -52,7 +52,7 @@ interface Surroundings {
 }
 
 /** Runs one command and returns the exit code of the process. */
-export async function runAuthority(args: string[], surroundings: Surroundings): Promise<ExitCode> {
+export async function runUpstreamCommand(args: string[], surroundings: Surroundings): Promise<ExitCode> {
   const { env, dotEnv = {}, print } = surroundings;
   try {
     const { values, positionals } = parseArgs({
@@ -77,7 +77,7 @@ export async function runAuthority(args: string[], surroundings: Surroundings): 
 
 async function check({ env, print, intervalMs = CALL_INTERVAL_MS, now = Date.now }: Surroundings): Promise<ExitCode> {
   const config = readConfig(env);
-  if (config.upstream.kind !== 'authority')
+  if (config.upstream.kind !== 'real')
     throw new UsageError('UPSTREAM_API_KEY must be set: there is nothing to check without it.');
   const { upstream } = config;
   const budget = await openBudget(config, upstream.apiKeys);
@@ -147,7 +147,7 @@ function connect(
   { budget, intervalMs, now }: { budget: { take(): Promise<void> }; intervalMs: number; now: () => number },
 ): { transport: Transport; close(): Promise<unknown> } {
   const open = (base: string, accept: string) =>
-    new AuthorityHttp({
+    new UpstreamHttp({
       url: base,
       connections: 16,
       connectTimeoutMs: CALL_MS,
@@ -229,7 +229,7 @@ function describeConfig(env: NodeJS.ProcessEnv, dotEnv: NodeJS.ProcessEnv, print
 
 /** Lists settings that the service accepts but that contradict each other. */
 function contradictions({ upstream, upstreamLimits, publicUrl, trustProxy, smtpUrl }: Config, env: NodeJS.ProcessEnv) {
-  const isReal = upstream.kind === 'authority';
+  const isReal = upstream.kind === 'real';
   const isLocal = ['localhost', '127.0.0.1'].includes(new URL(publicUrl).hostname);
   const sentences = {
     'UPSTREAM_RPS is above the 5 calls a second that a key is given.': isReal && upstreamLimits.rps > 5,
@@ -255,11 +255,11 @@ function maskSecrets(name: string, value: string): string {
   return parts.join(', ');
 }
 
-/** `npm run authority -- check | config` */
+/** `npm run upstream -- check | config` */
 if (import.meta.main) {
   allowEarlyEnd();
   const dotEnv = existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {};
-  process.exitCode = await runAuthority(process.argv.slice(2), {
+  process.exitCode = await runUpstreamCommand(process.argv.slice(2), {
     env: { ...dotEnv, ...process.env },
     dotEnv,
     print: (text) => process.stdout.write(`${text}\n`),

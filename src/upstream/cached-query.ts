@@ -1,6 +1,6 @@
 import { type Clock, type Deadlines, within } from '../core/clock.ts';
 import type { SingleFlight } from '../core/single-flight.ts';
-import type { AskOptions, Priority, UpstreamResponse } from '../efa/ask.ts';
+import type { Priority, QueryOptions, UpstreamResponse } from '../efa/query-upstream.ts';
 import { freshnessClassOf, isKeptWhole, type PayloadOf, requestKey, type UpstreamRequest } from '../efa/request.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { FRESHNESS_WINDOWS, type Freshness, type FreshnessWindow } from '../transit/freshness.ts';
@@ -23,10 +23,10 @@ interface Lookup {
 }
 
 /**
- * Adds the cache to `ask`. Returns a fresh cached response, else that of a call, else a stale cached one; else throws the
+ * Adds the cache to `call`. Returns a fresh cached response, else that of a call, else a stale cached one; else throws the
  * call's error.
  */
-export function createCachedAsk(layers: {
+export function createCachedQuery(layers: {
   call: ReturnType<typeof createGuardedCall>['call'];
   cache: ResponseCache;
   flights: SingleFlight<UpstreamResponse<unknown>, Ticket>;
@@ -49,16 +49,16 @@ export function createCachedAsk(layers: {
   };
   const failures = new FailureMemory(now, pauses);
 
-  async function ask<Kind extends UpstreamRequest>(
+  async function queryUpstream<Kind extends UpstreamRequest>(
     request: Kind,
-    options: AskOptions = {},
+    options: QueryOptions = {},
   ): Promise<UpstreamResponse<PayloadOf<Kind>>> {
     const window = FRESHNESS_WINDOWS[freshnessClassOf(request)];
     const lookup = { request, key: requestKey(request), window, priority: options.priority ?? 'low' };
     return (await respond(lookup, options)) as UpstreamResponse<PayloadOf<Kind>>;
   }
 
-  async function respond(lookup: Lookup, options: AskOptions): Promise<UpstreamResponse<unknown>> {
+  async function respond(lookup: Lookup, options: QueryOptions): Promise<UpstreamResponse<unknown>> {
     const { key, window, priority } = lookup;
     const cached = cache.find(key, window);
     if (cached && isFresh(cached, lookup)) return countAnswer('cache', await fromCache(cached, lookup, null));
@@ -78,7 +78,7 @@ export function createCachedAsk(layers: {
     }
   }
 
-  async function refresh(lookup: Lookup, isStaleAtHand: boolean, { accounts, signal }: AskOptions) {
+  async function refresh(lookup: Lookup, isStaleAtHand: boolean, { accounts, signal }: QueryOptions) {
     const failure = failures.find(lookup.key);
     if (failure) throw failure;
     const ticket: Ticket = { priority: lookup.priority, accounts: accounts ? [accounts] : [] };
@@ -138,7 +138,7 @@ export function createCachedAsk(layers: {
     return response;
   }
 
-  return { ask, counts };
+  return { queryUpstream, counts };
 }
 
 /** Whether a call was made and failed, as opposed to refused beforehand. */

@@ -32,7 +32,7 @@ export const MAX_WAITING: Readonly<Record<Priority, number>> = {
 };
 
 /** Options for the layers that limit calls; the client itself uses only the signal. */
-export interface AskOptions {
+export interface QueryOptions {
   /** Default `low`. */
   priority?: Priority;
   /** The accounts waiting for the response. Others may join while the request is in flight. */
@@ -45,27 +45,27 @@ export interface AskOptions {
  * Sends a request to upstream. The layers of `upstream/` wrap this function and pass the request on unchanged. Rejects only
  * with `ApiError` (502, 503, 504).
  */
-export type Ask = <Asked extends UpstreamRequest>(
-  request: Asked,
-  options?: AskOptions,
-) => Promise<UpstreamResponse<PayloadOf<Asked>>>;
+export type QueryUpstream = <Requested extends UpstreamRequest>(
+  request: Requested,
+  options?: QueryOptions,
+) => Promise<UpstreamResponse<PayloadOf<Requested>>>;
 
-/** The client's own `Ask`, closest to upstream. */
-export type AskAuthority = <Asked extends UpstreamRequest>(
-  request: Asked,
-  options?: AskOptions,
-) => Promise<ReceivedResponse<PayloadOf<Asked>>>;
+/** The client's own `QueryUpstream`, closest to upstream. */
+export type CallUpstream = <Requested extends UpstreamRequest>(
+  request: Requested,
+  options?: QueryOptions,
+) => Promise<ReceivedResponse<PayloadOf<Requested>>>;
 
 /**
- * Wraps `ask` to notify listeners, in order, of each response from a call, but not of cached ones. They finish before the
+ * Wraps `queryUpstream` to notify listeners, in order, of each response from a call, but not of cached ones. They finish before the
  * caller continues.
  */
 export function notifyOfCalls(
-  ask: Ask,
+  queryUpstream: QueryUpstream,
   ...listeners: ((request: UpstreamRequest, response: UpstreamResponse<unknown>) => void | Promise<void>)[]
-): Ask {
+): QueryUpstream {
   return async (request, options) => {
-    const response = await ask(request, options);
+    const response = await queryUpstream(request, options);
     if (freshnessOf(response).source === 'upstream') for (const tell of listeners) await tell(request, response);
     return response;
   };

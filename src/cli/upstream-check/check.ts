@@ -2,14 +2,14 @@ import { Runs } from '../../boards/runs.ts';
 import { monitorBoards } from '../../boards/source.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { createIdSigner } from '../../core/signer.ts';
-import type { Ask, AskOptions, UpstreamResponse } from '../../efa/ask.ts';
-import { AuthorityClock } from '../../efa/authority-http.ts';
 import { readPayload } from '../../efa/client.ts';
 import { type DeparturePage, type DeparturesRequest, EVENTS_PER_PAGE, readPage } from '../../efa/departure-page.ts';
 import { unexpectedStatus } from '../../efa/failure.ts';
+import type { QueryOptions, QueryUpstream, UpstreamResponse } from '../../efa/query-upstream.ts';
 import { toRequest, type UpstreamRequest } from '../../efa/request.ts';
 import { readObject } from '../../efa/response/field.ts';
 import { readStopPoint } from '../../efa/stop-point.ts';
+import { UpstreamClock } from '../../efa/upstream-http.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { upstreamFailed } from '../../errors/messages.ts';
 import { stopSearchQuery, toStopSearchRequest } from '../../operations/stop-search/query.ts';
@@ -99,7 +99,7 @@ interface Part {
 const PARTS: readonly Part[] = [
   { settles: ['only-401-refuses-a-key', 'daily-quota', 'sizes-and-times'], calls: 2, run: checkKey },
   { settles: ['full-page-is-40', 'filters-hold'], calls: 3, run: checkPages },
-  { settles: ['asked-times-are-sydney', 'order-of-asked-boards'], calls: 2, run: checkTimes },
+  { settles: ['requested-times-are-sydney', 'order-of-requested-boards'], calls: 2, run: checkTimes },
   { settles: ['group-and-platform-ids', 'unknown-is-200', 'empty-is-not-unknown'], calls: 4, run: checkStops },
   { settles: ['calls-of-a-run', 'arrivals', 'notices-by-add-info'], calls: 3, run: checkFurther },
   { settles: ['two-filters-in-one-coord', 'canberra-is-served'], calls: 4, run: checkCoord },
@@ -127,7 +127,7 @@ export async function runCheck(options: CheckOptions): Promise<{ results: Result
 class Check {
   readonly options: CheckOptions;
   readonly notes: string[] = [];
-  readonly clock: AuthorityClock;
+  readonly clock: UpstreamClock;
   readonly pages: DeparturePage[] = [];
   calls = 0;
   /** Consecutive calls without a response. */
@@ -139,7 +139,7 @@ class Check {
   constructor(options: CheckOptions) {
     this.options = options;
     const warn = (_fields: object, message: string) => void this.notes.push(message);
-    this.clock = new AuthorityClock({ warn, info: () => {} });
+    this.clock = new UpstreamClock({ warn, info: () => {} });
   }
 
   /** `verdict` may say whether the assumption holds. */
@@ -189,17 +189,20 @@ class Check {
    * Makes the service's own request and reads the response as the service does. Further lookups by the service are refused, as
    * when calls are scarce, because the check has not announced them.
    */
-  ask(id: string, overrides: Partial<Step> = {}): Ask {
-    const ask = async (request: UpstreamRequest, { priority }: AskOptions = {}): Promise<UpstreamResponse<unknown>> => {
+  queryFor(id: string, overrides: Partial<Step> = {}): QueryUpstream {
+    const queryUpstream = async (
+      request: UpstreamRequest,
+      { priority }: QueryOptions = {},
+    ): Promise<UpstreamResponse<unknown>> => {
       if (priority === 'background') throw upstreamFailed(new Error('not a call of the check'));
       return responseOf(await this.send({ id, path: pathOf(request), ...overrides }), request);
     };
-    return ask as Ask;
+    return queryUpstream as QueryUpstream;
   }
 
   /** The page, or the error that a caller would get. */
-  async page(id: string, request: Partial<DeparturesRequest> = {}, ask = this.ask(id)) {
-    const page = await orApiError(readPage(ask, { ...TOWN_HALL_BOARD, ...request }));
+  async page(id: string, request: Partial<DeparturesRequest> = {}, queryUpstream = this.queryFor(id)) {
+    const page = await orApiError(readPage(queryUpstream, { ...TOWN_HALL_BOARD, ...request }));
     if (!(page instanceof ApiError)) this.pages.push(page);
     return page;
   }
@@ -210,7 +213,7 @@ class Check {
     const run = () => Promise.reject(new Error('no operation'));
     // The IDs are never sent to anyone.
     const ids = createIdSigner(['']);
-    return { ask: this.ask(id), boards: monitorBoards, runs, now, ids, run };
+    return { queryUpstream: this.queryFor(id), boards: monitorBoards, runs, now, ids, run };
   }
 }
 
@@ -249,7 +252,7 @@ async function checkKey(check: Check): Promise<void> {
   const good = await check.send({ id: 'key-good', path });
   if (good.status === 401 || good.status === 403)
     throw new KeyRefused(`status ${good.status} ${good.headers['x-error-detail'] ?? ''}`.trim());
-  const first = await check.page('key-good', {}, ((request) => responseOf(good, request)) as Ask);
+  const first = await check.page('key-good', {}, ((request) => responseOf(good, request)) as QueryUpstream);
   if (first instanceof ApiError) check.notes.push(`the board of Town Hall cannot be read: ${causeOf(first)}`);
 
   const otherHeaders = Object.entries(good.headers).filter(([name]) => !ORDINARY_HEADERS.test(name));
@@ -300,7 +303,7 @@ async function checkTimes(check: Check): Promise<void> {
     const page = await check.page(`board-in-${minutes}`, { at: toSydneyWallClock(new Date(requestedAt)) });
     const departures = page instanceof ApiError ? [] : page.departures;
     if (departures.length === 0) {
-      check.see('asked-times-are-sydney', 'UNKNOWN', `in ${minutes} minutes: nothing leaves`);
+      check.see('requested-times-are-sydney', 'UNKNOWN', `in ${minutes} minutes: nothing leaves`);
       continue;
     }
     const times = departures.map(({ plannedAt }) => plannedAt);
@@ -308,13 +311,14 @@ async function checkTimes(check: Check): Promise<void> {
     // A vehicle that is late is listed although it was planned earlier.
     const isRight = offMinutes > -60 && offMinutes < 180;
     const first = `the first departure is ${offMinutes} minutes after the requested time`;
-    check.see('asked-times-are-sydney', isRight, first);
+    check.see('requested-times-are-sydney', isRight, first);
     const isByPlan = isSorted(times);
     const isByEstimate = isSorted(
       departures.map(({ plannedAt, state }) => (state.kind === 'live' ? state.leavesAt : plannedAt)),
     );
-    if (isByPlan === isByEstimate) check.see('order-of-asked-boards', 'UNKNOWN', 'the order of departures fits both');
-    else check.see('order-of-asked-boards', isByPlan, `ordered by ${isByPlan ? 'the timetable' : 'estimates'}`);
+    if (isByPlan === isByEstimate)
+      check.see('order-of-requested-boards', 'UNKNOWN', 'the order of departures fits both');
+    else check.see('order-of-requested-boards', isByPlan, `ordered by ${isByPlan ? 'the timetable' : 'estimates'}`);
   }
 }
 
@@ -387,7 +391,7 @@ function jsonOf(status: number, body: Buffer): unknown {
 
 async function checkCoord(check: Check): Promise<void> {
   const stopsAround = async (id: string, place: { lat: number; lng: number }, radiusMetres: number) => {
-    const response = await orApiError(check.ask(id)({ kind: 'coord', ...place, radiusMetres }));
+    const response = await orApiError(check.queryFor(id)({ kind: 'coord', ...place, radiusMetres }));
     if (response instanceof ApiError) return response;
     const points = response.payload.locations.flatMap((location) => readStopPoint(location) ?? []);
     const { stops } = await mapNearbyStops(response.payload, { ...place, radius: radiusMetres }, NO_REGISTER);
@@ -426,7 +430,7 @@ async function checkSearch(check: Check): Promise<void> {
 
 /** Returns the number of stops found, or -1 for an error. */
 async function search(check: Check, id: string, q: string): Promise<{ count: number; saw: string }> {
-  const response = await orApiError(check.ask(id)(toStopSearchRequest(stopSearchQuery.parse({ q }))));
+  const response = await orApiError(check.queryFor(id)(toStopSearchRequest(stopSearchQuery.parse({ q }))));
   if (response instanceof ApiError) return { count: -1, saw: causeOf(response) };
   const { results } = await rankMatches(response.payload, ['stop'], undefined);
   return { count: results.length, saw: `${results.length} stops` };
@@ -458,7 +462,7 @@ async function checkTrips(check: Check): Promise<void> {
   }
   seeUnknown(check, 'a journey to', await plan('trip-unknown', { to: UNKNOWN_STOP }));
   const sameStop = await orApiError(
-    check.ask('trip-same-ends')({ kind: 'trip', from: TOWN_HALL, to: TOWN_HALL, at: null, isArrival: false }),
+    check.queryFor('trip-same-ends')({ kind: 'trip', from: TOWN_HALL, to: TOWN_HALL, at: null, isArrival: false }),
   );
   const journeys = describe(sameStop, ({ payload }) => `${payload.journeys.length} journeys`);
   check.notes.push(`a journey from a stop to itself: ${journeys}`);

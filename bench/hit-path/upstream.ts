@@ -11,7 +11,7 @@ const board = JSON.stringify(departureMonitor(...LEAVES));
 const trip = JSON.stringify({ ...tripResponse, journeys: Array.from({ length: JOURNEYS }, longJourney) });
 
 /** Upstream's response to a request: a board of twenty departures, or journeys with long paths. */
-export function answerOfAuthority(url: string | undefined): string {
+export function responseOfUpstream(url: string | undefined): string {
   return url?.includes('/trip?') ? trip : board;
 }
 

@@ -2,14 +2,14 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DateTime } from 'luxon';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { runAuthority } from '#src/cli/authority.ts';
-import { ASSUMPTIONS, type AssumptionId } from '#src/cli/authority-check/assumptions.ts';
+import { runUpstreamCommand } from '#src/cli/upstream.ts';
+import { ASSUMPTIONS, type AssumptionId } from '#src/cli/upstream-check/assumptions.ts';
 import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { startRedis } from '#test/support/redis.ts';
 
 /** A Tuesday, 8 a.m. in Sydney. */
 const NOW = Date.parse('2026-11-23T21:00:00Z');
-const KEY = 'the-secret-key-of-the-authority';
+const KEY = 'the-secret-key-of-upstream';
 
 interface Reply {
   status: number;
@@ -24,18 +24,18 @@ interface Difference {
 }
 
 let sandbox: Sandbox;
-let authority: Server;
+let upstream: Server;
 let url: string;
 let difference: Difference = {};
 
 beforeAll(async () => {
   sandbox = await startSandbox({ apiKey: KEY, now: () => new Date(NOW) });
   const { origin } = new URL(sandbox.url);
-  authority = createServer(async (request, response) => {
-    const asked = new URL(request.url ?? '/', origin);
-    difference.request?.(asked);
+  upstream = createServer(async (request, response) => {
+    const sent = new URL(request.url ?? '/', origin);
+    difference.request?.(sent);
     const key = request.headers.authorization?.replace('apikey ', '') ?? '';
-    const received = await fetch(asked, { headers: { authorization: `apikey ${key}`, 'accept-encoding': 'gzip' } });
+    const received = await fetch(sent, { headers: { authorization: `apikey ${key}`, 'accept-encoding': 'gzip' } });
     const body = Buffer.from(await received.arrayBuffer());
     const headers = {
       date: new Date(NOW).toUTCString(),
@@ -43,11 +43,11 @@ beforeAll(async () => {
       'x-quota-limit': '60000',
     };
     const reply: Reply = { status: received.status, headers, body };
-    difference.reply?.(reply, asked);
+    difference.reply?.(reply, sent);
     response.writeHead(reply.status, reply.headers).end(reply.body);
   });
-  await new Promise<void>((resolve) => authority.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(authority.address() as AddressInfo).port}`;
+  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`;
 });
 
 afterEach(() => {
@@ -55,14 +55,14 @@ afterEach(() => {
 });
 
 afterAll(async () => {
-  authority.closeAllConnections();
-  authority.close();
+  upstream.closeAllConnections();
+  upstream.close();
   await sandbox.close();
 });
 
 async function run(args: string[], env: Record<string, string> = {}) {
   const lines: string[] = [];
-  const exitCode = await runAuthority(args, {
+  const exitCode = await runUpstreamCommand(args, {
     env: { UPSTREAM_URL: `${url}/v1/tp`, UPSTREAM_API_KEY: KEY, ...env },
     print: (text) => lines.push(text),
     intervalMs: 0,
@@ -79,15 +79,15 @@ interface Body {
 /** Changes the body that the endpoint sends. */
 const changed =
   (endpoint: string, change: (body: Body, url: URL) => object) =>
-  (reply: Reply, asked: URL): void => {
-    if (!asked.pathname.endsWith(endpoint) || reply.status !== 200) return;
-    reply.body = Buffer.from(JSON.stringify(change(JSON.parse(reply.body.toString()), asked)));
+  (reply: Reply, sent: URL): void => {
+    if (!sent.pathname.endsWith(endpoint) || reply.status !== 200) return;
+    reply.body = Buffer.from(JSON.stringify(change(JSON.parse(reply.body.toString()), sent)));
   };
 const UNKNOWN = {
   version: '10',
   systemMessages: [{ type: 'error', module: 'BROKER', code: -2000, text: 'stop invalid' }],
 };
-const is = (name: string, value: string) => (asked: URL) => asked.searchParams.get(name) === value;
+const is = (name: string, value: string) => (sent: URL) => sent.searchParams.get(name) === value;
 
 function setStatus(reply: Reply, status: number, isWanted: boolean): void {
   if (isWanted) reply.status = status;
@@ -110,16 +110,16 @@ const DIFFERENCES: [name: string, id: AssumptionId, difference: Difference, sees
   [
     'unknown stops are 404',
     'unknown-is-200',
-    { reply: (reply, asked) => setStatus(reply, 404, asked.search.includes('99999999')) },
+    { reply: (reply, sent) => setStatus(reply, 404, sent.search.includes('99999999')) },
     'an unknown stop: UPSTREAM_ERROR',
   ],
   [
-    'asked times are UTC',
-    'asked-times-are-sydney',
+    'requested times are UTC',
+    'requested-times-are-sydney',
     {
       request({ searchParams }) {
-        const asked = `${searchParams.get('itdDate')} ${searchParams.get('itdTime')}`;
-        const time = DateTime.fromFormat(asked, 'yyyyMMdd HHmm', { zone: 'utc' }).setZone('Australia/Sydney');
+        const sent = `${searchParams.get('itdDate')} ${searchParams.get('itdTime')}`;
+        const time = DateTime.fromFormat(sent, 'yyyyMMdd HHmm', { zone: 'utc' }).setZone('Australia/Sydney');
         if (!time.isValid) return;
         searchParams.set('itdDate', time.toFormat('yyyyMMdd'));
         searchParams.set('itdTime', time.toFormat('HHmm'));
@@ -150,7 +150,7 @@ const DIFFERENCES: [name: string, id: AssumptionId, difference: Difference, sees
   [
     'Canberra is not served',
     'canberra-is-served',
-    { reply: changed('coord', (body, asked) => (asked.search.includes('149.13') ? { ...body, locations: [] } : body)) },
+    { reply: changed('coord', (body, sent) => (sent.search.includes('149.13') ? { ...body, locations: [] } : body)) },
     '0 stops around -35.278,149.13',
   ],
   [
@@ -161,7 +161,7 @@ const DIFFERENCES: [name: string, id: AssumptionId, difference: Difference, sees
   ],
   [
     'boards for a time are ordered by estimates',
-    'order-of-asked-boards',
+    'order-of-requested-boards',
     { reply: changed('departure_mon', (body) => ({ ...body, stopEvents: byEstimate(body.stopEvents) })) },
     'ordered by estimates',
   ],
@@ -169,8 +169,8 @@ const DIFFERENCES: [name: string, id: AssumptionId, difference: Difference, sees
     'feeds have other ids',
     'feed-ids-match',
     {
-      request(asked) {
-        if (asked.pathname.includes('gtfs')) asked.pathname = '/v1/gtfs/realtime/ferries/sydneyferries';
+      request(sent) {
+        if (sent.pathname.includes('gtfs')) sent.pathname = '/v1/gtfs/realtime/ferries/sydneyferries';
       },
     },
     'sydneytrains: 0 of',
@@ -178,7 +178,7 @@ const DIFFERENCES: [name: string, id: AssumptionId, difference: Difference, sees
   [
     'groups have no board',
     'group-and-platform-ids',
-    { reply: changed('departure_mon', (body, asked) => (is('name_dm', 'G201023')(asked) ? UNKNOWN : body)) },
+    { reply: changed('departure_mon', (body, sent) => (is('name_dm', 'G201023')(sent) ? UNKNOWN : body)) },
     'board of G201023: ',
   ],
   [
@@ -194,7 +194,7 @@ const DIFFERENCES: [name: string, id: AssumptionId, difference: Difference, sees
   [
     'journeys from positions fail',
     'trip-options',
-    { reply: (reply, asked) => setStatus(reply, 500, is('type_origin', 'coord')(asked)) },
+    { reply: (reply, sent) => setStatus(reply, 500, is('type_origin', 'coord')(sent)) },
     'from a position: upstream answered 500',
   ],
   [
@@ -233,8 +233,8 @@ it.each(DIFFERENCES)(
 
 it('an assumption stays unsettled if its response cannot be received, and all other results remain', async () => {
   difference = {
-    reply(reply, asked) {
-      if (is('name_sf', 'townhal')(asked)) reply.headers['content-encoding'] = 'gzip';
+    reply(reply, sent) {
+      if (is('name_sf', 'townhal')(sent)) reply.headers['content-encoding'] = 'gzip';
     },
   };
   const { exitCode, output } = await run(['check']);
@@ -267,9 +267,9 @@ it('the upstream check does not report that all assumptions hold if upstream doe
 });
 
 it('the upstream check makes no call that it has not announced, even where the service would look up a station’s name', async () => {
-  const asked: string[] = [];
+  const sent: string[] = [];
   difference = {
-    request: ({ pathname }) => void asked.push(pathname),
+    request: ({ pathname }) => void sent.push(pathname),
     reply(reply, { pathname }) {
       // The service looks up station names only for bus stands, as at an interchange.
       if (pathname.endsWith('/trip'))
@@ -278,7 +278,7 @@ it('the upstream check makes no call that it has not announced, even where the s
   };
   const { output } = await run(['check']);
   const [, announced] = /makes up to (\d+) calls/.exec(output) ?? [];
-  expect(asked).toHaveLength(Number(announced));
+  expect(sent).toHaveLength(Number(announced));
 });
 
 it('the upstream check exits with 3 for a refused key, 5 when upstream is unreachable, and 2 if it cannot check anything', async () => {
@@ -344,6 +344,6 @@ it('the configuration report names upstream settings that the service does not k
 it('the configuration report knows the variables of OpenTelemetry, which the service passes on', async () => {
   const dotEnv = { OTEL_LOGS_EXPORTER: 'otlp', OTEL_SERVICE_NAME: 'transit', PORTS: '3000' };
   const lines: string[] = [];
-  await runAuthority(['config'], { env: { ...dotEnv, SANDBOX: '1' }, dotEnv, print: (text) => lines.push(text) });
+  await runUpstreamCommand(['config'], { env: { ...dotEnv, SANDBOX: '1' }, dotEnv, print: (text) => lines.push(text) });
   expect(lines.filter((line) => line.startsWith('Unknown'))).toEqual(['Unknown setting PORTS in .env.']);
 });
