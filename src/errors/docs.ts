@@ -254,7 +254,7 @@ export const ERROR_DOCS: Record<
     retry: 'Yes, after 5 seconds, then double the wait each time, up to a minute.',
   },
   SERVICE_UNAVAILABLE: {
-    title: 'The service accepts no requests right now',
+    title: 'The service cannot handle this request right now',
     cause:
       'This server is overloaded, is shutting down, cannot reach its key store, has no timetable yet, or has too many open connections. Your key is neither refused nor charged.',
     fix: [
