@@ -144,12 +144,12 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   if (variables.UPSTREAM_URL && !variables.UPSTREAM_API_KEY && !isLoopback(variables.UPSTREAM_URL)) {
     problems.push('UPSTREAM_API_KEY must be set when UPSTREAM_URL is not on this machine');
   }
-  const usesUpstream = Boolean(variables.UPSTREAM_URL || variables.UPSTREAM_API_KEY);
-  if (!usesUpstream) problems.push(...reasonsAgainstSandbox(variables));
-  if (usesUpstream && variables.SANDBOX === '1') {
+  const isReal = Boolean(variables.UPSTREAM_URL || variables.UPSTREAM_API_KEY);
+  if (!isReal) problems.push(...reasonsAgainstSandbox(variables));
+  if (isReal && variables.SANDBOX === '1') {
     problems.push('SANDBOX must not be 1 when UPSTREAM_API_KEY or UPSTREAM_URL is set: remove one of them');
   }
-  if (usesUpstream && variables.REDIS_URL) {
+  if (isReal && variables.REDIS_URL) {
     for (const [name, reason] of Object.entries(SAME_ON_ALL_INSTANCES)) {
       if (!variables[name]) problems.push(`${name} must be set when REDIS_URL is: ${reason}`);
     }
@@ -166,17 +166,17 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     /** Base of the `docs` link in every error, without a trailing slash. */
     docsUrl: `${publicUrl}/docs`,
     /** Where data comes from: Transport for NSW (or another server at `url`), or the embedded sandbox. */
-    upstream: usesUpstream
+    upstream: isReal
       ? { kind: 'real' as const, url: data.UPSTREAM_URL ?? REAL_UPSTREAM_URL, apiKeys: data.UPSTREAM_API_KEY }
       : { kind: 'sandbox' as const },
     /** HTTP proxy for upstream calls and feeds; null: none. */
-    upstreamProxy: (usesUpstream && data.UPSTREAM_PROXY) || null,
+    upstreamProxy: (isReal && data.UPSTREAM_PROXY) || null,
     /** Limits of each upstream key; unlimited in the sandbox. */
-    upstreamLimits: usesUpstream ? { rps: data.UPSTREAM_RPS, dailyBudget: data.UPSTREAM_DAILY_BUDGET } : UNLIMITED,
+    upstreamLimits: isReal ? { rps: data.UPSTREAM_RPS, dailyBudget: data.UPSTREAM_DAILY_BUDGET } : UNLIMITED,
     /** The local timetable. `hasBundle`: also import the bundle of all operators. */
     timetable: {
-      mode: data.TIMETABLE?.mode ?? (usesUpstream ? 'auto' : 'on'),
-      hasBundle: data.TIMETABLE?.hasBundle || !usesUpstream,
+      mode: data.TIMETABLE?.mode ?? (isReal ? 'auto' : 'on'),
+      hasBundle: data.TIMETABLE?.hasBundle || !isReal,
     },
     /** Where journeys come from. */
     journeys: data.JOURNEYS,
