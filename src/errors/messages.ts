@@ -184,8 +184,11 @@ export function noTimetable(): ApiError {
 }
 
 export function stopping(what: 'request' | 'stream'): ApiError {
-  const detail = { request: ', and the request did not arrive in time.', stream: '. Connect again.' }[what];
-  return new ApiError('SERVICE_UNAVAILABLE', `This server is stopping${detail}`, {
+  const message = {
+    request: 'This server is stopping, and the request did not arrive in time.',
+    stream: 'This server is stopping. Connect again.',
+  }[what];
+  return new ApiError('SERVICE_UNAVAILABLE', message, {
     ...retryAfter(5),
     unavailable: 'overload',
   });
