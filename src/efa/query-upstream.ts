@@ -57,8 +57,8 @@ export type CallUpstream = <Requested extends UpstreamRequest>(
 ) => Promise<ReceivedResponse<PayloadOf<Requested>>>;
 
 /**
- * Wraps `queryUpstream` to notify listeners, in order, of each response from a call, but not of cached ones. They finish before the
- * caller continues.
+ * Wraps `queryUpstream` to notify listeners, in order, of each response from a call, but not of cached ones. They finish before
+ * the caller continues.
  */
 export function notifyOfCalls(
   queryUpstream: QueryUpstream,

@@ -82,8 +82,8 @@ function findRailOrFerry(productClass: number): Mode | null {
 }
 
 /**
- * Wraps `queryUpstream` so that the sandbox can rehearse failures. Each rehearsed failure gets a protection of its own, built from
- * `guard`, so it affects no other request and has the same outcome every time.
+ * Wraps `queryUpstream` so that the sandbox can rehearse failures. Each rehearsed failure gets a protection of its own, built
+ * from `guard`, so it affects no other request and has the same outcome every time.
  */
 export function withRehearsals(queryUpstream: QueryUpstream, guard: ProtectionOptions): QueryUpstream {
   const isolated = new Map<string, QueryUpstream>();

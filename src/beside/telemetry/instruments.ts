@@ -147,7 +147,8 @@ export function recordBoard({ origin, departures }: Shown, traffic: Traffic, { b
 }
 
 /**
- * Wraps `callUpstream` to record every call. Place it next to upstream, inside all caches. Calls `onResponse` on each successful response.
+ * Wraps `callUpstream` to record every call. Place it next to upstream, inside all caches. Calls `onResponse` on each successful
+ * response.
  */
 export function watchUpstream(
   callUpstream: CallUpstream,
