@@ -23,6 +23,11 @@ const MAX_EVENT_LOOP_DELAY_MS = 1000;
 const YOUNG_BYTES = 12 * 1024 * 1024;
 const HEAP_SHARE = 0.8;
 const MEMORY_SHARE = 0.95;
+/**
+ * From this share of the memory limit on, V8 saves memory. It then returns free memory to the system at each garbage collection,
+ * but collects more often. Without this it returns hardly any while requests keep coming.
+ */
+const SAVE_SHARE = 0.75;
 /** From this share of a limit on, caches drop their least recently used half. */
 const SHRINK_SHARE = 0.9;
 /** Freed memory is not returned at once, so caches are not shrunk again within this time. */
@@ -53,11 +58,12 @@ export function ownPressureLimits() {
 interface Measures {
   /** Returns the bytes of the process. */
   readBytes: () => number;
+  saveMemory: (isOn: boolean) => void;
   shrink: (keptShare: number) => void;
   clock: Clock;
 }
 
-/** Samples every second, and shrinks caches when memory runs short. */
+/** Samples every second. Saves memory when it becomes scarce, and shrinks caches when it runs short. */
 export class PressureWatch {
   /** How often caches were shrunk since the process began. */
   shrunk = 0;
@@ -67,6 +73,7 @@ export class PressureWatch {
   #cancelSample = () => {};
   #heapBytes = 0;
   #ownBytes = 0;
+  #savesMemory = false;
   #eventLoopDelayMs = 0;
   #isLateAgain = false;
   #shrunkAt = Number.NEGATIVE_INFINITY;
@@ -75,7 +82,7 @@ export class PressureWatch {
 
   constructor(limits = ownPressureLimits(), measures: Partial<Measures> = {}) {
     this.#limits = limits;
-    this.#measures = { readBytes: readOwnBytes, shrink: shrinkCaches, clock: steadyClock, ...measures };
+    this.#measures = { readBytes: readOwnBytes, saveMemory, shrink: shrinkCaches, clock: steadyClock, ...measures };
     this.#delays.enable();
     this.#sampleLater();
   }
@@ -106,6 +113,7 @@ export class PressureWatch {
     this.#delays.reset();
     // A single late second is not overload: a slow start or a paused machine is over by the time it is noticed.
     this.#isLateAgain = wasLate && isOver(this.#eventLoopDelayMs, this.#limits.eventLoopDelayMs);
+    this.#saveMemoryIf(isOver(this.#ownBytes, this.#limits.memoryBytes * SAVE_SHARE));
     this.#regrownBytes = Math.min(this.#regrownBytes, this.#ownBytes + this.#limits.memoryBytes * REGROWTH_SHARE);
     if (this.#isShort()) this.#shrink();
   }
@@ -117,6 +125,12 @@ export class PressureWatch {
     } catch {
       // Reading needs a file descriptor, and the process may have none left. The previous sample is used instead.
     }
+  }
+
+  #saveMemoryIf(isScarce: boolean): void {
+    if (isScarce === this.#savesMemory) return;
+    this.#savesMemory = isScarce;
+    this.#measures.saveMemory(isScarce);
   }
 
   #isShort(): boolean {
@@ -167,6 +181,11 @@ function readOwnBytes(): number {
 
 function isOver(value: number, limit: number): boolean {
   return limit > 0 && value > limit;
+}
+
+/** V8 reads this option at each garbage collection of each thread. */
+function saveMemory(isOn: boolean): void {
+  setFlagsFromString(isOn ? '--memory-saver-mode' : '--no-memory-saver-mode');
 }
 
 /** Node exposes its garbage collector only with an option, which can be set at run time. */
