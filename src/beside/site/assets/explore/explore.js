@@ -193,7 +193,7 @@ function openLine(lineId) {
 }
 
 /** Shows a line: its course, its stops and only its own vehicles. */
-function showLineOnMap(lineId) {
+function showLineOnMap(lineId, { isRefresh = false } = {}) {
   return attempt('Looking for the line…', async () => {
     const { date } = whenOf(readFilters());
     const query = { format: 'geojson', ...(date && { date }) };
@@ -203,23 +203,23 @@ function showLineOnMap(lineId) {
       lineShown = line.line_id;
       map.drawLine(line);
       showVehicles();
-      bringIntoView(find('result').querySelector('h2'));
+      if (!isRefresh) bringIntoView(find('result').querySelector('h2'));
     });
   });
 }
 
-function listLines(stopId) {
+function listLines(stopId, { isRefresh = false } = {}) {
   return attempt('Looking for lines…', async () =>
     answered(await requestWithKey('lines', { stop: stopId, modes: readFilters().modes }), ({ lines }) => {
       showLines(find('result'), 'Lines of this stop', lines, openLine);
       find('result').append(backToBoard(() => open({ board: stopId })));
-      bringIntoView(find('result').querySelector('h2'));
+      if (!isRefresh) bringIntoView(find('result').querySelector('h2'));
     }),
   );
 }
 
 /** Shows the area within reach of a stop or a position. */
-function showReachOnMap([minutes, ...place]) {
+function showReachOnMap([minutes, ...place], { isRefresh = false } = {}) {
   return attempt('Searching the timetable…', async () => {
     const filters = readFilters();
     const from = place.join(',');
@@ -231,7 +231,7 @@ function showReachOnMap([minutes, ...place]) {
       });
       clearStops();
       map.drawArea(reach);
-      bringIntoView(find('result').querySelector('h2'));
+      if (!isRefresh) bringIntoView(find('result').querySelector('h2'));
     });
   });
 }
@@ -263,7 +263,7 @@ function keepRefreshing() {
   stopRefreshing = everyWhileVisible(REFRESH_MS, () => show({ isRefresh: true }));
 }
 
-function planJourney([from, to]) {
+function planJourney([from, to], { isRefresh = false } = {}) {
   return attempt('Planning…', async () => {
     const filters = readFilters();
     const query = {
@@ -280,7 +280,7 @@ function planJourney([from, to]) {
       paths = new Map(plan.journeys.flatMap(({ legs }) => legs).map((leg) => [placeOf(leg), leg.path]));
       showJourneys(find('result'), plan, { choose: (journey) => map.drawJourney(journey), follow: followed });
       map.drawJourney(plan.journeys[0]);
-      bringIntoView(find('result').querySelector('h2'));
+      if (!isRefresh) bringIntoView(find('result').querySelector('h2'));
     });
   });
 }
@@ -491,7 +491,8 @@ find('filters').addEventListener('change', () => {
   readFilters();
   if (!view) return;
   saveLink();
-  show();
+  // The reader stays at the filters, perhaps to change another one.
+  show({ isRefresh: true });
   showVehicles();
 });
 find('vehicles')?.addEventListener('change', () => {
