@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { connect } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { getHeapStatistics } from 'node:v8';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sleep, systemClock } from '#src/core/clock.ts';
@@ -103,6 +105,30 @@ it('an event loop that is late in two consecutive samples causes refusals until 
   await sample(false);
   await sample(false);
   expect(await status()).toBe(200);
+});
+
+it('a process saves memory from three quarters of its limit on, and stops when enough is free', async () => {
+  const saving: boolean[] = [];
+  let bytes = 740;
+  const measures = { readBytes: () => bytes, saveMemory: (isOn: boolean) => void saving.push(isOn), clock };
+  const watch = new PressureWatch({ ...OFF, memoryBytes: 1000 }, measures);
+  await clock.advance(3 * SAMPLE_EVERY_MS);
+  expect(saving).toEqual([]);
+  bytes = 760;
+  await clock.advance(3 * SAMPLE_EVERY_MS);
+  expect(saving).toEqual([true]);
+  bytes = 740;
+  await clock.advance(3 * SAMPLE_EVERY_MS);
+  expect(saving).toEqual([true, false]);
+  watch.close();
+});
+
+it('a process that saves memory returns what it has freed to the system', async () => {
+  const measure = async (share: string) => {
+    const { stdout } = await promisify(execFile)(process.execPath, ['test/support/freed-memory.ts', share]);
+    return Number(stdout);
+  };
+  expect(await measure('0.8')).toBeLessThan(0.7 * (await measure('0.5')));
 });
 
 describe('a process whose memory runs short', () => {
