@@ -97,6 +97,7 @@ export class PressureWatch {
   close(): void {
     this.#cancelSample();
     this.#delays.disable();
+    this.#saveMemoryIf(false);
   }
 
   #sampleLater(): void {

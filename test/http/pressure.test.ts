@@ -107,7 +107,7 @@ it('an event loop that is late in two consecutive samples causes refusals until 
   expect(await status()).toBe(200);
 });
 
-it('a process saves memory from three quarters of its limit on, and stops when enough is free', async () => {
+it('a process saves memory from three quarters of its limit on, until enough is free or it stops', async () => {
   const saving: boolean[] = [];
   let bytes = 740;
   const measures = { readBytes: () => bytes, saveMemory: (isOn: boolean) => void saving.push(isOn), clock };
@@ -120,7 +120,10 @@ it('a process saves memory from three quarters of its limit on, and stops when e
   bytes = 740;
   await clock.advance(3 * SAMPLE_EVERY_MS);
   expect(saving).toEqual([true, false]);
+  bytes = 760;
+  await clock.advance(3 * SAMPLE_EVERY_MS);
   watch.close();
+  expect(saving).toEqual([true, false, true, false]);
 });
 
 it('a process that saves memory returns what it has freed to the system', async () => {

@@ -7,7 +7,7 @@ import { createSimulatedClock } from './simulated-clock.ts';
  * `node test/support/freed-memory.ts 0.8`.
  */
 const LIMIT = 1000;
-const ROUNDS = 200;
+const ROUNDS = 150;
 const OBJECTS = 20_000;
 const clock = createSimulatedClock(0);
 const limits = { eventLoopDelayMs: 0, heapBytes: 0, memoryBytes: LIMIT };
