@@ -99,17 +99,17 @@ function saveLink() {
   writeLink({ view, at: map.view(), filters: readFilters() });
 }
 
-function listAround([lat, lng]) {
-  return attempt('Looking for stops…', async () => {
+function listAround([lat, lng], options) {
+  return attempt('Looking for stops…', options, async () => {
     const place = { lat: lat.toFixed(6), lng: lng.toFixed(6) };
     const query = { ...place, radius: 1000, limit: 50, modes: readFilters().modes };
     return answered(await requestWithKey('nearby', query), ({ stops }) => listStops(stops));
   });
 }
 
-function listFound(text) {
+function listFound(text, options) {
   find('q').value = text;
-  return attempt('Searching…', async () => {
+  return attempt('Searching…', { ...options, target: '#message' }, async () => {
     const [response, lines] = await Promise.all([
       requestWithKey('stops/search', { q: text, near: middle() }),
       findLines({ q: text, limit: 8 }),
@@ -119,13 +119,12 @@ function listFound(text) {
       if (lines.length > 0) showLines(find('result'), 'Lines', lines, openLine);
       if (results.length === 0 && lines.length > 0) say('');
       else if (results.length === 0) say(`No stop matches “${text}”. Try part of a station’s name.`);
-      bringIntoView(find('message'));
     });
   });
 }
 
-function followBoard(stopId, { isRefresh = false } = {}) {
-  return attempt(isRefresh ? null : 'Reading the board…', async () => {
+function followBoard(stopId, options) {
+  return attempt('Reading the board…', options, async () => {
     const filters = readFilters();
     const response = await requestWithKey('departures', {
       stop: stopId,
@@ -146,15 +145,14 @@ function followBoard(stopId, { isRefresh = false } = {}) {
         reach: () => open({ reach: [30, stopId] }),
       });
       map.choose(stopId);
-      if (!isRefresh) bringIntoView(find('result').querySelector('h2'));
       if (!filters.date && !filters.time) keepRefreshing();
     });
   });
 }
 
 /** Follows a run; `stopId` and `leavesAt` are those of the chosen departure. */
-function followRun([runId, stopId, leavesAt], { isRefresh = false } = {}) {
-  return attempt(isRefresh ? null : 'Looking for the vehicle…', async () => {
+function followRun([runId, stopId, leavesAt], options) {
+  return attempt('Looking for the vehicle…', options, async () => {
     const response = await requestWithKey(`runs/${encodeURIComponent(runId)}`, { include: 'carriages' });
     const line = await lineOf(response.body);
     return answered(response, (run) => {
@@ -163,10 +161,9 @@ function followRun([runId, stopId, leavesAt], { isRefresh = false } = {}) {
         ...(line && { line: () => openLine(line.line_id) }),
         ...(run.next_run_id && { next: () => open({ run: [run.next_run_id, stopId, ''] }) }),
       });
-      if (!isRefresh) clearStops();
+      if (!options?.isRefresh) clearStops();
       const now = Date.parse(run.retrieved_at) + response.ageSeconds * 1000;
-      map.drawRun(run, { last: lastCallOf(run), now, line, isFitted: !isRefresh });
-      if (!isRefresh) bringIntoView(find('result').querySelector('h2'));
+      map.drawRun(run, { last: lastCallOf(run), now, line, isFitted: !options?.isRefresh });
       if (run.status !== 'ended') keepRefreshing();
     });
   });
@@ -193,8 +190,8 @@ function openLine(lineId) {
 }
 
 /** Shows a line: its course, its stops and only its own vehicles. */
-function showLineOnMap(lineId, { isRefresh = false } = {}) {
-  return attempt('Looking for the line…', async () => {
+function showLineOnMap(lineId, options) {
+  return attempt('Looking for the line…', options, async () => {
     const { date } = whenOf(readFilters());
     const query = { format: 'geojson', ...(date && { date }) };
     return answered(await requestWithKey(`lines/${encodeURIComponent(lineId)}`, query), (line) => {
@@ -203,24 +200,22 @@ function showLineOnMap(lineId, { isRefresh = false } = {}) {
       lineShown = line.line_id;
       map.drawLine(line);
       showVehicles();
-      if (!isRefresh) bringIntoView(find('result').querySelector('h2'));
     });
   });
 }
 
-function listLines(stopId, { isRefresh = false } = {}) {
-  return attempt('Looking for lines…', async () =>
+function listLines(stopId, options) {
+  return attempt('Looking for lines…', options, async () =>
     answered(await requestWithKey('lines', { stop: stopId, modes: readFilters().modes }), ({ lines }) => {
       showLines(find('result'), 'Lines of this stop', lines, openLine);
       find('result').append(backToBoard(() => open({ board: stopId })));
-      if (!isRefresh) bringIntoView(find('result').querySelector('h2'));
     }),
   );
 }
 
 /** Shows the area within reach of a stop or a position. */
-function showReachOnMap([minutes, ...place], { isRefresh = false } = {}) {
-  return attempt('Searching the timetable…', async () => {
+function showReachOnMap([minutes, ...place], options) {
+  return attempt('Searching the timetable…', options, async () => {
     const filters = readFilters();
     const from = place.join(',');
     const query = { from, minutes, format: 'geojson', modes: filters.modes, ...whenOf(filters) };
@@ -231,21 +226,19 @@ function showReachOnMap([minutes, ...place], { isRefresh = false } = {}) {
       });
       clearStops();
       map.drawArea(reach);
-      if (!isRefresh) bringIntoView(find('result').querySelector('h2'));
     });
   });
 }
 
 /** Follows a journey. Its response has no paths, so the plan's paths are drawn if available. */
-function followJourney(journeyId, { isRefresh = false } = {}) {
-  return attempt(isRefresh ? null : 'Looking for the journey…', async () => {
+function followJourney(journeyId, options) {
+  return attempt('Looking for the journey…', options, async () => {
     const response = await requestWithKey(`trips/${encodeURIComponent(journeyId)}`, {});
     return answered(response, (now) => {
       showJourney(find('result'), now, followed);
-      if (!isRefresh) clearStops();
+      if (!options?.isRefresh) clearStops();
       const legs = now.journey.legs.map((leg) => ({ ...leg, path: paths.get(placeOf(leg)) ?? [] }));
-      map.drawJourney({ legs }, { isFitted: !isRefresh });
-      if (!isRefresh) bringIntoView(find('result').querySelector('h2'));
+      map.drawJourney({ legs }, { isFitted: !options?.isRefresh });
       if (now.status !== 'ended') keepRefreshing();
     });
   });
@@ -263,8 +256,8 @@ function keepRefreshing() {
   stopRefreshing = everyWhileVisible(REFRESH_MS, () => show({ isRefresh: true }));
 }
 
-function planJourney([from, to], { isRefresh = false } = {}) {
-  return attempt('Planning…', async () => {
+function planJourney([from, to], options) {
+  return attempt('Planning…', options, async () => {
     const filters = readFilters();
     const query = {
       from,
@@ -280,7 +273,6 @@ function planJourney([from, to], { isRefresh = false } = {}) {
       paths = new Map(plan.journeys.flatMap(({ legs }) => legs).map((leg) => [placeOf(leg), leg.path]));
       showJourneys(find('result'), plan, { choose: (journey) => map.drawJourney(journey), follow: followed });
       map.drawJourney(plan.journeys[0]);
-      if (!isRefresh) bringIntoView(find('result').querySelector('h2'));
     });
   });
 }
@@ -386,12 +378,15 @@ function answered(response, showBody) {
   };
 }
 
-/** Sends a request and shows the response, unless a newer one was sent meanwhile. An error clears the old response. */
-async function attempt(text, request) {
+/**
+ * Sends a request, shows the response and moves the reader to `target`, unless a newer request was sent meanwhile. A refresh moves
+ * nobody. An error clears the old response.
+ */
+async function attempt(text, { isRefresh = false, movesReader = !isRefresh, target = '#result h2' } = {}, request) {
   latest += 1;
   const turn = latest;
   stopRefreshing();
-  if (text) say(text);
+  if (!isRefresh) say(text);
   try {
     const showResponse = await request();
     if (turn !== latest) return;
@@ -399,6 +394,8 @@ async function attempt(text, request) {
     const inUse = document.activeElement?.dataset.run;
     clearResult();
     showResponse();
+    const place = document.querySelector(target);
+    if (place && movesReader) bringIntoView(place);
     // Keep the keyboard focus when a refresh replaces the board.
     if (inUse) find('result').querySelector(`[data-run="${inUse}"]`)?.focus({ preventScroll: true });
   } catch (error) {
@@ -492,7 +489,7 @@ find('filters').addEventListener('change', () => {
   if (!view) return;
   saveLink();
   // The reader stays at the filters, perhaps to change another one.
-  show({ isRefresh: true });
+  show({ movesReader: false });
   showVehicles();
 });
 find('vehicles')?.addEventListener('change', () => {
