@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AlertList } from '#src/alerts/alert-list.ts';
+import { nextTurn } from '#src/core/event-loop-turn.ts';
 import type { Priority, QueryUpstream } from '#src/efa/query-upstream.ts';
 import { readResponse } from '#src/efa/request.ts';
 import { StopRegister } from '#src/stops/register.ts';
@@ -43,6 +44,11 @@ beforeEach(() => {
   list = new AlertList({ now: () => now, stops: new StopRegister(noStops), queryUpstream });
 });
 
+/** The list is read in several turns, behind work of other tests that still waits for its own. */
+async function listRead(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+}
+
 /** The alerts of a T1 train at platform 5 of Town Hall, unless `call` overrides it. */
 async function alertsOf(call: Partial<AlertSubject> = {}) {
   const subject: AlertSubject = {
@@ -55,8 +61,7 @@ async function alertsOf(call: Partial<AlertSubject> = {}) {
     ...call,
   };
   list.alertsOf(subject);
-  // The list is parsed in slices, a few alerts per turn of the event loop.
-  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+  await listRead();
   return list.alertsOf(subject);
 }
 const textsOf = async (call: Partial<AlertSubject> = {}) => (await alertsOf(call)).map(({ text }) => text);
@@ -122,7 +127,7 @@ describe('lifts out of service', () => {
   /** The stops of `liftsOut`, by alert text. */
   async function liftsAt(at: number) {
     list.liftsOut(at);
-    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    await listRead();
     return list.liftsOut(at)?.map(({ stopId, platforms }) => [stopId, ...platforms].join(' '));
   }
   const facility = (subtitle: string, stopIDglobalID: string, cause?: string, more: object = {}) => ({
