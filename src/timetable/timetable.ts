@@ -190,7 +190,10 @@ export class Timetable {
   boardStops(index: number): readonly number[] {
     const { childStart, children } = this.sections;
     const stops = [this.stationOf(index)];
-    for (const stop of stops) stops.push(...children.subarray(childStart[stop], childStart[stop + 1]));
+    // Not one `push` for all: a file may have more platforms in a station than a function takes arguments.
+    for (const stop of stops) {
+      for (const child of children.subarray(childStart[stop], childStart[stop + 1])) stops.push(child);
+    }
     return this.#withMembers(this.stop(stops[0] as number).id, stops);
   }
 
@@ -380,20 +383,25 @@ export class Timetable {
       .sort((a, b) => a - b);
   }
 
-  /** The next trip of the same block on this service day, which the vehicle continues as; null if there is none. */
+  /**
+   * The next trip of the same block on this service day, which the vehicle continues as; null if there is none. It starts strictly
+   * later, so that whoever follows a block comes to its end: a file may have trips that take no time and lead in a circle.
+   */
   nextTrip(trip: number, day: number): number | null {
     const { tripBlock, blockStart, blockTrips, tripStart, tripPattern, patternCalls, callStop } = this.sections;
     const block = tripBlock[trip] as number;
     if (block === 0) return null;
-    const end = (tripStart[trip] as number) + this.#lastOffset(trip);
+    const start = tripStart[trip] as number;
+    const end = start + this.#lastOffset(trip);
     const pattern = tripPattern[trip] as number;
     const stop = callStop[(patternCalls[pattern + 1] as number) - 1];
-    for (let at = blockStart[block] as number; at < (blockStart[block + 1] as number); at++) {
+    const startAt = (at: number) => tripStart[blockTrips[at] as number] as number;
+    const last = blockStart[block + 1] as number;
+    const first = firstFrom(blockStart[block] as number, last, (at) => startAt(at) >= end && startAt(at) > start);
+    for (let at = first; at < last && startAt(at) - end <= MAX_STAND_SECONDS; at++) {
       const next = blockTrips[at] as number;
-      const stands = (tripStart[next] as number) - end;
-      if (stands > MAX_STAND_SECONDS) return null;
       const begins = callStop[patternCalls[tripPattern[next] as number] as number];
-      if (stands >= 0 && next !== trip && begins === stop && this.runsOn(next, day)) return next;
+      if (begins === stop && this.runsOn(next, day)) return next;
     }
     return null;
   }

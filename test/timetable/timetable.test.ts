@@ -497,6 +497,53 @@ describe('trips of the timetable', () => {
     };
     expect(['101E', '101F', 'later', 'of another block'].map(next)).toEqual(['101F', null, null, null]);
   });
+
+  it('whoever follows a block comes to its end, even where trips without duration lead in a circle', () => {
+    const ends = fc.tuple(fc.constantFrom('A', 'B'), fc.constantFrom('A', 'B'));
+    const trip = fc.record({ ends, minute: fc.constantFrom(0, 0, 1), minutes: fc.constantFrom(0, 0, 1) });
+    fc.assert(
+      fc.property(fc.array(trip, { minLength: 2, maxLength: 8 }), (trips) => {
+        const timetable = openBuses({
+          stops: station,
+          trips: trips.map(({ ends: [from, to], minute, minutes }, index) => ({
+            id: String(index),
+            blockId: '1',
+            days,
+            calls: [
+              [from, `08:0${minute}`],
+              [to, `08:0${minute + minutes}`],
+            ],
+          })),
+        });
+        for (let first = 0; first < trips.length; first++) {
+          let next: number | null = first;
+          for (let count = 0; next !== null && count < trips.length; count++) {
+            next = timetable.nextTrip(next, dayOf('20261126'));
+          }
+          expect(next).toBeNull();
+        }
+      }),
+    );
+  });
+
+  it('the stations of stops end, even where the parents of a file lead in a circle', () => {
+    const ids = ['A', 'B', 'C', 'D', 'E', 'F'];
+    const parents = fc.array(fc.constantFrom(null, ...ids), { minLength: ids.length, maxLength: ids.length });
+    fc.assert(
+      fc.property(parents, (parentIds) => {
+        const timetable = openBuses({
+          stops: ids.map((id, index) => ({ id, parentId: parentIds[index] ?? null })),
+          trips: [{ id: 'T', days, calls: ids.map((id, index): [string, number] => [id, 28_800 + index]) }],
+        });
+        for (const stop of stops(timetable, ...ids)) {
+          const station = timetable.stationOf(stop);
+          expect(timetable.stop(station).parent).toBeNull();
+          expect(timetable.boardStops(stop)).toContain(stop);
+          expect(new Set(timetable.boardStops(stop)).size).toBe(timetable.boardStops(stop).length);
+        }
+      }),
+    );
+  });
 });
 
 describe('trains that are in two files', () => {

@@ -29,13 +29,13 @@ export function createRidesLeft(lines: Lines, footpaths: Footpaths) {
       lines: new Uint8Array(lines.lineCount).fill(FAR_LINE),
     };
     const nearLines = new Map<number, number>();
+    /** Lines whose previous lines are not noted yet. The vehicles of a day may serve thousands, too many for recursion. */
+    const through: number[] = [];
     const noteLine = (line: number, end: number) => {
       if ((nearLines.get(line) ?? 0) >= end) return;
       nearLines.set(line, end);
       left.lines[line] = 1;
-      for (const other of previous.get(line) ?? []) {
-        noteLine(other, (firstCall[other + 1] as number) - (firstCall[other] as number));
-      }
+      through.push(line);
     };
     const ends = [...destinations];
     for (const stop of ends) {
@@ -43,6 +43,11 @@ export function createRidesLeft(lines: Lines, footpaths: Footpaths) {
         const line = visits[at * 2] as number;
         const position = visits[at * 2 + 1] as number;
         if ((flags[(firstCall[line] as number) + position] as number) & MAY_ALIGHT) noteLine(line, position);
+      }
+    }
+    for (let line = through.pop(); line !== undefined; line = through.pop()) {
+      for (const other of previous.get(line) ?? []) {
+        noteLine(other, (firstCall[other + 1] as number) - (firstCall[other] as number));
       }
     }
     const nearStops: number[] = [];
@@ -65,12 +70,15 @@ export function createRidesLeft(lines: Lines, footpaths: Footpaths) {
     const noteFarther = (line: number) => {
       if ((left.lines[line] as number) <= 2) return;
       left.lines[line] = 2;
-      for (const other of previous.get(line) ?? []) noteFarther(other);
+      through.push(line);
     };
     for (const stop of nearStops) {
       for (let at = firstVisit[stop] as number; at < (firstVisit[stop + 1] as number); at++) {
         noteFarther(visits[at * 2] as number);
       }
+    }
+    for (let line = through.pop(); line !== undefined; line = through.pop()) {
+      for (const other of previous.get(line) ?? []) noteFarther(other);
     }
     for (const stop of ends) left.stops[stop] = 0;
     return left;

@@ -1,0 +1,108 @@
+import { expect, it } from 'vitest';
+import { createLines } from '#src/journeys/day-lines.ts';
+import type { SearchQuery } from '#src/journeys/engine-messages.ts';
+import { openEngine } from '#src/journeys/engine-thread.ts';
+import { createFootpaths } from '#src/journeys/footpaths.ts';
+import { createRidesLeft } from '#src/journeys/raptor/rides-left.ts';
+import { toDayNumber } from '#src/timetable/service-day.ts';
+import { feedOf } from '#test/realtime/feed-bytes.ts';
+import { type MadeTrip, scheduleFile } from '../support/schedule-file.ts';
+import { timetableOf } from '../support/timetable.ts';
+
+/** Midnight in Sydney, at the start of Thursday 26 November 2026. */
+const MIDNIGHT = Date.UTC(2026, 10, 25, 13);
+const HOUR = 3_600_000;
+const NOW = MIDNIGHT + 8 * HOUR;
+const DATE = '20261126';
+
+/** The stops A to F are a kilometre apart. */
+const stops = Array.from('ABCDEF', (id, index) => ({ id, lat: -33 - index * 0.01, lng: 150 }));
+const trip = (id: string, blockId: string | null, ...calls: [string, string][]): MadeTrip => ({
+  id,
+  blockId,
+  days: [DATE],
+  calls,
+});
+/** One block leads from B to C and back without time passing; another one goes on from E to F. */
+const timetable = timetableOf(
+  scheduleFile('buses', {
+    stops,
+    trips: [
+      trip('to the circle', 'circle', ['A', '09:00'], ['B', '09:10']),
+      trip('there', 'circle', ['B', '09:10'], ['C', '09:10']),
+      trip('back', 'circle', ['C', '09:10'], ['B', '09:10']),
+      trip('first', 'line', ['D', '09:00'], ['E', '09:10']),
+      trip('second', 'line', ['E', '09:11'], ['F', '09:20']),
+    ],
+  }),
+);
+const anyRide = {
+  now: NOW,
+  modes: 127,
+  isWheelchair: false,
+  maxRides: 7,
+  avoidedStops: [],
+  walkSeconds: null,
+  limit: 3,
+};
+const end = (id: string) => ({ stops: [{ stop: timetable.findStop(id) as number, seconds: 0 }], withAround: true });
+
+function planBoth({ search }: ReturnType<typeof openEngine>, from: string, to: string) {
+  const query = { ...anyRide, from: end(from), to: end(to) };
+  const queries: SearchQuery<'plan'>[] = [
+    { ...query, at: NOW, isArrival: false },
+    { ...query, at: MIDNIGHT + 10 * HOUR, isArrival: true },
+  ];
+  return queries.map((one) =>
+    search('plan', one).map(({ rides }) =>
+      rides.map(({ parts }) => parts.map(({ trip }) => timetable.trip(trip).tripId)),
+    ),
+  );
+}
+
+it('a block of runs in a circle at one time costs the rides in that block only', () => {
+  const engine = openEngine(timetable.packed);
+  expect(planBoth(engine, 'D', 'F')).toEqual([[[['first', 'second']]], [[['first', 'second']]]]);
+  expect(planBoth(engine, 'A', 'B')).toEqual([[[['to the circle']]], [[['to the circle']]]]);
+});
+
+it('a block of runs in a circle at one time ends in live times too', async () => {
+  const engine = openEngine(timetable.packed);
+  const time = { time: (MIDNIGHT + 9.2 * HOUR) / 1000, delay: 120 };
+  const late = (tripId: string, ...stopIds: string[]) => ({
+    tripId,
+    startDate: DATE,
+    stops: stopIds.map((stopId) => ({ stopId, arrival: time, departure: time })),
+  });
+  const trips = [late('there', 'B', 'C'), late('back', 'C', 'B'), late('first', 'D', 'E')];
+  await engine.takeFeed('buses', feedOf({ timestamp: NOW / 1000, trips }).packed);
+  expect(planBoth(engine, 'D', 'F')).toEqual([[[['first', 'second']]], [[['first', 'second']]]]);
+  expect(planBoth(engine, 'A', 'B')).toEqual([[[['to the circle']]], [[['to the circle']]]]);
+});
+
+it('the rides left are counted on vehicles that serve thousands of lines one after the other', () => {
+  const count = 12_000;
+  const long = timetableOf(
+    scheduleFile('buses', {
+      stops: Array.from({ length: count + 1 }, (_, at) => ({ id: String(at), lat: -33, lng: 150 })),
+      trips: Array.from({ length: count }, (_, at) => ({
+        id: String(at),
+        blockId: String(Math.floor(at / 1000)),
+        days: [DATE],
+        calls: [
+          [String(at), at],
+          [String(at + 1), at + 1],
+        ],
+      })),
+    }),
+  );
+  const lines = createLines(long.sections, {
+    day: toDayNumber(DATE) as number,
+    dayStarts: [-86_400, 0, 86_400],
+    isRunning: (trip, day) => long.runsOn(trip, day),
+    nextTrip: (trip) => (trip + 1 < count ? trip + 1 : null),
+  });
+  const footpaths = createFootpaths(long.sections, () => false);
+  const left = createRidesLeft(lines, footpaths)([long.findStop(String(count)) as number]);
+  expect(new Set(left.lines)).toEqual(new Set([1]));
+});
