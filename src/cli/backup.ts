@@ -84,7 +84,7 @@ export async function exportAccounts(store: Accounts & OperatorRecords, now: Dat
     format: 'transit-accounts/2',
     exported_at: now.toISOString(),
     accounts: await Promise.all(saved),
-    suspended: await readRestrictions(store),
+    suspended: Object.fromEntries(await readRestrictions(store)),
     deleted: await store.readDeleted(),
   };
 }
@@ -108,15 +108,15 @@ export async function importAccounts(
   };
   const present = await readRestrictions(store);
   for (const [name, restriction] of Object.entries(suspended)) {
-    if (!present[name]) await store.setRestriction(name, JSON.stringify(restriction));
+    if (!present.has(name)) await store.setRestriction(name, JSON.stringify(restriction));
   }
   for (const [id, at] of Object.entries(deleted)) {
     if (!(await store.findAccount(id))) await store.setDeleted(id, at);
   }
-  const deletedHere = await store.readDeleted();
+  const deletedHere = new Set(Object.keys(await store.readDeleted()));
   const days = keptDays(now);
   for (const saved of accounts) {
-    if (deletedHere[saved.id] && !restoresDeleted) {
+    if (deletedHere.has(saved.id) && !restoresDeleted) {
       result.deleted++;
       continue;
     }
@@ -128,7 +128,7 @@ export async function importAccounts(
     if (!byId) {
       const { id, email, plan, created_at: createdAt } = saved;
       await store.openAccount({ id, email, plan, createdAt, wantsQuotaMails: saved.quota_mails !== 'off' });
-      if (deletedHere[id]) await store.setDeleted(id, null);
+      if (deletedHere.has(id)) await store.setDeleted(id, null);
       result.accounts++;
     }
     // A backup does not record used links, so links sent before it are disabled.

@@ -13,13 +13,13 @@ export const RESTRICTION_COMMANDS: Record<string, Command> = {
     const { store, now, options, operands } = input;
     const suspended = await readRestrictions(store);
     if (operands.length === 0) {
-      const all = Object.entries(suspended);
+      const all = [...suspended];
       const rows = all.map(([name, { since, reason }]): Row => ({ suspended: name, since, reason }));
       return { json: all.map(([name, restriction]) => ({ name, ...restriction })), rows };
     }
     const name = await nameOf(input);
     if (options.lift) {
-      if (!suspended[name]) throw new UsageError(`${name} is not suspended.`);
+      if (!suspended.has(name)) throw new UsageError(`${name} is not suspended.`);
       await store.setRestriction(name, null);
       return { json: { name }, rows: [{ lifted: name }], note: IN_EFFECT };
     }
@@ -59,8 +59,8 @@ function getReason(reason = ''): string {
 /** Reads suspensions, ignoring other entries of earlier versions. */
 export async function readRestrictions(
   store: Pick<OperatorRecords, 'readRestrictions'>,
-): Promise<Record<string, Restriction>> {
+): Promise<Map<string, Restriction>> {
   const { values = {} } = (await store.readRestrictions('none')) ?? {};
   const suspensions = Object.entries(values).filter(([name]) => name.includes(':'));
-  return Object.fromEntries(suspensions.map(([name, text]) => [name, JSON.parse(text)]));
+  return new Map(suspensions.map(([name, text]) => [name, JSON.parse(text)]));
 }

@@ -16,7 +16,7 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const thrown = (error ?? {}) as { statusCode?: number; code?: string; message?: string; expose?: boolean };
   const { statusCode = 500, code = '', message, expose } = thrown;
-  const ownMessage = BY_CODE[code] ?? BY_STATUS[statusCode];
+  const ownMessage = BY_CODE.get(code) ?? BY_STATUS[statusCode];
   if (ownMessage) return ownMessage(error);
   const isOfCaller = statusCode >= 400 && statusCode < 500;
   if (!isOfCaller) return internalError(error);
@@ -25,12 +25,12 @@ export function toApiError(error: unknown): ApiError {
 }
 
 /** Our messages for the framework's errors about unreadable requests. */
-const BY_CODE: Record<string, (cause: unknown) => ApiError> = {
-  FST_ERR_BAD_URL: malformedUrl,
-  FST_ERR_CTP_INVALID_JSON_BODY: invalidJson,
-  FST_ERR_CTP_EMPTY_JSON_BODY: invalidJson,
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: bodyLengthWrong,
-};
+const BY_CODE: ReadonlyMap<string, (cause: unknown) => ApiError> = new Map([
+  ['FST_ERR_BAD_URL', malformedUrl],
+  ['FST_ERR_CTP_INVALID_JSON_BODY', invalidJson],
+  ['FST_ERR_CTP_EMPTY_JSON_BODY', invalidJson],
+  ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', bodyLengthWrong],
+]);
 
 /** Messages of plugins for a 5xx are only for the log. */
 const BY_STATUS: Record<number, (cause: unknown) => ApiError> = {

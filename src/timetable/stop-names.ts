@@ -10,11 +10,11 @@ export interface StopName {
 }
 
 /** Names that the trip planner writes differently. */
-const OTHER_NAMES: Readonly<Record<string, string>> = {
-  'Circular Quay Station': 'Circular Quay',
-  'Domestic Station': 'Domestic Airport Station',
-  'International Station': 'International Airport Station',
-};
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ['Circular Quay Station', 'Circular Quay'],
+  ['Domestic Station', 'Domestic Airport Station'],
+  ['International Station', 'International Airport Station'],
+]);
 
 const TAIL_LABELS: readonly string[] = ['Platform', 'Wharf', 'Stand'];
 const LIGHT_RAIL = ' Light Rail';
@@ -35,7 +35,7 @@ export function splitStopName(
   const label = firstLabel === -1 ? null : labelParts(parts.join(', ')).join(', ');
   const hub = findFerryHub(stop.id);
   if (hub) return { name: hub.name, platform: label };
-  const name = OTHER_NAMES[stopName] ?? (label?.startsWith('Wharf ') ? withWharf(stopName) : stopName);
+  const name = OTHER_NAMES.get(stopName) ?? (label?.startsWith('Wharf ') ? withWharf(stopName) : stopName);
   if (parentName === null || parentName === name) return { name, platform: label };
   if (label) return { name: parentName, platform: label };
   // Light rail at a station may stop in a street with its own name ("Central Chalmers Street Light Rail").

@@ -224,6 +224,13 @@ function backupWith(account: object, key: object = {}) {
   return { format: 'transit-accounts/2', exported_at: at, accounts: [owner] };
 }
 
+it('an account whose ID is the name of a method is restored like any other', async () => {
+  const [source, target] = [embedded(), embedded()];
+  await json(source, 'restore', write(backupWith({ id: 'toString' })));
+  const backup = await json(source, 'backup');
+  expect(await json(target, 'restore', write(backup))).toEqual({ accounts: 1, keys: 1, conflicts: [], deleted: 0 });
+});
+
 it.each([
   ['no file', undefined, /restore needs the file/],
   ['a file that is not there', join(directory, 'nothing'), /cannot be read/],

@@ -10,6 +10,7 @@ import {
   MAX_UPDATES_PER_TRIP,
   TRIP,
 } from '#src/realtime/feed/packed-feed.ts';
+import { PROTOTYPE_NAMES } from '#test/support/prototype-names.ts';
 import {
   carriageField,
   encodeFeed,
@@ -48,6 +49,12 @@ describe('malformed entities', () => {
     expect([feed.tripCount, feed.unreadable]).toEqual([2, 1]);
     expect(feed.findTrips('before')[0]?.stopUpdates).toEqual([]);
     expect(feed.findTrips('after')[0]?.stopUpdates.map(({ stopId }) => stopId)).toEqual(['A']);
+  });
+
+  it.each(PROTOTYPE_NAMES)('%s is an identifier of trips, routes and stops like any other', (name) => {
+    const feed = feedOf({ timestamp: TIMESTAMP, trips: [{ tripId: name, routeId: name, stops: [{ stopId: name }] }] });
+    expect(feed.findTrips(name)).toMatchObject([{ tripId: name, routeId: name, stopUpdates: [{ stopId: name }] }]);
+    expect(feed.findTrips('other')).toEqual([]);
   });
 
   it('a field with an unexpected wire type counts as missing', () => {

@@ -23,20 +23,20 @@ const ROUTE_TYPES: readonly (readonly [from: number, to: number, mode: Mode])[] 
 ];
 
 /** Names used by the trip planner that the files lack. */
-const LINE_NAMES: Readonly<Record<string, string>> = {
-  T1: 'T1 North Shore & Western Line',
-  M1: 'M1 Metro North West & Bankstown Line',
-  L1: 'L1 Dulwich Hill Line',
-  L2: 'L2 Randwick Line',
-  L3: 'L3 Kingsford Line',
-  F1: 'F1 Manly',
-  F2: 'F2 Taronga Zoo',
-  F3: 'F3 Parramatta River',
-  F4: 'F4 Pyrmont Bay',
-  F6: 'F6 Mosman Bay',
-  F7: 'F7 Double Bay',
-  MFF: 'MFF Manly Fast Ferry',
-};
+const LINE_NAMES: ReadonlyMap<string, string> = new Map([
+  ['T1', 'T1 North Shore & Western Line'],
+  ['M1', 'M1 Metro North West & Bankstown Line'],
+  ['L1', 'L1 Dulwich Hill Line'],
+  ['L2', 'L2 Randwick Line'],
+  ['L3', 'L3 Kingsford Line'],
+  ['F1', 'F1 Manly'],
+  ['F2', 'F2 Taronga Zoo'],
+  ['F3', 'F3 Parramatta River'],
+  ['F4', 'F4 Pyrmont Bay'],
+  ['F6', 'F6 Mosman Bay'],
+  ['F7', 'F7 Double Bay'],
+  ['MFF', 'MFF Manly Fast Ferry'],
+]);
 
 /** The trip planner's networks, for files with trips of a single network. */
 const NETWORKS_OF_FILES: Partial<Record<FileId, number>> = {
@@ -49,14 +49,14 @@ const NETWORKS_OF_FILES: Partial<Record<FileId, number>> = {
   newcastle: 21,
 };
 /** The trip planner's networks by name; some files have the name as the description of a route. */
-const NETWORKS_OF_NAMES: Readonly<Record<string, number>> = {
-  'Sydney Trains Network': 1,
-  'Intercity Trains Network': 2,
-  'Sydney Buses Network': 5,
-  'School Buses': 8,
-  'Sydney Ferries Network': 10,
-  'Temporary buses': 14,
-};
+const NETWORKS_OF_NAMES: ReadonlyMap<string, number> = new Map([
+  ['Sydney Trains Network', 1],
+  ['Intercity Trains Network', 2],
+  ['Sydney Buses Network', 5],
+  ['School Buses', 8],
+  ['Sydney Ferries Network', 10],
+  ['Temporary buses', 14],
+]);
 const INTERCITY_ROUTES: readonly string[] = ['BMT', 'CCN', 'HUN', 'SCO', 'SHL'];
 
 /** The routes with passengers, and their indices by id. */
@@ -115,7 +115,7 @@ type Named = Pick<ScheduleRoute, 'id' | 'shortName' | 'mode' | 'agencyId'>;
  * Eastern Suburbs & Illawarra Line". Other routes have their network as description, which the trip planner uses to name buses.
  */
 function findLineName({ mode, shortName }: Named, longName: string, description: string): string {
-  const lineName = LINE_NAMES[shortName];
+  const lineName = LINE_NAMES.get(shortName);
   if (lineName && mode !== 'bus' && mode !== 'schoolbus') return lineName;
   if (mode === 'train') return description || shortName;
   if (mode === 'metro' || mode === 'lightrail' || mode === 'ferry') {
@@ -125,7 +125,7 @@ function findLineName({ mode, shortName }: Named, longName: string, description:
 }
 
 function findNetwork(file: FileId, { id, shortName, mode, agencyId }: Named, description: string): number | null {
-  const network = NETWORKS_OF_FILES[file] ?? NETWORKS_OF_NAMES[description];
+  const network = NETWORKS_OF_FILES[file] ?? NETWORKS_OF_NAMES.get(description);
   if (network !== undefined) return network;
   if (mode === 'schoolbus') return 8;
   if (file !== 'sydneytrains' && file !== 'nswtrains') return null;

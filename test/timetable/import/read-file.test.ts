@@ -5,7 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readScheduleFile, type ScheduleFile, UnreadableFile } from '#src/timetable/import/read-file.ts';
 import type { FileId } from '#src/timetable/schedule-files.ts';
 import { toDayNumber } from '#src/timetable/service-day.ts';
+import { Timetable } from '#src/timetable/timetable.ts';
 import { gtfsZip } from '#test/support/gtfs-zip.ts';
+import { PROTOTYPE_NAMES } from '#test/support/prototype-names.ts';
+import { buildTimetable } from '#test/support/timetable.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -137,6 +140,24 @@ describe('a schedule file', () => {
       lastDay: '20261204',
       leftOut: {},
     });
+  });
+
+  it.each(PROTOTYPE_NAMES)('a schedule file may use %s for every name and identifier', async (name) => {
+    const file = await read({
+      'agency.txt': `agency_id,agency_name\n${name},${name}\n`,
+      'stops.txt': `stop_id,stop_name,stop_lat,stop_lon,location_type,parent_station\n${name},${name},-33.8,151.2,1,\n1,${name},-33.8,151.2,0,${name}\n`,
+      'routes.txt': `route_id,agency_id,route_short_name,route_long_name,route_desc,route_type\n${name},${name},${name},${name},${name},2\n`,
+      'calendar.txt': CALENDAR.replace('WEEK', name),
+      'trips.txt': `${TRIPS_HEADER}${name},${name},${name},${name},1,${name},${name},0,\n`,
+      'stop_times.txt': `${TIMES_HEADER}${name},08:00:00,08:00:00,${name},1,${name},0,0,\n${name},08:05:00,08:05:00,1,2,,0,0,\n`,
+      'shapes.txt': `shape_id,shape_pt_lat,shape_pt_lon,shape_pt_sequence\n${name},-33.8,151.2,1\n${name},-33.9,151.2,2\n`,
+    });
+    expect(file.report).toMatchObject({ trips: 1, stopTimes: 2, leftOut: {} });
+    expect(file.routes[0]).toMatchObject({ shortName: name, lineName: name, network: 3 });
+    const timetable = new Timetable(buildTimetable([file], { importedAt: 1 }));
+    expect(timetable.stop(timetable.findStop(name) as number)).toMatchObject({ id: name, name });
+    expect(timetable.trip(timetable.findTrips(name)[0] as number)).toMatchObject({ route: name, headsign: name });
+    expect(timetable.findRoute(name, ['sydneytrains'])).toMatchObject({ lineName: name, network: 3 });
   });
 
   it('a schedule file is the same with quotes, byte order marks, CRLF, blank lines, other files, deflate and data descriptors', async () => {
