@@ -526,6 +526,51 @@ describe('trips of the timetable', () => {
     );
   });
 
+  it('a block of thousands of trips is none, and the report says so', () => {
+    const trips = (blockId: string, count: number) =>
+      Array.from(
+        { length: count },
+        (_, at): MadeTrip => ({
+          id: `${blockId} ${at}`,
+          blockId,
+          days,
+          calls: [
+            ['A', at * 10],
+            ['A', at * 10 + 5],
+          ],
+        }),
+      );
+    const timetable = openBuses({ stops: station, trips: [...trips('long', 5001), ...trips('short', 5000)] });
+    const next = (id: string) => timetable.nextTrip(timetable.findTrips(id)[0] as number, dayOf('20261126'));
+    expect(next('long 0')).toBeNull();
+    expect(next('short 0')).toBe(timetable.findTrips('short 1')[0]);
+    expect(timetable.files[0]?.leftOut).toEqual({ 'block of more than 5000 trips': 1 });
+  });
+
+  it.each([
+    ['trips', 100_000, () => 1],
+    ['patterns', 5000, (at: number) => at],
+  ])('a line has a limited number of %s, and the report counts the trips left out', (what, limit, secondStop) => {
+    const stopIds = [...new Set([0, ...Array.from({ length: limit + 2 }, (_, at) => secondStop(at))])].map(String);
+    const trip = (route: string, at: number): MadeTrip => ({
+      id: `${route} ${at}`,
+      route,
+      days,
+      calls: [
+        ['0', 28_800],
+        [String(secondStop(at)), 28_860],
+      ],
+    });
+    const timetable = openBuses({
+      stops: stopIds.map((id) => ({ id })),
+      routes: ['many', 'few'].map((id) => ({ id })),
+      trips: [...Array.from({ length: limit + 2 }, (_, at) => trip('many', at)), trip('few', 1)],
+    });
+    expect(timetable.tripCount).toBe(limit + 1);
+    expect(timetable.findTrips('few 1')).toHaveLength(1);
+    expect(timetable.files[0]?.leftOut).toEqual({ [`trip of a line with more than ${limit} ${what}`]: 2 });
+  });
+
   it('the stations of stops end, even where the parents of a file lead in a circle', () => {
     const ids = ['A', 'B', 'C', 'D', 'E', 'F'];
     const parents = fc.array(fc.constantFrom(null, ...ids), { minLength: ids.length, maxLength: ids.length });

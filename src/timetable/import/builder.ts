@@ -1,4 +1,5 @@
 import { Numbers } from '../../core/growing-numbers.ts';
+import { lineIdOf } from '../../transit/line-id.ts';
 import { MODES } from '../../transit/mode.ts';
 import { readTrainId, withoutDate } from '../../transit/run-id.ts';
 import {
@@ -45,6 +46,11 @@ interface AddedParts {
   report: FileReport;
 }
 
+interface LineCounts {
+  trips: number;
+  patterns: number;
+}
+
 /** The columns of a trip, one number each. */
 const TRIP = ['pattern', 'start', 'arrivals', 'departures', 'service', 'headsign', 'block', 'flags'] as const;
 /** The fields of each call of a pattern, in `#patterns` after `PATTERN_START`. */
@@ -67,6 +73,8 @@ export class TimetableBuilder {
   readonly #services: ScheduleService[] = [];
   readonly #serviceNumbers = new Map<string, number>();
   readonly #blockNumbers = new Map<string, number>();
+  /** By ID of the line in capitals. */
+  readonly #lines = new Map<string, LineCounts>();
   readonly #patterns = new Lists();
   /** Where each pattern begins in `#patterns`, and the pattern of each beginning. */
   readonly #patternStart: number[] = [];
@@ -108,7 +116,8 @@ export class TimetableBuilder {
       headsigns: file.headsigns.map((text) => this.#texts.add(text)),
       report,
     };
-    for (const trip of trips) this.#addTrip(trip, file, added);
+    const wholeTrips = withoutLongBlocks(trips, report);
+    for (const trip of wholeTrips) this.#addTrip(trip, file, added);
     this.#pathsByStops.clear();
   }
 
@@ -162,6 +171,7 @@ export class TimetableBuilder {
     const { stop, arrival, departure, flags, headsign } = file.calls;
     const { firstCall, callCount } = trip;
     const route = file.routes[trip.route] as ScheduleRoute;
+    const line = this.#lineOf(route);
     const start = departure[firstCall] as number;
     const pattern = new Int32Array(PATTERN.length + callCount * CALL.length);
     const arrivals = new Int32Array(callCount);
@@ -178,10 +188,18 @@ export class TimetableBuilder {
       arrivals[position] = (arrival[call] as number) - start;
       departures[position] = (departure[call] as number) - start;
     }
+    const patternStart = this.#patterns.add(pattern);
+    const isNew = !this.#patternNumbers.has(patternStart);
+    const excess = findExcess(line, isNew);
+    if (excess !== null) {
+      leaveOut(report, `trip of a line with more than ${excess}`, 1);
+      return;
+    }
+    if (isNew) line.patterns++;
+    line.trips++;
     const number = this.#trips.pattern.length;
     const service = services[trip.service] as number;
     this.#tripIds.append(trip.id);
-    const patternStart = this.#patterns.add(pattern);
     const patternNumber = numberOf(this.#patternNumbers, patternStart, () => this.#patternStart.push(patternStart));
     this.#paths[patternNumber] ??= this.#addPath(trip, file);
     this.#trips.pattern.push(patternNumber);
@@ -200,6 +218,13 @@ export class TimetableBuilder {
     } else if (file.id === 'sydneytrains' && (route.id.startsWith('CTY') || isDiesel)) {
       this.#diesels.push({ run, trip: number, report });
     }
+  }
+
+  #lineOf({ mode, shortName, agencyId }: ScheduleRoute): LineCounts {
+    const id = lineIdOf({ mode, route: shortName, agencyId }).toUpperCase();
+    const line = this.#lines.get(id) ?? { trips: 0, patterns: 0 };
+    this.#lines.set(id, line);
+    return line;
   }
 
   /** Cuts the shape of a trip at its calls, unless a trip with the same shape and stops was cut before. */
@@ -449,6 +474,22 @@ function findCallTimes(
   return { callEarliest, callLatest, maxSeconds };
 }
 
+/**
+ * The limits of one line, which its timetable of a day reads as a whole. All lines of New South Wales together have 185,000 trips and
+ * 12,000 patterns.
+ */
+const MAX_LINE_TRIPS = 100_000;
+const MAX_LINE_PATTERNS = 5000;
+
+/** Which limit one more trip would exceed; null if none. */
+function findExcess({ trips, patterns }: LineCounts, isNewPattern: boolean): string | null {
+  if (trips === MAX_LINE_TRIPS) return `${MAX_LINE_TRIPS} trips`;
+  return isNewPattern && patterns === MAX_LINE_PATTERNS ? `${MAX_LINE_PATTERNS} patterns` : null;
+}
+
+/** Searches follow a block trip by trip. A vehicle makes less than a hundred trips on a day, but a block may be for many days. */
+const MAX_BLOCK_TRIPS = 5000;
+
 /** A shape with fewer points only connects the wharves and may cross land. */
 const DRAWN_POINTS_PER_CALL = 4;
 
@@ -464,6 +505,16 @@ function numberOf<Key>(numbers: Map<Key, number>, key: Key, add: () => number): 
 
 function leaveOut(report: FileReport, reason: string, count: number): void {
   report.leftOut[reason] = (report.leftOut[reason] ?? 0) + count;
+}
+
+/** The trips; those of too long a block are in none. */
+function withoutLongBlocks(trips: readonly ScheduleTrip[], report: FileReport): readonly ScheduleTrip[] {
+  const counts = new Map<string | null, number>();
+  for (const { blockId } of trips) counts.set(blockId, (counts.get(blockId) ?? 0) + 1);
+  const long = [...counts.keys()].filter((id) => id !== null && (counts.get(id) ?? 0) > MAX_BLOCK_TRIPS);
+  if (long.length === 0) return trips;
+  leaveOut(report, `block of more than ${MAX_BLOCK_TRIPS} trips`, long.length);
+  return trips.map((trip) => (long.includes(trip.blockId) ? { ...trip, blockId: null } : trip));
 }
 
 /** The bundle has other numbers for the same agencies. */

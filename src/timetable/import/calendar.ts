@@ -1,6 +1,6 @@
 import { toDayNumber, weekdayOf } from '../service-day.ts';
 import type { LeftOut } from './left-out.ts';
-import { type Columns, type Row, readRows } from './rows.ts';
+import type { Columns, Row } from './rows.ts';
 import type { ScheduleService } from './schedule-file.ts';
 import { UnreadableFile } from './schedule-file.ts';
 import type { ScheduleZip } from './zip.ts';
@@ -35,7 +35,8 @@ export async function readServices(zip: ScheduleZip, leftOut: LeftOut): Promise<
   const find = (id: string) => {
     const calendar = calendars.get(id) ?? { weekdays: 0, from: 1, until: 0, added: [], removed: [] };
     calendars.set(id, calendar);
-    if (calendars.size > MAX_SERVICES) throw new UnreadableFile(`more than ${MAX_SERVICES} services`);
+    if (calendars.size > MAX_SERVICES)
+      throw new UnreadableFile(`the calendars have more than ${MAX_SERVICES} services`);
     return calendar;
   };
   const calendar = {
@@ -43,7 +44,7 @@ export async function readServices(zip: ScheduleZip, leftOut: LeftOut): Promise<
     required: ['service_id', ...WEEKDAYS, 'start_date', 'end_date'],
     optional: [],
   } as const;
-  await readRows(zip.read('calendar.txt'), calendar, (row, at) => {
+  await zip.readRows(calendar, (row, at) => {
     const [from, until] = [toDayNumber(row.text(at.start_date)), toDayNumber(row.text(at.end_date))];
     if (from === null || until === null || until - from > MAX_DAYS) return leftOut.add('calendar without valid dates');
     Object.assign(find(row.text(at.service_id)), { weekdays: readWeekdays(row, at), from, until });
@@ -53,7 +54,7 @@ export async function readServices(zip: ScheduleZip, leftOut: LeftOut): Promise<
     required: ['service_id', 'date', 'exception_type'],
     optional: [],
   } as const;
-  await readRows(zip.read('calendar_dates.txt'), dates, (row, at) => {
+  await zip.readRows(dates, (row, at) => {
     const [day, type] = [toDayNumber(row.text(at.date)), row.text(at.exception_type)];
     if (day === null || (type !== '1' && type !== '2')) return leftOut.add('calendar date that cannot be read');
     const { added, removed } = find(row.text(at.service_id));

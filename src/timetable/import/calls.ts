@@ -1,13 +1,12 @@
 import { group } from './growing-arrays.ts';
 import type { LeftOut } from './left-out.ts';
-import { readRows } from './rows.ts';
 import type { ScheduleCalls } from './schedule-file.ts';
-import { MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING, UnreadableFile } from './schedule-file.ts';
+import { MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING } from './schedule-file.ts';
 import { toDistance } from './shapes.ts';
 import type { ScheduleZip } from './zip.ts';
 
-/** Upstream has 5 million in all files together. */
-const MAX_CALLS = 30_000_000;
+/** Upstream's longest trips, of trains across the state, have less than 200. Searches and tables take time for each call. */
+const MAX_TRIP_CALLS = 1000;
 const MAX_SEQUENCE = 65_535;
 const TABLE = {
   name: 'stop_times.txt',
@@ -24,8 +23,8 @@ interface CallRange {
 interface Calls {
   calls: ScheduleCalls;
   headsigns: string[];
-  /** By index of the trip. */
-  ranges: CallRange[];
+  /** By index of the trip; null for trips that are left out. */
+  ranges: (CallRange | null)[];
 }
 
 interface Known {
@@ -43,7 +42,7 @@ export async function readCalls(zip: ScheduleZip, known: Known, leftOut: LeftOut
   const headsigns = new Map<string, number>();
   // The calls of a trip usually come together.
   let [tripId, trip]: [string, number | undefined] = ['', undefined];
-  await readRows(zip.read(TABLE.name), TABLE, (row, at) => {
+  await zip.readRows(TABLE, (row, at) => {
     const rowTripId = row.text(at.trip_id);
     if (rowTripId !== tripId) [tripId, trip] = [rowTripId, known.trips.get(rowTripId)];
     if (trip === -1) return;
@@ -119,12 +118,11 @@ class CallRows {
   }
 
   #grow(): void {
-    if (this.#length > MAX_CALLS) throw new UnreadableFile(`${TABLE.name} has more than ${MAX_CALLS} rows`);
     this.#replace((column, larger) => larger.set(column), this.#length * 2);
   }
 
   /** Groups the calls by trip, in order of their sequence. */
-  sort(tripCount: number, leftOut: LeftOut): { calls: ScheduleCalls; ranges: CallRange[] } {
+  sort(tripCount: number, leftOut: LeftOut): { calls: ScheduleCalls; ranges: (CallRange | null)[] } {
     const { order, ranges } = this.#order(tripCount, leftOut);
     Object.assign(this.#columns, { trip: new Int32Array(), sequence: new Uint16Array() });
     this.#replace((from, to) => {
@@ -135,13 +133,18 @@ class CallRows {
   }
 
   /** Lists the rows by trip and sequence, without repeated calls. */
-  #order(tripCount: number, leftOut: LeftOut): { order: Uint32Array; ranges: CallRange[] } {
+  #order(tripCount: number, leftOut: LeftOut): { order: Uint32Array; ranges: (CallRange | null)[] } {
     const { trip: tripOf, sequence } = this.#columns;
     const { start, members: order } = group(tripCount, this.#length, (row) => tripOf[row] as number);
-    const ranges: CallRange[] = [];
+    const ranges: (CallRange | null)[] = [];
     let length = 0;
     for (let trip = 0; trip < tripCount; trip++) {
       const own = order.subarray(start[trip], start[trip + 1]);
+      if (own.length > MAX_TRIP_CALLS) {
+        leftOut.add(`trip with more than ${MAX_TRIP_CALLS} calls`);
+        ranges.push(null);
+        continue;
+      }
       sortBySequence(own, sequence);
       const firstCall = length;
       let last = -1;

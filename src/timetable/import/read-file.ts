@@ -42,7 +42,8 @@ export async function readScheduleFile(zipPath: string, id: FileId): Promise<Sch
 
     const trips: ScheduleTrip[] = [];
     for (const [index, trip] of read.trips.entries()) {
-      const range = ranges[index] as (typeof ranges)[number];
+      const range = ranges[index];
+      if (!range) continue;
       const headsign = findRiderHeadsign(trip.headsign, range, called);
       if (headsign === null) leftOut.add('empty train');
       else if (range.callCount < 2) leftOut.add('trip with fewer than two calls');

@@ -2,7 +2,6 @@ import type { Mode } from '../../transit/mode.ts';
 import { type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
 import type { LeftOut } from './left-out.ts';
 import { isEmptyRoute } from './passenger-trips.ts';
-import { readRows } from './rows.ts';
 import type { ScheduleRoute } from './schedule-file.ts';
 import type { ScheduleZip } from './zip.ts';
 
@@ -76,7 +75,7 @@ export async function readRoutes(zip: ScheduleZip, file: FileId, leftOut: LeftOu
     required: ['route_id', 'route_type'],
     optional: ['agency_id', 'route_short_name', 'route_long_name', 'route_desc'],
   } as const;
-  await readRows(zip.read('routes.txt'), table, (row, at) => {
+  await zip.readRows(table, (row, at) => {
     const [id, type] = [row.text(at.route_id), row.integer(at.route_type)];
     if (isEmptyRoute(id)) return;
     const mode = ROUTE_TYPES.find(([from, to]) => type >= from && type <= to)?.[2];
@@ -102,7 +101,7 @@ export async function readRoutes(zip: ScheduleZip, file: FileId, leftOut: LeftOu
 async function readAgencies(zip: ScheduleZip): Promise<Map<string, string>> {
   const agencies = new Map<string, string>();
   const table = { name: 'agency.txt', required: ['agency_name'], optional: ['agency_id'] } as const;
-  await readRows(zip.read('agency.txt'), table, (row, at) => {
+  await zip.readRows(table, (row, at) => {
     agencies.set(row.text(at.agency_id), row.text(at.agency_name));
   });
   return agencies;

@@ -33,26 +33,34 @@ export interface Row {
   seconds(column: number): number;
 }
 
-interface Table<Required extends string, Optional extends string> {
+export interface Table<Required extends string, Optional extends string> {
   name: string;
   required: readonly Required[];
   optional: readonly Optional[];
+  /** Blank rows count too, because they take time. */
+  maxRows: number;
 }
 
 /**
  * Passes each row of a CSV file to a callback. Columns are found by the names in the first row, in any order. Rows end with LF
- * or CR LF, blank ones are skipped, values may be quoted. Throws `UnreadableFile` if a required column is missing.
+ * or CR LF, blank ones are skipped, values may be quoted. Throws `UnreadableFile` if a required column is missing, and as soon as
+ * there are more than `maxRows` rows.
  */
 export async function readRows<Required extends string, Optional extends string>(
   chunks: AsyncIterable<Buffer>,
-  { name, required, optional }: Table<Required, Optional>,
+  { name, required, optional, maxRows }: Table<Required, Optional>,
   onRow: (row: Row, columns: Columns<Required | Optional>) => void,
 ): Promise<void> {
   const names: string[] = [...required, ...optional];
   const columns = Object.fromEntries(names.map((column, index) => [column, index])) as Columns<Required | Optional>;
-  const row = new RowBytes(names, (header) => {
-    const missing = required.find((column) => !header.includes(column));
-    if (missing) throw new UnreadableFile(`${name} has no column ${missing}`);
+  const row = new RowBytes(names, {
+    checkHeader(header) {
+      const missing = required.find((column) => !header.includes(column));
+      if (missing) throw new UnreadableFile(`${name} has no column ${missing}`);
+    },
+    checkRows(rows) {
+      if (rows > maxRows) throw new UnreadableFile(`${name} has more than the allowed ${maxRows} rows`);
+    },
   });
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
@@ -65,11 +73,18 @@ export async function readRows<Required extends string, Optional extends string>
   while (row.next(true)) onRow(row, columns);
 }
 
+interface Checks {
+  checkHeader(header: readonly string[]): void;
+  checkRows(rows: number): void;
+}
+
 class RowBytes implements Row {
   readonly #names: readonly string[];
-  readonly #checkHeader: (header: readonly string[]) => void;
+  readonly #checks: Checks;
   #bytes: Buffer = Buffer.alloc(0);
   #position = 0;
+  /** The rows so far, with the header. */
+  #rows = 0;
   #isBlank = false;
   /** Maps columns of the file to requested ones, -1 for others; null before the header is read. */
   #columnMap: Int32Array | null = null;
@@ -78,9 +93,9 @@ class RowBytes implements Row {
   /** Whether the value contains doubled quotes. */
   readonly #hasQuotes = new Uint8Array(MAX_COLUMNS);
 
-  constructor(names: readonly string[], checkHeader: (header: readonly string[]) => void) {
+  constructor(names: readonly string[], checks: Checks) {
     this.#names = names;
-    this.#checkHeader = checkHeader;
+    this.#checks = checks;
   }
 
   load(bytes: Buffer): void {
@@ -98,6 +113,7 @@ class RowBytes implements Row {
     for (;;) {
       const fields = this.#scan(isEnd);
       if (fields === 0) return false;
+      this.#checks.checkRows(this.#rows++);
       if (this.#isBlank) continue;
       if (this.#columnMap) return true;
       this.#readHeader(fields);
@@ -106,7 +122,7 @@ class RowBytes implements Row {
 
   #readHeader(fields: number): void {
     const header = Array.from({ length: Math.min(fields, MAX_COLUMNS) }, (_, column) => this.text(column));
-    this.#checkHeader(header);
+    this.#checks.checkHeader(header);
     this.#columnMap = Int32Array.from(header, (column) => this.#names.indexOf(column));
   }
 

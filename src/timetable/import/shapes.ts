@@ -1,6 +1,5 @@
 import { Numbers } from '../../core/growing-numbers.ts';
 import type { LeftOut } from './left-out.ts';
-import { readRows } from './rows.ts';
 import { type ScheduleShapes, UnreadableFile } from './schedule-file.ts';
 import { simplify } from './simplify.ts';
 import type { ScheduleZip } from './zip.ts';
@@ -67,7 +66,7 @@ async function readTable(zip: ScheduleZip, leftOut: LeftOut): Promise<ScheduleSh
     }
   }
 
-  await readRows(zip.read('shapes.txt'), table, (row, at) => {
+  await zip.readRows(table, (row, at) => {
     const id = row.text(at.shape_id);
     if (id !== shape.id) {
       finishShape();

@@ -1,13 +1,9 @@
 import { AUSTRALIA } from '../../transit/region.ts';
 import { findFerryHub } from '../ferry-hubs.ts';
 import type { LeftOut } from './left-out.ts';
-import { readRows } from './rows.ts';
 import type { ScheduleStop } from './schedule-file.ts';
-import { UnreadableFile } from './schedule-file.ts';
 import type { ScheduleZip } from './zip.ts';
 
-/** Upstream has about 100,000. */
-const MAX_STOPS = 500_000;
 const MAX_TEXT = 200;
 /** Stops and stations. Entrances, nodes of paths and boarding areas have other types. */
 const STOPS_AND_STATIONS: readonly string[] = ['', '0', '1'];
@@ -20,7 +16,7 @@ export async function readStops(zip: ScheduleZip, leftOut: LeftOut): Promise<Map
     required: ['stop_id', 'stop_name', 'stop_lat', 'stop_lon'],
     optional: ['location_type', 'parent_station', 'wheelchair_boarding', 'platform_code'],
   } as const;
-  await readRows(zip.read('stops.txt'), table, (row, at) => {
+  await zip.readRows(table, (row, at) => {
     const type = row.text(at.location_type);
     if (!STOPS_AND_STATIONS.includes(type)) return leftOut.add('entrance, node or boarding area');
     const [id, name] = [row.text(at.stop_id), row.text(at.stop_name)];
@@ -38,7 +34,6 @@ export async function readStops(zip: ScheduleZip, leftOut: LeftOut): Promise<Map
       platformCode: row.text(at.platform_code) || null,
       wheelchair: readWheelchair(row.text(at.wheelchair_boarding)),
     });
-    if (stops.size > MAX_STOPS) throw new UnreadableFile(`more than ${MAX_STOPS} stops`);
   });
   return moveToHubs(stops);
 }

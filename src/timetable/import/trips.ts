@@ -2,13 +2,9 @@ import type { Services } from './calendar.ts';
 import type { LeftOut } from './left-out.ts';
 import { isEmptyRoute } from './passenger-trips.ts';
 import type { Routes } from './routes.ts';
-import { readRows } from './rows.ts';
-import { type ScheduleShapes, type ScheduleTrip, UnreadableFile } from './schedule-file.ts';
+import type { ScheduleShapes, ScheduleTrip } from './schedule-file.ts';
 import { readWheelchair } from './stops.ts';
 import type { ScheduleZip } from './zip.ts';
-
-/** Upstream has less than a million. */
-const MAX_TRIPS = 5_000_000;
 
 type Trip = Omit<ScheduleTrip, 'firstCall' | 'callCount'>;
 
@@ -37,7 +33,7 @@ export async function readTrips(
     required: ['route_id', 'service_id', 'trip_id'],
     optional: ['trip_headsign', 'block_id', 'direction_id', 'wheelchair_accessible', 'shape_id'],
   } as const;
-  await readRows(zip.read('trips.txt'), table, (row, at) => {
+  await zip.readRows(table, (row, at) => {
     const [id, routeId] = [row.text(at.trip_id), row.text(at.route_id)];
     const leaveOut = (reason: string) => {
       if (!indexes.has(id)) indexes.set(id, -1);
@@ -61,7 +57,6 @@ export async function readTrips(
       wheelchair: readWheelchair(row.text(at.wheelchair_accessible)),
       shape: shapes.ids.get(row.text(at.shape_id)) ?? -1,
     });
-    if (trips.length > MAX_TRIPS) throw new UnreadableFile(`more than ${MAX_TRIPS} trips`);
   });
   return { trips, indexes };
 }

@@ -1,20 +1,24 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createInflateRaw } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
+import { type Columns, type Row, readRows, type Table } from './rows.ts';
 import { UnreadableFile } from './schedule-file.ts';
 
-/** The files to read, and the maximum unpacked size of each: several times that of upstream's. */
-const MAX_BYTES = {
-  'agency.txt': 10e6,
-  'stops.txt': 200e6,
-  'routes.txt': 100e6,
-  'calendar.txt': 100e6,
-  'calendar_dates.txt': 200e6,
-  'trips.txt': 1e9,
-  'shapes.txt': 1e9,
-  'stop_times.txt': 4e9,
+/**
+ * The files to read, with the maximum unpacked size and number of rows of each: several times those of upstream's. All of New
+ * South Wales has 5 million calls, 185,000 trips, 100,000 stops with entrances, and 10,000 routes.
+ */
+const LIMITS = {
+  'agency.txt': { bytes: 10e6, rows: 10_000 },
+  'stops.txt': { bytes: 200e6, rows: 500_000 },
+  'routes.txt': { bytes: 100e6, rows: 100_000 },
+  'calendar.txt': { bytes: 100e6, rows: 500_000 },
+  'calendar_dates.txt': { bytes: 200e6, rows: 5_000_000 },
+  'trips.txt': { bytes: 1e9, rows: 1_000_000 },
+  'shapes.txt': { bytes: 1e9, rows: 20_000_000 },
+  'stop_times.txt': { bytes: 4e9, rows: 15_000_000 },
 } as const;
-export type MemberName = keyof typeof MAX_BYTES;
+export type MemberName = keyof typeof LIMITS;
 /** Upstream's zips have up to 16 files. */
 const MAX_ENTRIES = 1000;
 /** In bytes. */
@@ -45,11 +49,19 @@ export class ScheduleZip {
     return this.#entries.has(name);
   }
 
+  /** Passes each row of a file to a callback, as `readRows` does; no row if the file is missing. */
+  readRows<Required extends string, Optional extends string>(
+    table: Omit<Table<Required, Optional>, 'maxRows'> & { name: MemberName },
+    onRow: (row: Row, columns: Columns<Required | Optional>) => void,
+  ): Promise<void> {
+    return readRows(this.#read(table.name), { ...table, maxRows: LIMITS[table.name].rows }, onRow);
+  }
+
   /** Yields the bytes of a file; nothing if it is missing. Throws `UnreadableFile` if they are broken. */
-  async *read(name: MemberName): AsyncGenerator<Buffer> {
+  async *#read(name: MemberName): AsyncGenerator<Buffer> {
     const entry = this.#entries.get(name);
     if (!entry) return;
-    if (entry.uncompressedSize > MAX_BYTES[name]) throw new UnreadableFile(`${name} is too large`);
+    checkSize(entry);
     let length = 0;
     try {
       for await (const chunk of await this.#unpack(entry)) {
@@ -80,14 +92,18 @@ async function listEntries(zip: ZipFile): Promise<Map<string, Entry>> {
   if (zip.entryCount > MAX_ENTRIES) throw new UnreadableFile(`${zip.entryCount} files in the zip`);
   const entries = new Map<string, Entry>();
   for await (const entry of zip.eachEntry()) {
-    if (!Object.hasOwn(MAX_BYTES, entry.fileName)) continue;
-    const limit = MAX_BYTES[entry.fileName as MemberName];
-    if (entry.uncompressedSize > limit && entry.fileName !== 'shapes.txt') {
-      throw new UnreadableFile(`${entry.fileName} would unpack to ${entry.uncompressedSize} bytes, more than ${limit}`);
-    }
+    if (!Object.hasOwn(LIMITS, entry.fileName)) continue;
+    // Without shapes the rest of the file is still usable.
+    if (entry.fileName !== 'shapes.txt') checkSize(entry);
     entries.set(entry.fileName, entry);
   }
   return entries;
+}
+
+function checkSize({ fileName, uncompressedSize }: Entry): void {
+  const limit = LIMITS[fileName as MemberName].bytes;
+  if (uncompressedSize <= limit) return;
+  throw new UnreadableFile(`${fileName} would unpack to ${uncompressedSize} bytes, more than the allowed ${limit}`);
 }
 
 function refuse(problem: string) {

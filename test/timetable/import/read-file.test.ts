@@ -292,6 +292,17 @@ describe('calls of a schedule file', () => {
 });
 
 describe('trips of a schedule file', () => {
+  it('a trip of more than a thousand calls is left out with the reason, and all others are kept', async () => {
+    const row = (trip: string, sequence: number) => `${trip},08:00:00,08:00:00,2000323,${sequence},,0,0,\n`;
+    const rows = (trip: string, calls: number) => Array.from({ length: calls }, (_, at) => row(trip, at)).join('');
+    const { report, trips } = await read({
+      'trips.txt': `${TRIPS}APS_1a,WEEK,T2,Macarthur,1,,,0,\n`,
+      'stop_times.txt': `${TIMES_HEADER}${rows('T1', 1001)}${rows('T2', 1000)}`,
+    });
+    expect(trips.map(({ id, callCount }) => [id, callCount])).toEqual([['T2', 1000]]);
+    expect(report.leftOut).toEqual({ 'trip with more than 1000 calls': 1 });
+  });
+
   it('a trip with fewer than two calls, times that go backwards, or no route or day is left out, and all others are kept', async () => {
     const file = await read({
       'calendar.txt': `${CALENDAR}NEVER,0,0,0,0,0,0,0,20261123,20261206\n`,
@@ -529,6 +540,16 @@ describe('an unusable schedule file', () => {
       'a row of a megabyte, as an unclosed quote makes it',
       gtfsZip(filesWith({ 'stops.txt': `${STOPS}"1,${'x'.repeat(1e6)}` }), { method: 'deflate' }),
       /^stops.txt has a row of more than 64000 bytes$/,
+    ],
+    [
+      'a table of blank lines',
+      gtfsZip(filesWith({ 'stops.txt': `${STOPS}${'\n'.repeat(500_000)}` }), { method: 'deflate' }),
+      /^stops.txt has more than the allowed 500000 rows$/,
+    ],
+    [
+      'more routes than a country has',
+      gtfsZip(filesWith({ 'routes.txt': `${ROUTES}${'R,,,,,3\n'.repeat(100_000)}` }), { method: 'deflate' }),
+      /^routes.txt has more than the allowed 100000 rows$/,
     ],
     [
       'a file that says it unpacks to gigabytes',

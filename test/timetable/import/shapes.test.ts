@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cutShape } from '#src/timetable/import/cut-shape.ts';
 import { LeftOut } from '#src/timetable/import/left-out.ts';
+import { readRows } from '#src/timetable/import/rows.ts';
 import { readShapes } from '#src/timetable/import/shapes.ts';
 import { simplify } from '#src/timetable/import/simplify.ts';
 import type { ScheduleZip } from '#src/timetable/import/zip.ts';
@@ -12,12 +13,13 @@ const RIGHT_ANGLE = 'L,-33.8,151.2,1,0\nL,-33.81,151.2,2,1100\nL,-33.81,151.21,3
 
 async function read(rows: string, header = HEADER) {
   const leftOut = new LeftOut();
-  const zip = {
-    async *read() {
-      yield Buffer.from(header + rows);
-    },
-  } as unknown as ScheduleZip;
-  return { shapes: await readShapes(zip, leftOut), leftOut: leftOut.toJSON() };
+  async function* chunks() {
+    yield Buffer.from(header + rows);
+  }
+  const zip: Pick<ScheduleZip, 'readRows'> = {
+    readRows: (table, onRow) => readRows(chunks(), { ...table, maxRows: 1000 }, onRow),
+  };
+  return { shapes: await readShapes(zip as ScheduleZip, leftOut), leftOut: leftOut.toJSON() };
 }
 
 /** The points of the path that follows the shape through these stops. */
