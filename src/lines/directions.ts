@@ -40,41 +40,56 @@ export interface LineDirection {
   headwayMinutes: number | null;
   /** Those shown, most calls first. */
   patterns: readonly number[];
+  /** The number of runs that are left out, because a table with their stops would be too long. */
+  leftOut: number;
 }
 
 const MAX_HEADSIGNS = 10;
 
 /** Reads both directions. One without runs that day has the stops of all its days. */
-export function readDirections(timetable: Timetable, patterns: readonly number[], day: number): LineDirection[] {
-  return ([0, 1] as const).flatMap((direction) => {
+export async function readDirections(
+  timetable: Timetable,
+  patterns: readonly number[],
+  day: number,
+): Promise<LineDirection[]> {
+  const directions: LineDirection[] = [];
+  for (const direction of [0, 1] as const) {
     const own = patterns.filter((pattern) => timetable.sections.patternDirection[pattern] === direction);
-    return own.length > 0 ? readDirection(timetable, { direction, patterns: own, day }) : [];
-  });
+    if (own.length > 0) directions.push(await readDirection(timetable, { direction, patterns: own, day }));
+  }
+  return directions;
 }
 
-function readDirection(
+async function readDirection(
   timetable: Timetable,
   { direction, patterns, day }: { direction: 0 | 1; patterns: readonly number[]; day: number },
-): LineDirection {
-  const { shown, isRunning } = choosePatterns(timetable, patterns, day);
-  const sequences = shown.map(({ stops, trips: [first] }) => {
+): Promise<LineDirection> {
+  const { chosen, isRunning } = choosePatterns(timetable, patterns, day);
+  const sequences = chosen.map(({ stops, trips: [first] }) => {
     return { stops, seconds: stops.map((_, position) => secondsTo(timetable, first as number, position, stops)) };
   });
-  const { order, rows } = mergeOrders(sequences);
+  const { order, rows } = await mergeOrders(sequences);
+  const shown = chosen.filter((_, at) => rows[at]);
+  const ownRows = rows.filter((own) => own !== null);
   const places = new Map(order.map((row, place) => [row, place]));
   const main = findMainRow(order, shown);
   const runs = (isRunning ? shown : []).flatMap((one, at) =>
-    readRuns(timetable, day, one, { own: rows[at] as Row[], places, main }),
+    readRuns(timetable, day, one, { own: ownRows[at] as readonly Row[], places, main }),
   );
   runs.sort((one, other) => one.sortsAt - other.sortsAt);
-  const headsigns = shown.flatMap(({ trips }) => trips.map((trip) => timetable.headsignAt({ trip, position: 0 })));
+  const headsigns = new Map<string, number>();
+  for (const trip of shown.flatMap(({ trips }) => trips)) {
+    const headsign = timetable.headsignAt({ trip, position: 0 });
+    headsigns.set(headsign, (headsigns.get(headsign) ?? 0) + 1);
+  }
   return {
     direction,
-    headsigns: [...countEach(headsigns).keys()].slice(0, MAX_HEADSIGNS),
+    headsigns: sortByCount(headsigns).slice(0, MAX_HEADSIGNS),
     stops: order.map(({ stop }) => timetable.stop(stop)),
     runs,
     headwayMinutes: medianGap(runs.filter(({ callsAtMain }) => callsAtMain).map(({ sortsAt }) => sortsAt)),
     patterns: shown.map(({ pattern }) => pattern),
+    leftOut: isRunning ? countTrips(chosen) - countTrips(shown) : 0,
   };
 }
 
@@ -98,10 +113,14 @@ function choosePatterns(timetable: Timetable, patterns: readonly number[], day: 
     .map((one) => ({ ...one, trips: one.trips.filter((trip) => timetable.runsOn(trip, day)) }))
     .filter(({ trips }) => trips.length > 0);
   const isRunning = today.length > 0;
-  const shown = (isRunning ? today : all).sort(
+  const chosen = (isRunning ? today : all).sort(
     (one, other) => other.trips.length * other.stops.length - one.trips.length * one.stops.length,
   );
-  return { shown, isRunning };
+  return { chosen, isRunning };
+}
+
+function countTrips(patterns: readonly Pattern[]): number {
+  return patterns.reduce((sum, { trips }) => sum + trips.length, 0);
 }
 
 /** Seconds from the start of a trip to its departure from a stop; at the last stop, to its arrival. */
@@ -112,11 +131,11 @@ function secondsTo({ sections }: Timetable, trip: number, position: number, stop
 
 /** The row of the stop with most departures. */
 function findMainRow(order: readonly Row[], patterns: readonly Pattern[]): Row {
-  const departures = patterns.flatMap(({ stops, trips }) => {
-    const called = [...new Set(stops.slice(0, -1))];
-    return trips.flatMap(() => called);
-  });
-  const [main] = countEach(departures).keys();
+  const departures = new Map<number, number>();
+  for (const { stops, trips } of patterns) {
+    for (const stop of new Set(stops.slice(0, -1))) departures.set(stop, (departures.get(stop) ?? 0) + trips.length);
+  }
+  const [main] = sortByCount(departures);
   return order.find(({ stop }) => stop === main) as Row;
 }
 
@@ -154,11 +173,9 @@ function readRuns(
   });
 }
 
-/** How often each item occurs, most often first. */
-function countEach<Item>(items: readonly Item[]): Map<Item, number> {
-  const counts = new Map<Item, number>();
-  for (const item of items) counts.set(item, (counts.get(item) ?? 0) + 1);
-  return new Map([...counts].sort(([, one], [, other]) => other - one));
+/** Highest count first. */
+function sortByCount<Item>(counts: ReadonlyMap<Item, number>): Item[] {
+  return [...counts].sort(([, one], [, other]) => other - one).map(([item]) => item);
 }
 
 /** The median of the gaps in sorted seconds, in whole minutes; null if there is no gap. */

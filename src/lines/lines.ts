@@ -54,13 +54,13 @@ export class Lines {
    * A line, and its directions on the service day of a date (`YYYYMMDD`). Throws for an unknown line, and for a day outside the
    * timetable.
    */
-  read(id: string, date: string): { line: Line; directions: LineDirection[] } {
+  async read(id: string, date: string): Promise<{ line: Line; directions: LineDirection[] }> {
     const { timetable } = this;
     const line = this.get(id);
     const day = toDayNumber(date) as number;
     const files = new Set(line.patterns.map((pattern) => timetable.routeOf(pattern).file));
     if (![...files].every((file) => timetable.hasDay(file, day))) throw beyondTimetable(date);
-    return { line, directions: readDirections(timetable, line.patterns, day) };
+    return { line, directions: await readDirections(timetable, line.patterns, day) };
   }
 
   /** The course of a direction, as it was read from the current timetable. */

@@ -1,3 +1,5 @@
+import { nextTurn } from '../core/event-loop-turn.ts';
+
 /** A row of a table of stops. */
 export interface Row {
   stop: number;
@@ -11,32 +13,71 @@ export interface StopSequence {
   seconds: readonly number[];
 }
 
+/** Lines of New South Wales have up to some hundred rows. */
+const MAX_ROWS = 2000;
+/** The limit of rows times stops over all sequences, several times that of any line. It takes about 0.1 s. */
+const MAX_WORK = 50_000_000;
+/** Other requests get a turn after so much of it. */
+const WORK_OF_TURN = 1_000_000;
+
 /**
  * Merges sequences of stops into one order that contains each of them, so that times only increase down a column of a table.
  * Earlier sequences weigh more. Stops that only a later sequence has are placed next to the stops that it shares. A stop at
- * which a sequence calls twice has two rows. Returns the order, and the rows of each sequence.
+ * which a sequence calls twice has two rows. Returns the order, and the rows of each sequence; null for sequences that would make
+ * the table too long, or that remain when merging has taken too long.
  */
-export function mergeOrders(sequences: readonly StopSequence[]): { order: Row[]; rows: Row[][] } {
+export async function mergeOrders(
+  sequences: readonly StopSequence[],
+): Promise<{ order: Row[]; rows: (readonly Row[] | null)[] }> {
   const order: Row[] = [];
-  const rows = sequences.map(({ stops, seconds }) => {
-    const shared = findShared(order, stops);
-    const first = shared.findIndex((row) => row !== null);
-    const shift = first < 0 ? 0 : (shared[first] as Row).seconds - (seconds[first] as number);
-    const sequenceRows = stops.map(
-      (stop, index) => shared[index] ?? { stop, seconds: (seconds[index] as number) + shift },
-    );
-    for (let at = sequenceRows.length - 1, next: Row | undefined; at >= 0; at--) {
-      const row = sequenceRows[at] as Row;
-      if (!shared[at]) {
-        const before = shared.findLastIndex((sharedRow, index) => sharedRow !== null && index < at);
-        const place = next ? order.indexOf(next) : before < 0 ? order.length : order.indexOf(shared[before] as Row) + 1;
-        order.splice(place, 0, row);
-      }
-      next = row;
+  /** The rows of sequences that added none since the order last changed. Platforms and headsigns make many equal ones. */
+  const known = new Map<string, readonly Row[]>();
+  const rows: (readonly Row[] | null)[] = [];
+  let [work, workOfTurn] = [0, 0];
+  for (const sequence of sequences) {
+    const { stops } = sequence;
+    const steps = (order.length + 1) * stops.length;
+    const key = stops.join();
+    const knownRows = known.get(key) ?? null;
+    if (knownRows || work + steps > MAX_WORK) {
+      rows.push(knownRows);
+      continue;
     }
-    return sequenceRows;
-  });
+    work += steps;
+    workOfTurn += steps;
+    if (workOfTurn > WORK_OF_TURN) {
+      workOfTurn = 0;
+      await nextTurn();
+    }
+    const shared = findShared(order, stops);
+    const added = shared.filter((row) => row === null).length;
+    if (order.length > 0 && order.length + added > MAX_ROWS) {
+      rows.push(null);
+      continue;
+    }
+    const sequenceRows = insertRows(order, sequence, shared);
+    if (added > 0) known.clear();
+    else known.set(key, sequenceRows);
+    rows.push(sequenceRows);
+  }
   return { order, rows };
+}
+
+/** Adds the rows that are not shared to the order, and returns all rows of the sequence. */
+function insertRows(order: Row[], { stops, seconds }: StopSequence, shared: readonly (Row | null)[]): Row[] {
+  const first = shared.findIndex((row) => row !== null);
+  const shift = first < 0 ? 0 : (shared[first] as Row).seconds - (seconds[first] as number);
+  const rows = stops.map((stop, index) => shared[index] ?? { stop, seconds: (seconds[index] as number) + shift });
+  for (let at = rows.length - 1, next: Row | undefined; at >= 0; at--) {
+    const row = rows[at] as Row;
+    if (!shared[at]) {
+      const before = shared.findLastIndex((sharedRow, index) => sharedRow !== null && index < at);
+      const place = next ? order.indexOf(next) : before < 0 ? order.length : order.indexOf(shared[before] as Row) + 1;
+      order.splice(place, 0, row);
+    }
+    next = row;
+  }
+  return rows;
 }
 
 /** The row of each stop in the longest common subsequence; null for stops outside it. */
@@ -45,8 +86,9 @@ function findShared(order: readonly Row[], stops: readonly number[]): (Row | nul
   // The length of the longest common subsequence that starts at each row and stop or later.
   const lengths = new Uint16Array((order.length + 1) * width);
   for (let row = order.length - 1; row >= 0; row--) {
+    const { stop } = order[row] as Row;
     for (let at = stops.length - 1; at >= 0; at--) {
-      const isSame = order[row]?.stop === stops[at];
+      const isSame = stop === stops[at];
       lengths[row * width + at] = isSame
         ? (lengths[(row + 1) * width + at + 1] as number) + 1
         : Math.max(lengths[(row + 1) * width + at] as number, lengths[row * width + at + 1] as number);

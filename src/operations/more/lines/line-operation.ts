@@ -18,6 +18,7 @@ import {
   lineFields,
   lineIdQuery,
   lineStopsField,
+  noticesOfLeftOut,
   serviceDayQuery,
   toLineBody,
   toStopBody,
@@ -148,7 +149,7 @@ export const createLineOperation = ({ lines, stops, alerts: list }: LineSources)
 
     async find(query, { now }) {
       const { date: day } = requestedWallClock(query, now()) ?? toSydneyWallClock(now());
-      const { line, directions } = lines.read(query.line_id, day);
+      const { line, directions } = await lines.read(query.line_id, day);
       const { mode, route, network } = line;
       // An empty stop and no run: only alerts for the line apply.
       const lineAlerts = list.alertsOf({ mode, route, network, tripId: null, stopIds: [''], at: now().getTime() });
@@ -192,6 +193,7 @@ export const createLineOperation = ({ lines, stops, alerts: list }: LineSources)
           ...(features && { type: 'FeatureCollection' as const, features }),
         },
         freshness: freshnessOfDay(query, freshness, now()),
+        notices: noticesOfLeftOut(directions),
       };
     },
   });
@@ -203,8 +205,8 @@ function toDirectionBody({ direction, headsigns, stops, runs, headwayMinutes }: 
     direction_id: direction,
     headsigns,
     runs: runs.length,
-    first_departure_at: format(Math.min(...starts)),
-    last_departure_at: format(Math.max(...starts)),
+    first_departure_at: format(starts.reduce((first, start) => Math.min(first, start), Number.POSITIVE_INFINITY)),
+    last_departure_at: format(starts.reduce((last, start) => Math.max(last, start), 0)),
     headway_minutes: headwayMinutes,
     stops: stops.map(toStopBody),
   };

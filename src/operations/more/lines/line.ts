@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { LineStop } from '../../../lines/directions.ts';
+import type { LineDirection, LineStop } from '../../../lines/directions.ts';
 import type { Line } from '../../../lines/line-index.ts';
 import type { Freshness } from '../../../transit/freshness.ts';
 import { colorsOf, lineColorFields } from '../../../transit/line-colour.ts';
@@ -8,6 +8,7 @@ import { modeSchema } from '../../../transit/mode.ts';
 import { describe, optional } from '../../../transit/parameter.ts';
 import { latitudeSchema, longitudeSchema } from '../../../transit/place.ts';
 import { dateParameter, endOfDay } from '../../../transit/time.ts';
+import type { Notice } from '../../operation.ts';
 
 /** Code that the three operations on lines share. */
 
@@ -65,6 +66,12 @@ export function toLineBody({ id, route, name, mode, operator }: Line) {
 
 export function toStopBody({ id, name, lat, lng }: LineStop) {
   return { stop_id: id, name, lat, lng };
+}
+
+/** What callers are told of runs that are missing. */
+export function noticesOfLeftOut(directions: readonly LineDirection[]): Notice[] {
+  const runs = directions.reduce((sum, { leftOut }) => sum + leftOut, 0);
+  return runs > 0 ? [{ text: `${runs} runs are left out, because a table with their stops would be too long.` }] : [];
 }
 
 /** Without a date, the response is for today in Sydney, and stops being fresh when the day ends. */

@@ -21,6 +21,7 @@ import {
   lineFields,
   lineIdQuery,
   lineStopsField,
+  noticesOfLeftOut,
   serviceDayQuery,
   toLineBody,
   toStopBody,
@@ -134,7 +135,7 @@ export const createTimetableOperation = ({ lines, stops }: { lines: Lines; stops
 
     async find(query, { now, ids }) {
       const requested = requestedWallClock(query, now()) ?? toSydneyWallClock(now());
-      const { line, directions } = lines.read(query.line_id, requested.date);
+      const { line, directions } = await lines.read(query.line_id, requested.date);
       const from = query.time === undefined ? Number.NEGATIVE_INFINITY : earliestMoment(requested);
       // A table has thousands of times, but few different ones.
       const texts = new Map<number, string>();
@@ -168,7 +169,10 @@ export const createTimetableOperation = ({ lines, stops }: { lines: Lines; stops
       return {
         body: { ...toLineBody(line), date: formatDay(requested.date), directions: listedDirections.map(toBody) },
         freshness: freshnessOfDay(query, freshnessOfList(stops, now()), now()),
-        notices: hasNoRuns ? [{ text: `Line ${line.id} does not run on ${formatDay(requested.date)}.` }] : [],
+        notices: [
+          ...(hasNoRuns ? [{ text: `Line ${line.id} does not run on ${formatDay(requested.date)}.` }] : []),
+          ...noticesOfLeftOut(listedDirections),
+        ],
       };
     },
   });
