@@ -11,6 +11,8 @@ import { UnreadableFile } from './schedule-file.ts';
  * row.
  */
 const MAX_ROW_BYTES = 64_000;
+/** After so many rows the size of the file tells how many it has: a file with far too many is refused before it is read. */
+const SAMPLE_ROWS = 100_000;
 /** Upstream's tables have up to 13. */
 const MAX_COLUMNS = 100;
 
@@ -39,20 +41,23 @@ export interface Table<Required extends string, Optional extends string> {
   optional: readonly Optional[];
   /** Blank rows count too, because they take time. */
   maxRows: number;
+  /** The size of the whole file in bytes. */
+  size: number;
 }
 
 /**
  * Passes each row of a CSV file to a callback. Columns are found by the names in the first row, in any order. Rows end with LF
  * or CR LF, blank ones are skipped, values may be quoted. Throws `UnreadableFile` if a required column is missing, and as soon as
- * there are more than `maxRows` rows.
+ * there are more than `maxRows` rows, or the first ones show that there will be.
  */
 export async function readRows<Required extends string, Optional extends string>(
   chunks: AsyncIterable<Buffer>,
-  { name, required, optional, maxRows }: Table<Required, Optional>,
+  { name, required, optional, maxRows, size }: Table<Required, Optional>,
   onRow: (row: Row, columns: Columns<Required | Optional>) => void,
 ): Promise<void> {
   const names: string[] = [...required, ...optional];
   const columns = Object.fromEntries(names.map((column, index) => [column, index])) as Columns<Required | Optional>;
+  let bytesRead = 0;
   const row = new RowBytes(names, {
     checkHeader(header) {
       const missing = required.find((column) => !header.includes(column));
@@ -60,10 +65,15 @@ export async function readRows<Required extends string, Optional extends string>
     },
     checkRows(rows) {
       if (rows > maxRows) throw new UnreadableFile(`${name} has more than the allowed ${maxRows} rows`);
+      if (rows !== SAMPLE_ROWS) return;
+      const expectedRows = Math.round((rows * size) / bytesRead);
+      if (expectedRows <= maxRows) return;
+      throw new UnreadableFile(`${name} has about ${expectedRows} rows, more than the allowed ${maxRows}`);
     },
   });
   let rest: Buffer = Buffer.alloc(0);
   for await (const chunk of chunks) {
+    bytesRead += chunk.length;
     row.load(rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk);
     while (row.next(false)) onRow(row, columns);
     rest = row.rest();

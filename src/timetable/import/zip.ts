@@ -16,7 +16,7 @@ const LIMITS = {
   'calendar_dates.txt': { bytes: 200e6, rows: 5_000_000 },
   'trips.txt': { bytes: 1e9, rows: 1_000_000 },
   'shapes.txt': { bytes: 1e9, rows: 20_000_000 },
-  'stop_times.txt': { bytes: 4e9, rows: 15_000_000 },
+  'stop_times.txt': { bytes: 4e9, rows: 12_000_000 },
 } as const;
 export type MemberName = keyof typeof LIMITS;
 /** Upstream's zips have up to 16 files. */
@@ -51,10 +51,11 @@ export class ScheduleZip {
 
   /** Passes each row of a file to a callback, as `readRows` does; no row if the file is missing. */
   readRows<Required extends string, Optional extends string>(
-    table: Omit<Table<Required, Optional>, 'maxRows'> & { name: MemberName },
+    table: Omit<Table<Required, Optional>, 'maxRows' | 'size'> & { name: MemberName },
     onRow: (row: Row, columns: Columns<Required | Optional>) => void,
   ): Promise<void> {
-    return readRows(this.#read(table.name), { ...table, maxRows: LIMITS[table.name].rows }, onRow);
+    const size = this.#entries.get(table.name)?.uncompressedSize ?? 0;
+    return readRows(this.#read(table.name), { ...table, size, maxRows: LIMITS[table.name].rows }, onRow);
   }
 
   /** Yields the bytes of a file; nothing if it is missing. Throws `UnreadableFile` if they are broken. */

@@ -12,7 +12,7 @@ async function read(text: string, piece: number, columns: readonly (typeof COLUM
     for (let start = 0; start < bytes.length; start += piece) yield bytes.subarray(start, start + piece);
   }
   const rows: string[][] = [];
-  await readRows(chunks(), { name: 'test.txt', required: columns, optional: [], maxRows: 1000 }, (row, at) => {
+  await readRows(chunks(), { name: 'test.txt', required: columns, optional: [], maxRows: 1000, size: 0 }, (row, at) => {
     rows.push(columns.map((column) => row.text(at[column])));
   });
   return rows;
@@ -69,7 +69,7 @@ it.each([
   }
   await readRows(
     chunks(),
-    { name: 'test.txt', required: ['time', 'other'], optional: [], maxRows: 1000 },
+    { name: 'test.txt', required: ['time', 'other'], optional: [], maxRows: 1000, size: 0 },
     (row, at) => {
       found.push(row.seconds(at.time));
     },

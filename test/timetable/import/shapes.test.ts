@@ -17,7 +17,7 @@ async function read(rows: string, header = HEADER) {
     yield Buffer.from(header + rows);
   }
   const zip: Pick<ScheduleZip, 'readRows'> = {
-    readRows: (table, onRow) => readRows(chunks(), { ...table, maxRows: 1000 }, onRow),
+    readRows: (table, onRow) => readRows(chunks(), { ...table, maxRows: 1000, size: 0 }, onRow),
   };
   return { shapes: await readShapes(zip as ScheduleZip, leftOut), leftOut: leftOut.toJSON() };
 }
