@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
-import { createLines } from '#src/journeys/day-lines.ts';
 import type { SearchQuery } from '#src/journeys/engine-messages.ts';
 import { openEngine } from '#src/journeys/engine-thread.ts';
-import { createFootpaths } from '#src/journeys/footpaths.ts';
+import { createDraft } from '#src/journeys/raptor/lines.ts';
 import { createRidesLeft } from '#src/journeys/raptor/rides-left.ts';
-import { toDayNumber } from '#src/timetable/service-day.ts';
+import { MAY_ALIGHT, MAY_BOARD } from '#src/timetable/import/schedule-file.ts';
 import { feedOf } from '#test/realtime/feed-bytes.ts';
 import { type MadeTrip, scheduleFile } from '../support/schedule-file.ts';
 import { timetableOf } from '../support/timetable.ts';
@@ -81,28 +80,14 @@ it('a block of runs in a circle at one time ends in live times too', async () =>
 });
 
 it('the rides left are counted on vehicles that serve thousands of lines one after the other', () => {
-  const count = 12_000;
-  const long = timetableOf(
-    scheduleFile('buses', {
-      stops: Array.from({ length: count + 1 }, (_, at) => ({ id: String(at), lat: -33, lng: 150 })),
-      trips: Array.from({ length: count }, (_, at) => ({
-        id: String(at),
-        blockId: String(Math.floor(at / 1000)),
-        days: [DATE],
-        calls: [
-          [String(at), at],
-          [String(at + 1), at + 1],
-        ],
-      })),
-    }),
-  );
-  const lines = createLines(long.sections, {
-    day: toDayNumber(DATE) as number,
-    dayStarts: [-86_400, 0, 86_400],
-    isRunning: (trip, day) => long.runsOn(trip, day),
-    nextTrip: (trip) => (trip + 1 < count ? trip + 1 : null),
-  });
-  const footpaths = createFootpaths(long.sections, () => false);
-  const left = createRidesLeft(lines, footpaths)([long.findStop(String(count)) as number]);
-  expect(new Set(left.lines)).toEqual(new Set([1]));
+  const count = 20_000;
+  const draft = createDraft([0, 1]);
+  for (let at = 0; at < count; at++) {
+    draft.addRun({ trip: at, day: 0, start: at, arrivals: 0, departures: 0 });
+    draft.closeLines([at, at + 1], [MAY_BOARD, MAY_ALIGHT], 0);
+  }
+  const lines = draft.finish(count + 1);
+  for (let run = 0; run + 1 < count; run++) lines.nextRuns[run] = run + 1;
+  const noWalks = { first: new Int32Array(count + 2), targets: new Int32Array(0), seconds: new Int32Array(0) };
+  expect(new Set(createRidesLeft(lines, noWalks)([count]).lines)).toEqual(new Set([1]));
 });
