@@ -13,6 +13,12 @@ const problemsOf = (env: Record<string, string>): string => {
   return '';
 };
 
+const ALL_PRIVATE =
+  '10.0.0.0/8,172.16.0.0/12,192.168.0.0/16,100.64.0.0/10,169.254.0.0/16,127.0.0.0/8,::1,fc00::/7,fe80::/10';
+/** The published proxies of a content delivery network. */
+const ONE_OPERATOR =
+  '173.245.48.0/20,103.21.244.0/22,103.22.200.0/22,103.31.4.0/22,141.101.64.0/18,108.162.192.0/18,190.93.240.0/20,188.114.96.0/20,197.234.240.0/22,198.41.128.0/17,162.158.0.0/15,104.16.0.0/13,104.24.0.0/14,172.64.0.0/13,131.0.72.0/22,2400:cb00::/32,2606:4700::/32,2803:f800::/32,2405:b500::/32,2405:8100::/32,2a06:98c0::/29,2c0f:f248::/32';
+
 describe('the configuration', () => {
   const defaults = {
     host: '127.0.0.1',
@@ -136,7 +142,10 @@ describe('the configuration', () => {
     ['1', 1],
     [' 2 ', 2],
     ['10.0.0.0/8', ['10.0.0.0/8']],
+    ['10', 10],
     ['10.0.0.1, 2001:DB8::/32', ['10.0.0.1', '2001:db8::/32']],
+    [ALL_PRIVATE, ALL_PRIVATE.split(',')],
+    [ONE_OPERATOR, ONE_OPERATOR.split(',')],
   ])('TRUST_PROXY=%s trusts %j', (value, trusted) => {
     expect(readConfig({ TRUST_PROXY: value }).trustProxy).toEqual(trusted);
   });
@@ -282,18 +291,40 @@ describe('problems of the configuration', () => {
   );
 
   it.each([
+    ['two halves of IPv4', '0.0.0.0/1,128.0.0.0/1'],
+    ['half of IPv4', '128.0.0.0/1'],
+    ['most of IPv4', '0.0.0.0/2,64.0.0.0/2,128.0.0.0/3,10.0.0.0/8'],
+    ['all public /8', Array.from({ length: 223 }, (_, n) => `${n + 1}.0.0.0/8`).join()],
+    ['half of each /8', Array.from({ length: 223 }, (_, n) => `${n + 1}.128.0.0/9`).join()],
+    ['two halves of IPv6', '::/1,8000::/1'],
+    ['all public addresses of IPv6', '2000::/3'],
+    ['one region’s addresses of IPv6', '2400::/12'],
+    ['all assigned addresses of IPv6', '2001::/16,2400::/12,2600::/12,2800::/12,2a00::/12,2c00::/12'],
+    ['IPv4 as IPv6', '::ffff:0:0/96'],
+    ['two halves of IPv4 as IPv6', '::ffff:0.0.0.0/97,::ffff:128.0.0.0/97'],
+    ['a network of IPv6 that contains IPv4', '::/64'],
+  ])('a TRUST_PROXY of %s is refused with the reason', (_which, value) => {
+    expect(problemsOf({ TRUST_PROXY: value })).toMatch(/^TRUST_PROXY must be .* any caller could forge the address/);
+  });
+
+  it.each([
     'maybe',
     '-1',
     '1.5',
+    '11',
+    '99',
     '100',
     '10.0.0.0/33',
+    '0.0.0.0/0,proxy.example',
     '10.0.0/8',
     '::/129',
     '10.0.0.1/',
     'proxy.example',
     '10.0.0.1,,',
   ])('TRUST_PROXY=%s is refused', (value) => {
-    expect(problemsOf({ TRUST_PROXY: value })).toMatch(/^TRUST_PROXY must be off, the number of proxies in front, or/);
+    expect(problemsOf({ TRUST_PROXY: value })).toMatch(
+      /^TRUST_PROXY must be off, the number of proxies in front \(at most 10\), or/,
+    );
   });
 
   it.each(['se cret', 'sécret', 'fine,se\tcret', 'secret,,secret'])(

@@ -4,7 +4,9 @@ import { z } from 'zod';
 /** Proxies whose `X-Forwarded-For` is trusted: none, a number of proxies in front, or the proxies in the given networks. */
 export type TrustedProxies = false | number | readonly string[];
 
-const allowed = 'must be off, the number of proxies in front, or their networks such as 10.0.0.0/8 separated by commas';
+/** With more hops than proxies, callers choose the address that counts as theirs. */
+const MAX_HOPS = 10;
+const allowed = `must be off, the number of proxies in front (at most ${MAX_HOPS}), or their networks such as 10.0.0.0/8 separated by commas`;
 const everybody =
   'must be the number of proxies in front, or their networks: if everyone is trusted, any caller could forge the ' +
   'address that limits signups';
@@ -16,9 +18,9 @@ const EVERYBODY = ['on', 'true', 'yes'];
 export const trustedProxies = z.string().transform((text, context): TrustedProxies => {
   const value = text.trim().toLowerCase();
   if (OFF.includes(value)) return false;
-  if (/^[1-9]\d?$/.test(value)) return Number(value);
+  if (/^[1-9]\d?$/.test(value) && Number(value) <= MAX_HOPS) return Number(value);
   const networks = value.split(',').map((part) => part.trim());
-  const trustsEverybody = EVERYBODY.includes(value) || networks.some((network) => /^[^/]*\/0+$/.test(network));
+  const trustsEverybody = EVERYBODY.includes(value) || (networks.every(isNetwork) && trustsTheInternet(networks));
   if (!trustsEverybody && networks.every(isNetwork)) return networks;
   context.issues.push({ code: 'custom', input: text, message: trustsEverybody ? everybody : allowed });
   return z.NEVER;
@@ -38,6 +40,27 @@ export function proxyTest(trusted: TrustedProxies): IsProxy {
     else list.addSubnet(address, Number(prefix), family);
   }
   return (address) => isIP(address) !== 0 && list.check(address, familyOf(address));
+}
+
+/** All private networks together contain nine; one operator's public networks hardly any. */
+const MAX_SAMPLES = 12;
+/** One address in each quarter of each /8 of IPv4, at varying offsets. */
+const IPV4_SAMPLES = Array.from({ length: 1024 }, (_, n) => `${n >> 2}.${(n & 3) * 64 + ((n * 37) % 64)}.${n % 251}.7`);
+/** One address in each /16 of 2000::/3, which contains all public addresses of IPv6. */
+const IPV6_SAMPLES = Array.from(
+  { length: 0x2000 },
+  (_, n) => `${(0x2000 + n).toString(16)}:${(n % 16).toString(16)}::7`,
+);
+
+/**
+ * Whether the networks contain more than a small part of the Internet. Samples are tested as requests are, because a network of
+ * IPv6 may contain all of IPv4.
+ */
+function trustsTheInternet(networks: readonly string[]): boolean {
+  const isProxy = proxyTest(networks);
+  const isTooMany = (samples: readonly string[]) =>
+    samples.filter((address) => isProxy(address, 0)).length > MAX_SAMPLES;
+  return isTooMany(IPV4_SAMPLES) || isTooMany(IPV6_SAMPLES);
 }
 
 function familyOf(address: string): 'ipv4' | 'ipv6' {
