@@ -46,6 +46,8 @@ import { Suburbs, sweepSuburbs } from './stops/suburbs.ts';
 import { createSharedMeters, protectUpstream } from './upstream/protection.ts';
 
 const CLAIM_AGAIN_MS = 1000;
+/** Everything in DATA_DIR is for this user alone: downloads, imports and the database's own files too. */
+process.umask(0o077);
 const now = () => new Date();
 /** Quota days follow the clock of Redis: an instance whose clock is ahead would charge requests to the next day. */
 const countingNow = () => new Date(Date.now() + (redis?.clockAheadMs() ?? 0));

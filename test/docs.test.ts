@@ -27,6 +27,16 @@ describe('the documents', () => {
     },
   );
 
+  it('git and Docker ignore every data directory that the documents name in the checkout', () => {
+    const texts = [...pages, '.env.example'].map((page) => readFileSync(page, 'utf8')).join('\n');
+    const names = new Set([...texts.matchAll(/DATA_DIR=\.\/([\w-]+)/g)].map(([, name = '']) => name));
+    expect([...names]).toEqual(expect.arrayContaining(['data', 'data-real']));
+    for (const file of ['.gitignore', '.dockerignore']) {
+      const ignored = readFileSync(file, 'utf8').replaceAll('/\n', '\n').split('\n');
+      expect(ignored).toEqual(expect.arrayContaining([...names]));
+    }
+  });
+
   it('the documents list every assumption about upstream as the code has it', () => {
     const listed = [...readFileSync('docs/upstream-notes.md', 'utf8').matchAll(/^- `([a-z\d-]+)` \((.+?)\): (.+)$/gm)];
     const known = Object.entries(ASSUMPTIONS).map(([id, { evidence, says }]) => [id, evidence, says]);

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -131,6 +131,30 @@ describe('the process with the timetable of the sandbox', () => {
       else expect(await get(`lines/${id}`)).toMatchObject({ line_id: id, mode, route });
     }
     expect(await started.stop()).toBe(0);
+  });
+});
+
+describe('a process with a new DATA_DIR', () => {
+  it('the process writes no file or folder that another user may open', async () => {
+    const parent = mkdtempSync(join(tmpdir(), 'transit-private-'));
+    onTestFinished(() => rmSync(parent, { recursive: true, force: true }));
+    const dataDir = join(parent, 'data');
+    server = await startServerProcess({ DATA_DIR: dataDir, TIMETABLE: 'on' });
+    const form = new URLSearchParams({ email: 'jo@example.org', terms: 'on' });
+    expect((await fetch(`${server.baseUrl}/signup`, { method: 'POST', body: form })).status).toBe(202);
+    const list = () => readdirSync(parent, { recursive: true, encoding: 'utf8' });
+    const expected = [
+      /outbox\/./,
+      /accounts\.db$/,
+      /files\/.*\.zip$/,
+      /\.paths$/,
+      /\.bin$/,
+      /files\.json$/,
+      /incidents/,
+    ];
+    await expect.poll(() => expected.filter((name) => !list().some((path) => name.test(path)))).toEqual([]);
+    const open = list().filter((path) => (statSync(join(parent, path)).mode & 0o077) !== 0);
+    expect(open).toEqual([]);
   });
 });
 

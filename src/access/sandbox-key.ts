@@ -1,5 +1,6 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makePrivateFolder } from '../core/durable-file.ts';
 import { MAX_LIVE_KEYS } from './account.ts';
 import { LOCAL, makeGrant } from './grant.ts';
 import { issueKey, parseKey } from './keys.ts';
@@ -33,7 +34,7 @@ export async function sandboxKey(
   if (await isValid(register, storedKey)) return storedKey;
 
   const text = await issue(register, now, kind);
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await makePrivateFolder(dataDir);
   await writeFile(`${path}.new`, `${text}\n`, { mode: 0o600 });
   await rename(`${path}.new`, path);
   return text;

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { type Clock, DAY_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts';
-import { writeDurably } from '../core/durable-file.ts';
+import { makePrivateFolder, writeDurably } from '../core/durable-file.ts';
 import { nextTurn } from '../core/event-loop-turn.ts';
 import type { Log } from '../core/log.ts';
 import type { QueryUpstream } from '../efa/query-upstream.ts';
@@ -120,7 +119,7 @@ export class Suburbs implements PlannerStops {
     this.#stops = plannerStops(new StopTable(text));
     for (const listener of this.#listeners) listener();
     const cells = Object.fromEntries(this.#cells);
-    await mkdir(dirname(this.#file), { recursive: true });
+    await makePrivateFolder(dirname(this.#file));
     await writeDurably(this.#file, JSON.stringify({ format: 1, cells, stops: text.toString() }));
   }
 }

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Account } from '../../access/account.ts';
 import type { Accounts } from '../../access/store.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
+import { makePrivateFolder } from '../../core/durable-file.ts';
 import { createSigner, type Secrets } from '../../core/signer.ts';
 
 export const LINK_MINUTES = 30;
@@ -82,7 +83,7 @@ export function createMagicLinks(options: {
 /** Reads the signing secret from the data directory, or creates it, so that links stay valid across restarts. */
 export async function readLinkSecret(dataDir: string): Promise<string> {
   const path = join(dataDir, 'link-secret');
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await makePrivateFolder(dataDir);
   try {
     // The flag "wx" fails if the file exists, so of several starting processes one writes and all read the same secret.
     await writeFile(path, randomBytes(32).toString('base64url'), { mode: 0o600, flag: 'wx' });

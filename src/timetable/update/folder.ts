@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { link, open, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
-import { draftPath, writeDurably } from '../../core/durable-file.ts';
+import { draftPath, makePrivateFolder, writeDurably } from '../../core/durable-file.ts';
 import { fileReportSchema } from '../import/schedule-file.ts';
 import { pathsFileOf } from '../paths.ts';
 import { type FileId, isFileId } from '../schedule-files.ts';
@@ -134,7 +134,7 @@ export async function removeOldTimetables(folder: string): Promise<void> {
 /** Creates the folder, and removes files that a killed update left behind. */
 export async function prepareFolder(folder: string): Promise<void> {
   const files = join(folder, 'files');
-  await mkdir(files, { recursive: true });
+  await makePrivateFolder(files);
   for (const at of [folder, files]) {
     for (const name of await readdir(at)) if (/\.(new|draft)$/.test(name)) await rm(join(at, name), { force: true });
   }
@@ -152,7 +152,7 @@ const heldTokens = new Set<string>();
 
 /** Allows one update of a folder at a time, across all instances that share it. Returns null while another one is running. */
 export async function takeLease(folder: string): Promise<{ release(): Promise<void> } | null> {
-  await mkdir(folder, { recursive: true });
+  await makePrivateFolder(folder);
   const path = join(folder, 'update.lease');
   const token = randomUUID();
   const lease = JSON.stringify({ host: hostname(), pid: process.pid, token });

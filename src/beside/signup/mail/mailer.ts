@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import nodemailer from 'nodemailer';
 import { withTimeLimit } from '../../../core/clock.ts';
+import { makePrivateFolder } from '../../../core/durable-file.ts';
 import type { Html } from '../../site/html.ts';
 
 export interface MailMessage {
@@ -58,7 +59,7 @@ export function createMailer(options: {
       const { text, html, ...mail } = compose(mailFrom, to, message);
       const parts = { text: readablePart('plain', text), html: readablePart('html', html) };
       const composed = await composer.sendMail({ ...mail, ...parts });
-      await mkdir(outbox, { recursive: true, mode: 0o700 });
+      await makePrivateFolder(outbox);
       const path = join(outbox, `${now().toISOString().replaceAll(':', '-')}-${randomUUID().slice(0, 8)}.eml`);
       await writeFile(path, composed.message as Buffer, { mode: 0o600 });
       log.warn({ path }, 'SMTP_URL is not set: a mail was written to a file instead of being sent');
