@@ -39,6 +39,21 @@ describe('alerts as plain text', () => {
     ['Gap < 10 cm, > 5 cm', 'Gap < 10 cm, > 5 cm'],
     ['First.\n\nSecond.  \n\tThird.\u00a0', 'First. Second. Third.'],
     ['<p>Not closed <b>at all', 'Not closed at all'],
+    [
+      'Buses:<table><tr><th>Line</th><th>From</th></tr><tr><td>T1</td><td>Platform 1</td><td>9:10</td></tr></table>',
+      'Buses: • Line | From • T1 | Platform 1 | 9:10',
+    ],
+    [
+      '<table><caption>Today</caption><thead><tr><th>Line<th>Time</thead><tbody><tr><td>T1<td><p>9:10</p><tr><td><td>9:20<td>A</table>Walk.',
+      'Today • Line | Time • T1 | 9:10 • – | 9:20 | A Walk.',
+    ],
+    ['<table>\n <tr>\n <td> T1 </td>\n <td>\nPlatform 1</td>\n </tr>\n</table>', '• T1 | Platform 1'],
+    ['<table><tr><td></td><td><p>Use the gate.</p><p>Walk.</p></td></tr></table>', 'Use the gate. Walk.'],
+    ['<table><tr><td><table><tr><td>T1</td><td>9:10</td></tr></table></td></tr></table>Walk.', '• T1 | 9:10 Walk.'],
+    ['<td>T1</td><td>Platform 1</td>9:10', 'T1 Platform 19:10'],
+    ['&lt;table&gt;&lt;tr&gt;&lt;td&gt;T1&lt;/td&gt;&lt;td&gt;9:10&lt;/td&gt;&lt;/tr&gt;&lt;/table&gt;', '• T1 | 9:10'],
+    ['<tr><td>&#xf0000;T1&#xf0001;</td><td>9</td></tr>', '• T1 | 9'],
+    ['<dl><dt>T1</dt><dd>9:10</dd></dl><center>Walk.</center>Now.', 'T1 9:10 Walk. Now.'],
   ])('the alert text %j reads %j', (content, text) => {
     expect(alertOf('', content)).toEqual([text]);
   });

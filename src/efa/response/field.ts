@@ -112,7 +112,15 @@ const MARKUP = /<|&[#a-z]/i;
 /** An ampersand that was encoded repeatedly. */
 const ENCODED_AGAIN = /&(?:amp;?|#0{0,6}38;?|#x0{0,6}26;?){1,20}/gi;
 
-const stripMarkup = compile({
+/** Mark rows and cells of tables while markup is removed. Texts do not contain them: they are invisible characters. */
+const [ROW, ROW_END, CELL] = ['\u{f0000}', '\u{f0001}', '\u{f0002}'] as const;
+const INNERMOST_ROW = new RegExp(`${ROW}([^${ROW}${ROW_END}]*)${ROW_END}`, 'gu');
+const MARKS = new RegExp(`[${ROW}${ROW_END}${CELL}]`, 'gu');
+/** Elements that browsers show on lines of their own, and html-to-text within a line. */
+const BLOCKS =
+  'address caption center dd details dl dt fieldset figcaption figure hgroup legend li menu option summary table tbody tfoot thead';
+
+const removeTags = compile({
   wordwrap: false,
   limits: { maxDepth: MAX_DEPTH, ellipsis: '' },
   selectors: [
@@ -120,9 +128,27 @@ const stripMarkup = compile({
     { selector: 'img', format: 'skip' },
     { selector: 'ul', options: { itemPrefix: ' • ' } },
     ...['h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((selector) => ({ selector, options: { uppercase: false } })),
-    { selector: 'table', format: 'block' },
+    ...BLOCKS.split(' ').map((selector) => ({ selector, format: 'block' })),
+    { selector: 'tr', format: 'inlineSurround', options: { prefix: ROW, suffix: ROW_END } },
+    ...['td', 'th'].map((selector) => ({ selector, format: 'inlineSurround', options: { prefix: CELL } })),
   ],
 });
+
+/** A row of a table becomes an item of a list, with bars between its cells. A row with one text is a frame, no data. */
+function stripMarkup(markup: string): string {
+  let text = removeTags(markup);
+  // Rows may contain tables.
+  for (let depth = 0; depth < MAX_DEPTH && text.includes(ROW); depth++) {
+    text = text.replace(INNERMOST_ROW, (_row, content: string) => {
+      const [before = '', ...cells] = content.split(CELL).map(foldSpace);
+      const isData = cells.filter((cell) => cell !== '').length > 1;
+      return isData
+        ? ` ${before} • ${cells.map((cell) => cell || '–').join(' | ')} `
+        : ` ${content.replaceAll(CELL, ' ')} `;
+    });
+  }
+  return text.replace(MARKS, ' ');
+}
 
 /** The text without invisible characters. */
 function visibleText(text: string): string {
