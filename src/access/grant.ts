@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import { parse as parseDomain } from 'tldts';
 import { z } from 'zod';
 import { HOUR_MS } from '../core/clock.ts';
 import { hashOf } from '../core/own-memory.ts';
@@ -7,6 +6,7 @@ import type { ApiError } from '../errors/api-error.ts';
 import { operationNotAllowed, originNotAllowed, stopNotAllowed, tokenExpired } from '../errors/messages.ts';
 import { quote, withoutBrackets } from '../transit/parameter.ts';
 import { DAY_SECONDS, endOfDay, utcDay } from './day.ts';
+import { ownerOf } from './domains.ts';
 import { clientNetwork } from './limits/client-network.ts';
 import { PLANS, type Plan } from './plan.ts';
 
@@ -185,8 +185,8 @@ export function readOrigin(text: string): string | null {
  * name. Existing keys keep such wildcards.
  */
 function ownersBelow(host: string): 'one' | 'many' | null {
-  const { domain, isIcann, isPrivate } = parseDomain(host, { allowPrivateDomains: true });
-  if (domain === null) return isIcann || isPrivate ? 'many' : null;
+  const { domain, isSuffix } = ownerOf(host, { hasSites: true });
+  if (domain === null) return isSuffix ? 'many' : null;
   return CLOUDS.has(domain) ? 'many' : 'one';
 }
 

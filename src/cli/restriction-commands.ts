@@ -25,7 +25,9 @@ export const RESTRICTION_COMMANDS: Record<string, Command> = {
     }
     const domain = name.startsWith('domain:') ? name.slice('domain:'.length) : '';
     if (isSharedDomain(domain) && !options.yes) {
-      throw new UsageError(`${domain} gives addresses to anyone. Add --yes to suspend all of its accounts.`);
+      throw new UsageError(
+        `${domain} has addresses of many people or organisations. Add --yes to suspend all of its accounts.`,
+      );
     }
     const restriction: Restriction = { since: now.toISOString(), reason: getReason(options.reason) };
     await store.setRestriction(name, JSON.stringify(restriction));

@@ -576,6 +576,13 @@ it.each([
   's3.amazonaws.com',
   'ap-southeast-2.elb.amazonaws.com',
   'windows.net',
+  'nsw.gov.au',
+  'NSW.gov.au.:8443/',
+  'act.gov.au',
+  'nt.gov.au',
+  'vic.gov.au',
+  'schools.nsw.edu.au',
+  'eq.edu.au',
 ])('the setting of origins refuses the wildcard https://*.%s, below which anyone may have a site', (host) => {
   expect(readOrigin(`https://*.${host}`)).toBeNull();
   const { problems } = makeGrant(
@@ -589,6 +596,9 @@ it.each([
   ['https://www.example.org./', 'https://www.example.org'],
   ['https://*.example.org.:8443', 'https://*.example.org:8443'],
   ['https://*.transport.nsw.gov.au', 'https://*.transport.nsw.gov.au'],
+  ['https://*.maps.transport.nsw.gov.au', 'https://*.maps.transport.nsw.gov.au'],
+  ['https://*.manly-h.schools.nsw.edu.au', 'https://*.manly-h.schools.nsw.edu.au'],
+  ['https://www.nsw.gov.au', 'https://www.nsw.gov.au'],
   ['https://*.somebody.github.io', 'https://*.somebody.github.io'],
   ['https://*.corp.internal', 'https://*.corp.internal'],
 ])('the setting of origins reads %s as %s, without a dot at the end of the host', (text, origin) => {

@@ -273,6 +273,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
       [['restore', '/nothing/here'], /cannot be read/],
       [['usage', '--days', '33'], /from 1 to 32/],
       [['suspend', '@gmail.com'], /Add --yes/],
+      [['suspend', '@schools.nsw.edu.au'], /Add --yes/],
       [['suspend', '10.0.0.0/4'], /wider than/],
       [['suspend', '@nothing'], /not @ and a mail domain/],
       [['suspend', '@example.net', '--lift'], /not suspended/],

@@ -1,4 +1,4 @@
-import { getDomain } from 'tldts';
+import { ownerOf } from '../../access/domains.ts';
 import { networksAround } from '../../access/limits/client-network.ts';
 import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts';
 import { createBoundedMap } from '../../core/own-memory.ts';
@@ -28,7 +28,7 @@ const NETWORK_FACTORS = [1, 3, 6, 10];
 /** Maximum share of all mails for an enclosing network, unless `perNetwork` is higher. */
 const MAX_SHARE_OF_ALL = 0.4;
 const SHARED_DOMAIN_FACTOR = 4;
-/** Share of the hour's mails reserved for newcomers: large networks that have requested few. */
+/** Share of the hour's mails, and of those to one domain, reserved for newcomers: large networks that have requested few. */
 const NEWCOMERS_SHARE = 0.25;
 const FEW = 3;
 
@@ -44,7 +44,6 @@ export function createThrottle(limits: MailLimits, now: () => Date) {
   // Keys: a network, `@` with a domain, a mailbox, or the empty string for all.
   const windows = createBoundedMap<Window>('requested mails', MAX_WINDOWS);
   const maxPerEnclosingNetwork = Math.max(perNetwork, perHour * MAX_SHARE_OF_ALL);
-  const openToAll = perHour - Math.floor(perHour * NEWCOMERS_SHARE);
 
   function openWindow(name: string, lengthMs: number): Window {
     const at = now().getTime();
@@ -75,12 +74,12 @@ export function createThrottle(limits: MailLimits, now: () => Date) {
         check(ofNetwork, limit, `${subject} requested too many mails.`);
       }
       check(ofAddress, perAddress, 'Too many mails were requested for this address.');
-      const ofThisDomain = perDomain * (isSharedDomain(domain) ? SHARED_DOMAIN_FACTOR : 1);
-      check(ofDomain, ofThisDomain, 'Too many mails were requested for addresses of this domain.');
       // The second-widest: /24 for IPv4, /48 for IPv6.
       const ofWide = ofNetworks.at(-2) ?? ofNetworks[0];
-      const isNewcomer = (ofWide?.count ?? 0) < FEW;
-      check(ofAll, isNewcomer ? perHour : openToAll, 'This service has reached its hourly limit of mails.');
+      const share = (ofWide?.count ?? 0) < FEW ? 1 : 1 - NEWCOMERS_SHARE;
+      const ofThisDomain = perDomain * (isSharedDomain(domain) ? SHARED_DOMAIN_FACTOR : 1);
+      check(ofDomain, ofThisDomain * share, 'Too many mails were requested for addresses of this domain.');
+      check(ofAll, perHour * share, 'This service has reached its hourly limit of mails.');
       const windowNames = [...networks, `@${domain}`, mailbox, ''];
       for (const [index, window] of [...ofNetworks, ofDomain, ofAddress, ofAll].entries()) {
         window.count += 1;
@@ -90,12 +89,12 @@ export function createThrottle(limits: MailLimits, now: () => Date) {
   };
 }
 
-/** Public mail providers, where one domain stands for many people. */
+/** Public mail providers, and mail domains of whole school systems: one domain stands for many people. */
 const SHARED_DOMAINS = new Set(
   `gmail.com outlook.com outlook.com.au hotmail.com hotmail.co.uk live.com live.com.au msn.com yahoo.com yahoo.com.au
 ymail.com icloud.com me.com mac.com proton.me protonmail.com pm.me aol.com gmx.com gmx.net gmx.de web.de mail.com
 fastmail.com fastmail.com.au hey.com zoho.com tuta.io tutanota.com bigpond.com bigpond.net.au optusnet.com.au
-iinet.net.au tpg.com.au qq.com 163.com naver.com`.split(/\s+/),
+iinet.net.au tpg.com.au qq.com 163.com naver.com det.nsw.edu.au education.nsw.gov.au ed.act.edu.au`.split(/\s+/),
 );
 
 /**
@@ -109,12 +108,13 @@ function mailboxOf(email: string): string {
   return `${domain === 'gmail.com' ? name.replaceAll('.', '') : name}@${domain}`;
 }
 
+/** Whether addresses of the domain, or of domains below it, belong to many people or organisations. */
 export function isSharedDomain(domain: string): boolean {
-  return SHARED_DOMAINS.has(domain);
+  return SHARED_DOMAINS.has(domain) || ownerOf(domain).isSuffix;
 }
 
 /** Returns the registered domain, because its owner can create any number of subdomains. */
 function registeredDomain(mailbox: string): string {
   const host = mailbox.slice(mailbox.lastIndexOf('@') + 1);
-  return getDomain(host) ?? host;
+  return ownerOf(host).domain ?? host;
 }

@@ -132,6 +132,38 @@ describe('a flood of signups from one group', () => {
     },
   );
 
+  it.each([
+    ['schools', (count: number) => `office@school-${count}.schools.nsw.edu.au`],
+    ['authorities of New South Wales', (count: number) => `office@agency-${count}.nsw.gov.au`],
+    ['authorities of Canberra', (count: number) => `office@mail.agency-${count}.act.gov.au`],
+    ['authorities of the Northern Territory', (count: number) => `office@agency-${count}.nt.gov.au`],
+  ])('120 %s get their keys in one hour', (_which, emailOf) => {
+    let sent = 0;
+    expect(
+      grant(
+        open(LIMITS),
+        Array.from({ length: 120 }, (_, count) => `203.${count}.113.7`),
+        () => emailOf(sent++),
+      ),
+    ).toBe(120);
+  });
+
+  it('a school or authority has one limit for all of its subdomains', () => {
+    const throttle = open(LIMITS);
+    const networks = Array.from({ length: 120 }, (_, count) => `203.${count}.113.7`);
+    let sent = 0;
+    expect(grant(throttle, networks, () => `office@host-${sent++}.manly-h.schools.nsw.edu.au`)).toBe(50);
+    expect(grant(throttle, networks, () => `office@host-${sent++}.transport.nsw.gov.au`)).toBe(50);
+  });
+
+  it('a few networks that flood one domain leave some of its mails to other networks', () => {
+    const throttle = open(LIMITS);
+    const flood = Array.from({ length: 300 }, (_, count) => `198.51.${count % 4}.7`);
+    let sent = 0;
+    expect(grant(throttle, flood, () => `person-${sent++}@university.edu.au`)).toBeLessThan(40);
+    expect(grant(throttle, NEWCOMERS.slice(0, 10), () => `person-${sent++}@university.edu.au`)).toBe(10);
+  });
+
   it('a flood from a few wide networks and many domains leaves part of the hour’s mails to others', () => {
     const throttle = open(LIMITS);
     const flood = Array.from({ length: 3000 }, (_, count) => `2001:${hex(4096 + (count % 3))}:0:${hex(count)}::1`);
