@@ -8,6 +8,7 @@ import { createTimesOperation } from '#src/operations/more/reach/times-operation
 import type { FindContext, Operation } from '#src/operations/operation.ts';
 import { createTripsOperation } from '#src/operations/trips/operation.ts';
 import { serviceDayStart } from '#src/timetable/service-day.ts';
+import { noTimetable } from '#src/timetable/update/keep-current.ts';
 import { openPairs } from './journeys/pairs.ts';
 import { describeMachine, print } from './machine.ts';
 import { percentile } from './percentiles.ts';
@@ -32,7 +33,7 @@ print(`opened in ${(threadMs() - opened).toFixed(0)} ms; ${stopCount} stops with
 
 let searchMs = 0;
 const parts: TimetableSearch = {
-  timetable: { get: () => timetable },
+  timetable: { ...noTimetable, get: () => timetable },
   engine: {
     use() {},
     search: async (name, query) => {

@@ -197,6 +197,8 @@ closeOnSignal({ delay: config.drainMs + deadlines.closeMs, logger }, async () =>
   await logExport?.close();
 });
 
+// The sandbox's timetable takes seconds; whoever sees the address may use every operation. A real one takes minutes.
+if (isSandbox) await timetable.whenTried();
 await listen();
 if (isTerminal) await welcome();
 else if (isSandbox) await announceSandbox();

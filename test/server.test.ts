@@ -106,8 +106,18 @@ describe('the process with the timetable of the sandbox', () => {
   });
   afterAll(() => started?.stop('SIGKILL'));
 
+  it('the process of the sandbox answers every operation as soon as it listens', async () => {
+    const headers = { authorization: `Bearer ${started.apiKey}` };
+    const paths = ['lines', 'reachable?from=200070', 'travel-times?from=200060&to=200070', 'departures?stop=200070'];
+    const statuses = await Promise.all(
+      paths.map(async (path) => (await fetch(`${started.baseUrl}/v1/${path}`, { headers })).status),
+    );
+    expect(statuses).toEqual(paths.map(() => 200));
+    const messages = messagesOf(started);
+    expect(messages.indexOf('Server listening')).toBeGreaterThan(messages.indexOf('timetable in use'));
+  });
+
   it('the process imports the timetable of the sandbox right after the start', async () => {
-    await expect.poll(() => messagesOf(started)).toContain('timetable in use');
     expect(started.log.filter(({ level }) => Number(level) >= 40)).toEqual([
       expect.objectContaining({ msg: expect.stringContaining('embedded sandbox') }),
     ]);

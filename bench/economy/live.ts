@@ -24,6 +24,7 @@ import { TimetableBuilder } from '#src/timetable/import/builder.ts';
 import { readScheduleFile } from '#src/timetable/import/read-file.ts';
 import { FILE_IDS, SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
+import { noTimetable } from '#src/timetable/update/keep-current.ts';
 import type { protectUpstream } from '#src/upstream/protection.ts';
 import { receivedResponse } from '#test/support/received-response.ts';
 import { recordsFor } from './network.ts';
@@ -135,7 +136,7 @@ export async function openLive(
   const { now } = clock;
   const { queryUpstream, callForFeed } = protection;
   const timetable = await madeUpUpstream.importSchedule();
-  const current = { get: () => timetable, onChange() {}, status: () => null as never, close: async () => {} };
+  const current = { ...noTimetable, get: () => timetable };
   const dataDir = mkdtempSync(join(tmpdir(), 'transit-economy-'));
   const suburbs = new Suburbs(dataDir, silent);
   const stops = new StopRegister(readBuiltIn, { timetable: current, planner: suburbs });

@@ -1,3 +1,4 @@
+import type { MissingTimetable } from '../transit/missing-timetable.ts';
 import { quote, withoutBrackets } from '../transit/parameter.ts';
 import { toSydneyTimestamp } from '../transit/time.ts';
 import { ApiError } from './api-error.ts';
@@ -175,12 +176,22 @@ export function serviceUnavailable(cause?: unknown): ApiError {
   });
 }
 
+const WITHOUT_TIMETABLE = 'This service runs without a timetable of its own, which this request needs.';
+
 /** For operations that only the timetable answers. */
-export function noTimetable(): ApiError {
-  return new ApiError('SERVICE_UNAVAILABLE', 'The timetable is not loaded. Try again in a few minutes.', {
-    ...retryAfter(60),
-    unavailable: 'timetable',
-  });
+export function noTimetable(missing: MissingTimetable): ApiError {
+  const unavailable = 'timetable';
+  if (missing.reason === 'off') {
+    return new ApiError('SERVICE_UNAVAILABLE', WITHOUT_TIMETABLE, { ...retryAfter(3600), unavailable });
+  }
+  const { reason, seconds } = missing;
+  const state = reason === 'loading' ? 'The timetable is being loaded.' : 'The timetable could not be loaded.';
+  const message = `${state} Try again in ${inWords(seconds)}.`;
+  return new ApiError('SERVICE_UNAVAILABLE', message, { ...retryAfter(seconds), unavailable });
+}
+
+function inWords(seconds: number): string {
+  return seconds < 600 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
 }
 
 export function stopping(what: 'request' | 'stream'): ApiError {

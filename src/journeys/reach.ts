@@ -78,7 +78,7 @@ export function timetableReach(options: TimetableSearch): Reach {
 
   async function begin(query: Origin) {
     const timetable = options.timetable.get();
-    if (!timetable) throw noTimetable();
+    if (!timetable) throw noTimetable(options.timetable.missing());
     const endOf = (place: Place, parameter: string) => {
       const end = findEnd(timetable, place);
       if (!end) throw notInTimetable(parameter, formatPlace(place));

@@ -6,6 +6,7 @@ import { beyondTimetable, noJourneys, noTimetable, notInTimetable } from '../err
 import { freshnessOfFeeds, type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';
 import { listFeedSources } from '../realtime/polling/feed-source.ts';
 import type { Timetable } from '../timetable/timetable.ts';
+import type { CurrentTimetable } from '../timetable/update/keep-current.ts';
 import type { FindAlerts, FindLiftsOut } from '../transit/alert.ts';
 import type { RunCall } from '../transit/call.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
@@ -41,7 +42,7 @@ const COVERED_MS = HOUR_MS / 2;
 
 /** The dependencies of a search in the timetable. */
 export interface TimetableSearch {
-  timetable: { get(): Timetable | null };
+  timetable: Pick<CurrentTimetable, 'get' | 'missing'>;
   engine: Pick<JourneyEngine, 'search' | 'use'>;
   feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'trusted' | 'list' | 'freshUntil'> | null;
   findAlerts?: FindAlerts | undefined;
@@ -81,7 +82,7 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
   function findProblem({ via, from, to, at }: JourneyQuery): ApiError {
     const timetable = options.timetable.get();
     if (!via?.length) return beyondTimetable(at?.date ?? null);
-    if (!timetable) return noTimetable();
+    if (!timetable) return noTimetable(options.timetable.missing());
     return findEnd(timetable, from) ? notInTimetable('to', formatPlace(to)) : notInTimetable('from', formatPlace(from));
   }
 

@@ -11,9 +11,9 @@ import { type IndexedLine, indexLines, type Line, searchFor } from './line-index
 
 /** The lines of the current timetable, without upstream calls. */
 export class Lines {
-  readonly #stops: Pick<StopRegister, 'timetable' | 'get' | 'partsOf'>;
+  readonly #stops: Pick<StopRegister, 'timetable' | 'missingTimetable' | 'get' | 'partsOf'>;
 
-  constructor(stops: Pick<StopRegister, 'timetable' | 'get' | 'partsOf'>) {
+  constructor(stops: Pick<StopRegister, 'timetable' | 'missingTimetable' | 'get' | 'partsOf'>) {
     this.#stops = stops;
   }
 
@@ -72,7 +72,7 @@ export class Lines {
   get timetable(): Timetable {
     const { timetable } = this.#stops;
     if (timetable) return timetable;
-    throw noTimetable();
+    throw noTimetable(this.#stops.missingTimetable);
   }
 
   #partsOf(stopId: string): readonly number[] {

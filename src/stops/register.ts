@@ -3,6 +3,7 @@ import { ApiError } from '../errors/api-error.ts';
 import type { Timetable, TimetableLine, TimetableStop } from '../timetable/timetable.ts';
 import { type CurrentTimetable, noTimetable } from '../timetable/update/keep-current.ts';
 import { FRESHNESS_WINDOWS, type Freshness } from '../transit/freshness.ts';
+import type { MissingTimetable } from '../transit/missing-timetable.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { boundsAround, distanceMetres } from '../transit/place.ts';
 import type { Bounds } from '../transit/region.ts';
@@ -52,6 +53,10 @@ export class StopRegister implements Iterable<StopRecord> {
 
   get timetable(): Timetable | null {
     return this.#timetable.get();
+  }
+
+  get missingTimetable(): MissingTimetable {
+    return this.#timetable.missing();
   }
 
   /** The date of the data, in milliseconds since 1970. */

@@ -7,7 +7,7 @@ import { timetableJourneys } from '#src/journeys/timetable.ts';
 import type { FindLiftsOut, LiftOut } from '#src/transit/alert.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { datesFrom, scheduleFile } from '../support/schedule-file.ts';
-import { timetableOf } from '../support/timetable.ts';
+import { currentOf, timetableOf } from '../support/timetable.ts';
 
 /** 08:00 in Sydney on Thursday 26 November 2026. */
 const EIGHT = Date.UTC(2026, 10, 25, 21);
@@ -55,7 +55,7 @@ const out = (stopId: string, ...platforms: string[]): LiftOut => ({ alertId: `li
 async function find(lifts: LiftOut[], more: { isAccessible?: boolean; findLiftsOut?: FindLiftsOut } = {}) {
   const { findLiftsOut = () => lifts, isAccessible = true } = more;
   const source = timetableJourneys({
-    timetable: { get: () => TIMETABLE },
+    timetable: currentOf(TIMETABLE),
     engine: { use() {}, search: async (name, query) => engine.search(name, query) },
     feeds: null,
     findLiftsOut,

@@ -8,7 +8,7 @@ import { bestKnown } from '#src/transit/time.ts';
 import { feedOf, type TripSpec } from '../realtime/feed-bytes.ts';
 import { STOP, TRIP } from '../realtime/overlay-case.ts';
 import { scheduleFile } from '../support/schedule-file.ts';
-import { timetableOf } from '../support/timetable.ts';
+import { currentOf, timetableOf } from '../support/timetable.ts';
 
 /** Midnight in Sydney, at the start of Thursday 26 November 2026. */
 const MIDNIGHT = Date.UTC(2026, 10, 25, 13);
@@ -87,7 +87,7 @@ async function planAll(trips: readonly Trip[], minute: number, isArrival: boolea
   const trusted = () => [{ source: 'buses' as const, modes: ['bus' as const], feed }];
   const feeds = { need() {}, untilRead: async () => {}, list: () => [], freshUntil: () => NOW, trusted };
   const source = timetableJourneys({
-    timetable: { get: () => timetable },
+    timetable: currentOf(timetable),
     engine: { use() {}, search: async (name, query) => engine.search(name, query) },
     feeds,
     now: () => NOW,

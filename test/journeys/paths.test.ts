@@ -14,6 +14,7 @@ import { buildTestApp, type TestApp } from '../support/app.ts';
 import { gtfsZip } from '../support/gtfs-zip.ts';
 import { createTestLog } from '../support/made-up-upstream.ts';
 import { smallSchedule } from '../support/schedule-server.ts';
+import { currentOf } from '../support/timetable.ts';
 
 const NOW = '2026-11-26T00:00:00Z';
 const STRAIGHT = [
@@ -55,7 +56,7 @@ async function openApp(zip: Buffer): Promise<TestApp> {
   if (!timetable) throw new Error('nothing was imported');
   const engine = openEngine(timetable.packed);
   const byTimetable = timetableJourneys({
-    timetable: { get: () => timetable },
+    timetable: currentOf(timetable),
     engine: { use() {}, search: async (name, query) => engine.search(name, query) },
     feeds: null,
     now,

@@ -21,7 +21,7 @@ import {
   walksArbitrary,
 } from '../support/random-network.ts';
 import { datesFrom, type MadeSchedule, scheduleFile } from '../support/schedule-file.ts';
-import { timetableOf } from '../support/timetable.ts';
+import { currentOf, timetableOf } from '../support/timetable.ts';
 
 const MAX_RIDES = 3;
 
@@ -223,7 +223,7 @@ function open(...files: readonly ScheduleFile[]) {
   return async (feed: TrustedFeed | null = null) => {
     await engine.takeFeed('buses', feed?.feed.packed ?? null);
     return timetableReach({
-      timetable: { get: () => timetable },
+      timetable: currentOf(timetable),
       engine: { use() {}, search: async (name, query) => engine.search(name, query) },
       feeds: null,
       now: () => EIGHT,

@@ -10,7 +10,7 @@ import type { Position } from '#src/transit/place.ts';
 import { feedOf } from '../realtime/feed-bytes.ts';
 import { harbourFile } from '../support/harbour.ts';
 import { datesFrom, type MadeSchedule, scheduleFile } from '../support/schedule-file.ts';
-import { timetableOf } from '../support/timetable.ts';
+import { currentOf, timetableOf } from '../support/timetable.ts';
 
 /** 08:00 in Sydney on Thursday 26 November 2026. */
 const EIGHT = Date.UTC(2026, 10, 25, 21);
@@ -101,7 +101,7 @@ function openWith(files: readonly ScheduleFile[], members: Record<string, string
   return async (query: Partial<JourneyQuery>, now = EIGHT, feed: TrustedFeed | null = null): Promise<Journey[]> => {
     await engine.takeFeed('buses', feed?.feed.packed ?? null);
     const source = timetableJourneys({
-      timetable: { get: () => timetable },
+      timetable: currentOf(timetable),
       engine: { use() {}, search: async (name, sent) => engine.search(name, sent) },
       feeds: { ...FEEDS, trusted: () => (feed ? [feed] : []) },
       now: () => now,
@@ -194,7 +194,7 @@ describe('journeys from the timetable', () => {
   });
 
   it('timetable journeys are fresh until the next poll of a feed that may change them, else for a minute', async () => {
-    const parts = { timetable: { get: () => timetableOf(scheduleFile('buses', TOWNS)) }, now: () => EIGHT };
+    const parts = { timetable: currentOf(timetableOf(scheduleFile('buses', TOWNS))), now: () => EIGHT };
     const source = timetableJourneys({ ...parts, engine: { use() {}, search: async () => [] as never }, feeds: FEEDS });
     const sent = {
       from: '1',

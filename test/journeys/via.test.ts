@@ -19,7 +19,7 @@ import {
   walksArbitrary,
 } from '../support/random-network.ts';
 import { datesFrom, type MadeSchedule, scheduleFile } from '../support/schedule-file.ts';
-import { timetableOf } from '../support/timetable.ts';
+import { currentOf, timetableOf } from '../support/timetable.ts';
 
 type Walks = [number, number, number][];
 interface Place {
@@ -211,7 +211,7 @@ describe('journeys with via', () => {
   const timetable = timetableOf(scheduleFile('buses', TOWNS));
   const engine = openEngine(timetable.packed);
   const source = timetableJourneys({
-    timetable: { get: () => timetable },
+    timetable: currentOf(timetable),
     engine: { use() {}, search: async (name, query) => engine.search(name, query) },
     feeds: null,
     now: () => EIGHT,

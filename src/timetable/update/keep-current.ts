@@ -1,14 +1,15 @@
 import { hostname } from 'node:os';
 import { crc32 } from 'node:zlib';
 import { DateTime } from 'luxon';
-import { type Clock, HOUR_MS, MINUTE_MS } from '../../core/clock.ts';
+import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import type { MissingTimetable } from '../../transit/missing-timetable.ts';
 import { SYDNEY } from '../../transit/region.ts';
-import type { FileId } from '../schedule-files.ts';
+import { type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
 import type { Timetable } from '../timetable.ts';
 import type { ScheduleSource } from './download.ts';
 import { type FileState, type FileStates, newestSignature, openNewest, readStates } from './folder.ts';
-import { updateTimetable } from './update.ts';
+import { type UpdateProgress, updateTimetable } from './update.ts';
 
 /** `off`: no timetable. `auto`: used where it has proved accurate. `on`: used wherever possible. */
 export const TIMETABLE_MODES = ['off', 'auto', 'on'] as const;
@@ -20,6 +21,10 @@ export interface CurrentTimetable {
   get(): Timetable | null;
   /** Calls `listener` after each replacement, and with the first timetable if that is loaded later. */
   onChange(listener: (timetable: Timetable) => void): void;
+  /** Why `get` returns null, and until when. */
+  missing(): MissingTimetable;
+  /** Resolves when there is a timetable, or the update after the start has ended without one. */
+  whenTried(): Promise<void>;
   status(): TimetableStatus;
   close(): Promise<void>;
 }
@@ -36,6 +41,8 @@ export interface TimetableStatus {
 export const noTimetable: CurrentTimetable = {
   get: () => null,
   onChange() {},
+  missing: () => ({ reason: 'off' }),
+  whenTried: async () => {},
   status: () => ({ mode: 'off', importedAt: null, isUpdating: false, files: [] }),
   close: async () => {},
 };
@@ -50,6 +57,9 @@ const NIGHT_MINUTES = 3 * 60;
 const FRESH_MS = { night: NIGHT_MINUTES * MINUTE_MS, start: 12 * HOUR_MS, retry: 0 };
 /** How long until failed downloads are retried. */
 const RETRY_MS = 3 * HOUR_MS;
+/** How long a first update takes; used until its first files show its speed. */
+const FIRST_UPDATE_MS = 2 * MINUTE_MS;
+const MIN_LEFT_MS = 5 * SECOND_MS;
 
 /**
  * Opens the newest timetable of the folder and keeps it current. It runs an update after the start and once a night, and checks
@@ -73,6 +83,27 @@ export async function keepCurrent(options: {
   let update: Promise<void> | null = null;
   let cancelLook = () => {};
   let cancelUpdate = () => {};
+  let nextUpdateAt = clock.now();
+  let isUpdatingElsewhere = false;
+  const tried = Promise.withResolvers<void>();
+  /** Each file is downloaded and then read. */
+  const isFirst = (id: FileId) => !SCHEDULE_FILES[id].standsInFor && !(isBundleLast && SCHEDULE_FILES[id].isBundle);
+  const steps = 2 * wanted.filter(isFirst).length;
+  let progress = { startedAt: clock.now(), stepAt: clock.now(), begun: 0 };
+
+  function countStep({ kind }: UpdateProgress): void {
+    if (kind !== 'fetching' && kind !== 'reading') return;
+    progress.stepAt = clock.now();
+    progress.begun++;
+  }
+
+  /** Expects that the files to come take as long as those that are done. */
+  function leftOfUpdate(): number {
+    const { startedAt, stepAt, begun } = progress;
+    const done = Math.min(begun - 1, steps);
+    const leftAtStep = done < 1 ? FIRST_UPDATE_MS : ((stepAt - startedAt) / done) * (steps - done);
+    return leftAtStep - (clock.now() - stepAt);
+  }
 
   /** Loads the newest timetable, unless it is already in use. */
   async function takeNewest(): Promise<void> {
@@ -85,6 +116,7 @@ export async function keepCurrent(options: {
     timetable = newest;
     log.info({ files: newest.files.length, stops: newest.stopCount, trips: newest.tripCount }, 'timetable in use');
     for (const listener of listeners) listener(newest);
+    tried.resolve();
   }
 
   function look(): void {
@@ -98,8 +130,11 @@ export async function keepCurrent(options: {
   async function run(from: ScheduleSource | null): Promise<boolean> {
     const { signal } = closing;
     const hasTimetable = timetable !== null;
-    const update = { folder, source: from, wanted, isBundleLast, hasTimetable, now: clock.now, log, signal };
+    progress = { startedAt: clock.now(), stepAt: clock.now(), begun: 0 };
+    const progressing = { onProgress: countStep, now: clock.now, log, signal };
+    const update = { folder, source: from, wanted, isBundleLast, hasTimetable, ...progressing };
     const outcomes = await updateTimetable(update);
+    isUpdatingElsewhere = outcomes === null;
     await takeNewest();
     return (outcomes ?? []).some(({ outcome }) => outcome === 'failed');
   }
@@ -120,15 +155,18 @@ export async function keepCurrent(options: {
       log.error({ err }, 'the timetable could not be updated');
     }
     const untilNight = nextNight(clock.now(), folder) - clock.now();
-    if (isIncomplete && RETRY_MS < untilNight) schedule(RETRY_MS, 'retry');
+    if (isUpdatingElsewhere && !timetable) schedule(MINUTE_MS, 'start');
+    else if (isIncomplete && RETRY_MS < untilNight) schedule(RETRY_MS, 'retry');
     else schedule(untilNight, 'night');
   }
 
   function schedule(delayMs: number, trigger: keyof typeof FRESH_MS): void {
     if (closing.signal.aborted) return;
+    nextUpdateAt = clock.now() + delayMs;
     cancelUpdate = clock.after(delayMs, () => {
       update = updateNow(trigger).finally(() => {
         update = null;
+        if (!closing.signal.aborted) tried.resolve();
       });
     });
   }
@@ -140,6 +178,13 @@ export async function keepCurrent(options: {
   return {
     get: () => timetable,
     onChange: (listener) => listeners.push(listener),
+    missing() {
+      const isUpdating = update !== null || nextUpdateAt <= clock.now();
+      const leftMs = isUpdating ? leftOfUpdate() : nextUpdateAt - clock.now();
+      const seconds = Math.ceil(Math.max(leftMs, MIN_LEFT_MS) / SECOND_MS);
+      return { reason: isUpdating || isUpdatingElsewhere ? 'loading' : 'failed', seconds };
+    },
+    whenTried: () => tried.promise,
     status: () => ({
       mode,
       importedAt: timetable?.importedAt ?? null,

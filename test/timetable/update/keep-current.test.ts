@@ -6,6 +6,7 @@ import { DateTime } from 'luxon';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Timetable } from '#src/timetable/timetable.ts';
 import { FailedDownload, type ScheduleSource } from '#src/timetable/update/download.ts';
+import { takeLease } from '#src/timetable/update/folder.ts';
 import { type CurrentTimetable, keepCurrent, nextNight } from '#src/timetable/update/keep-current.ts';
 import { updateTimetable } from '#src/timetable/update/update.ts';
 import { createTestLog } from '../../support/made-up-upstream.ts';
@@ -94,6 +95,61 @@ describe('the timetable of a running service', () => {
       importedAt: Date.parse(START),
       files: expect.arrayContaining([expect.objectContaining({ id: 'MFF', problem: null })]),
     });
+  });
+
+  it('the seconds until the first timetable follow from the files that are done', async () => {
+    clock = createSimulatedClock(START);
+    const source = madeUpSource();
+    const left: unknown[] = [];
+    const slow: ScheduleSource = {
+      async fetch(path, file, known) {
+        left.push(current.missing());
+        await clock.advance(20_000);
+        return source.fetch(path, file, known);
+      },
+    };
+    await start(slow);
+    expect(current.missing()).toEqual({ reason: 'loading', seconds: 120 });
+    let isTried = false;
+    const tried = current.whenTried().then(() => {
+      isTried = true;
+    });
+    await clock.advance(0);
+    await vi.waitUntil(() => left.length > 0, 60_000);
+    expect(isTried).toBe(false);
+    await tried;
+    expect(left).toEqual([
+      { reason: 'loading', seconds: 120 },
+      { reason: 'loading', seconds: 60 },
+    ]);
+    expect(tripsInUse()).toEqual([10]);
+  });
+
+  it('after a first update that failed, the seconds lead to the next attempt', async () => {
+    clock = createSimulatedClock(START);
+    const source = madeUpSource();
+    source.isUnreachable = true;
+    await start(source);
+    await pass(0);
+    await current.whenTried();
+    expect(current.missing()).toEqual({ reason: 'failed', seconds: 3 * 3600 });
+    await clock.advance(HOUR);
+    expect(current.missing()).toEqual({ reason: 'failed', seconds: 2 * 3600 });
+  });
+
+  it('while another process makes the first timetable, this one waits for it and makes none', async () => {
+    clock = createSimulatedClock(START);
+    const folder = join(root, String(count++));
+    const lease = await takeLease(folder);
+    const source = madeUpSource();
+    await start(source, folder);
+    await pass(0);
+    expect(current.missing()).toEqual({ reason: 'loading', seconds: 60 });
+    cpSync(imported, folder, { recursive: true });
+    await lease?.release();
+    await pass(60_000);
+    await vi.waitUntil(() => tripsInUse() !== null, 60_000);
+    expect(source.fetched).toEqual([]);
   });
 
   it('a timetable imported earlier is available at once, without a new request to upstream', async () => {

@@ -20,8 +20,8 @@ const MAX_STOPS = 5000;
 
 /** For services without a timetable. */
 export const noReach: Reach = {
-  find: async () => Promise.reject(noTimetable()),
-  times: async () => Promise.reject(noTimetable()),
+  find: async () => Promise.reject(noTimetable({ reason: 'off' })),
+  times: async () => Promise.reject(noTimetable({ reason: 'off' })),
 };
 
 /** Part of the descriptions of both operations. */

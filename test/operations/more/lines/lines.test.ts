@@ -385,7 +385,7 @@ describe('errors', () => {
     for (const path of ['', '/train_T1', '/train_T1/timetable']) {
       const response = await own.inject(`/v1/lines${path}`);
       expect([response.statusCode, response.json().error.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
-      expect(response.headers['retry-after']).toBe('60');
+      expect(response.headers['retry-after']).toBe('3600');
     }
   });
 });

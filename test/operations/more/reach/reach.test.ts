@@ -7,6 +7,7 @@ import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import { buildTestApp, type TestApp } from '../../../support/app.ts';
 import { importSandbox } from '../../../support/sandbox-timetable.ts';
+import { currentOf } from '../../../support/timetable.ts';
 
 /** A Thursday, 11:00 in Sydney. */
 const NOW = '2026-11-26T00:00:00Z';
@@ -27,7 +28,7 @@ beforeAll(async () => {
       throw new Error('no call is needed');
     },
     reach: timetableReach({
-      timetable: { get: () => timetable },
+      timetable: currentOf(timetable),
       engine: { use() {}, search: async (name, query) => engine.search(name, query) },
       feeds: null,
       now: () => now,
