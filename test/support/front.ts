@@ -58,6 +58,8 @@ export async function startFront(
     sleep?: (ms: number) => Promise<unknown>;
     instruments?: Instruments;
     mailLimits?: Partial<MailLimits>;
+    /** For sign-up and the keys page; by default those of the service. */
+    accounts?: AccountStore;
     upstreamUrl?: string;
     upstreamHealth?: () => UpstreamHealth;
     timetable?: () => TimetableStatus;
@@ -106,7 +108,7 @@ export async function startFront(
       incidentStore: options.incidentStore,
       testKey: async () => testKey,
       publishableKey: async () => publishableKey,
-      accounts: store,
+      accounts: options.accounts ?? store,
       mailer: createMailer({
         smtpUrl: options.smtpUrl ?? null,
         smtpTimeoutMs: options.smtpTimeoutMs,

@@ -3,7 +3,7 @@ import { endOfDay, utcDayFrom } from '../../access/day.ts';
 import type { Grant } from '../../access/grant.ts';
 import { issueKey, type KeyKind } from '../../access/keys.ts';
 import type { Accounts } from '../../access/store.ts';
-import { DAY_MS } from '../../core/clock.ts';
+import { DAY_MS, SECOND_MS } from '../../core/clock.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import {
   keyLimitMail,
@@ -17,12 +17,22 @@ import {
 import type { MailMessage } from './mail/mailer.ts';
 import type { RetryingMailer } from './mail/retrying-mailer.ts';
 
+function oldKeyLeft(cause: unknown): never {
+  throw new ApiError(
+    'SERVICE_UNAVAILABLE',
+    'The new key was mailed, but the account store is not responding, and the old key may still work. Check it at /keys in a few minutes.',
+    { cause, headers: { 'retry-after': '300' }, unavailable: 'store' },
+  );
+}
+
 export type KeyService = ReturnType<typeof createKeyService>;
 
 /** Returns when a replaced key stops working: now, or at the end of the UTC day `overlapDays` from today. */
 export function overlapEnd(now: Date, overlapDays: number): Date {
   return overlapDays === 0 ? now : endOfDay(utcDayFrom(now, overlapDays));
 }
+
+const REVOKE_AGAIN_MS = 5 * SECOND_MS;
 
 /** Issues and revokes keys. A key is mailed to its account's address and shown nowhere else. */
 export function createKeyService(options: {
@@ -32,8 +42,9 @@ export function createKeyService(options: {
   keyKind: KeyKind;
   createLink: (accountId: string) => Promise<string>;
   now: () => Date;
+  sleep: (ms: number) => Promise<unknown>;
 }) {
-  const { accounts, mailer, mailContext, keyKind, createLink, now } = options;
+  const { accounts, mailer, mailContext, keyKind, createLink, now, sleep } = options;
 
   const oneDayFromNow = () => new Date(now().getTime() + DAY_MS);
 
@@ -48,17 +59,34 @@ export function createKeyService(options: {
       canWait = false,
     }: { replaced?: ReplacedKey; grant?: Grant | null; canWait?: boolean } = {},
   ): Promise<{ isSent: boolean } | null> {
-    const issued = await issueKey(accounts, { account, kind: keyKind, label, now: now(), maxLive, grant });
+    const addKey: Accounts['addKey'] = (key, max) =>
+      accounts.addKey(key, max).catch((error) => {
+        // A store that did not reply in time may still add the key.
+        void revokeUnsent(account.id, key.hash);
+        throw error;
+      });
+    const issued = await issueKey({ addKey }, { account, kind: keyKind, label, now: now(), maxLive, grant });
     if (!issued) return null;
     const { text: key, record } = issued;
     const message = newKeyMail(mailContext, { key, plan: account.plan, replaced, isPublishable: grant !== null });
-    // Without the mail the key's text is lost, and the key would only occupy one of the account's five places.
     const giveUp = () => accounts.revokeKey(account.id, record.hash, now());
     try {
       return { isSent: await mail(account.email, message, canWait ? { until: oneDayFromNow(), giveUp } : null) };
     } catch (error) {
-      await giveUp();
+      await revokeUnsent(account.id, record.hash);
       throw error;
+    }
+  }
+
+  /**
+   * Revokes a key that was not mailed: its text is lost, and it would only occupy one of the account's five places. Resolves after
+   * the first attempt, and goes on until the store responds.
+   */
+  async function revokeUnsent(accountId: string, hash: string): Promise<void> {
+    try {
+      await accounts.revokeKey(accountId, hash, now());
+    } catch {
+      void sleep(REVOKE_AGAIN_MS).then(() => revokeUnsent(accountId, hash));
     }
   }
 
@@ -109,7 +137,7 @@ export function createKeyService(options: {
       // The old key still counts while the new one is issued, so one more key is allowed.
       const replaced = { lastFour: old.lastFour, worksUntil };
       const issued = await issueAndMail(account, old.label, MAX_LIVE_KEYS + 1, { replaced, grant: old.grant });
-      if (issued) await accounts.revokeKey(account.id, old.hash, revokedAt, now());
+      if (issued) await accounts.revokeKey(account.id, old.hash, revokedAt, now()).catch(oldKeyLeft);
       return issued !== null;
     },
     revoke: async (account: Account, key: KeyRecord) => void (await accounts.revokeKey(account.id, key.hash, now())),

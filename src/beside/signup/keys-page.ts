@@ -132,8 +132,7 @@ async function requestLink(app: FastifyInstance, options: KeysPageOptions): Prom
       if (wantsPage(request)) return sendPage(reply.code(400), linkRequestPage(layout, { errors }));
       throw invalidForm(errors);
     }
-    linkThrottle.consume(request.ip, fields.email);
-    await keyService.sendLink(fields.email);
+    await linkThrottle.count(request.ip, fields.email, () => keyService.sendLink(fields.email));
     if (wantsPage(request)) return reply.redirect('/keys/sent', 303);
     return reply.code(202).send({ status: 'sent', message: sentText });
   });
@@ -145,8 +144,8 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
   app.post('/keys/new', async (request, reply) => {
     const fields = expectForm(newKeyForm, request.body);
     const visit = await getVisit(fields.token);
-    accountThrottle.consume(request.ip, visit.account.email);
-    const isAdded = await keyService.add(visit.account, fields.label);
+    const add = () => keyService.add(visit.account, fields.label);
+    const isAdded = await accountThrottle.count(request.ip, visit.account.email, add);
     if (!isAdded) throw tooManyKeys();
     return sendKeys(reply, options, visit, { notice: 'The new key was sent to your inbox.' });
   });
@@ -159,8 +158,8 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
       if (!wantsPage(request)) throw invalidForm(problems);
       return sendKeys(reply.code(400), options, visit, { refused: { fields, problems } });
     }
-    accountThrottle.consume(request.ip, visit.account.email);
-    const isAdded = await keyService.add(visit.account, fields.label, grant);
+    const add = () => keyService.add(visit.account, fields.label, grant);
+    const isAdded = await accountThrottle.count(request.ip, visit.account.email, add);
     if (!isAdded) throw tooManyKeys();
     return sendKeys(reply, options, visit, { notice: 'The publishable key was sent to your inbox.' });
   });

@@ -46,8 +46,7 @@ export async function signupPage(
     }
     const refusal = options.restrictions?.ofDomain(fields.email.slice(fields.email.lastIndexOf('@') + 1));
     if (refusal) throw refusal;
-    throttle.consume(request.ip, fields.email);
-    const isSent = await keyService.signUp(fields.email, fields.label);
+    const isSent = await throttle.count(request.ip, fields.email, () => keyService.signUp(fields.email, fields.label));
     if (wantsPage(request)) return reply.redirect(isSent ? '/signup/sent' : '/signup/later', 303);
     const body = isSent ? { status: 'sent', message: sentText } : { status: 'delayed', message: laterText };
     return reply.code(202).send(body);

@@ -33,6 +33,7 @@ export interface SignupOptions {
   /** Overrides some of `MAIL_LIMITS`. */
   mailLimits?: Partial<MailLimits> | undefined;
   now: () => Date;
+  sleep: (ms: number) => Promise<unknown>;
 }
 
 const MAIL_LIMITS = { perHour: 1000, perNetwork: 20, perAddress: 6 };
@@ -54,7 +55,7 @@ const SHARES = { signup: 0.5, link: 0.25, account: 0.25 };
 
 /** The signup form and the keys page. */
 export async function signup(app: FastifyInstance, options: SignupOptions): Promise<void> {
-  const { layout, publicUrl, docsUrl, isSandbox, mailer, linkSecrets, now } = options;
+  const { layout, publicUrl, docsUrl, isSandbox, mailer, linkSecrets, now, sleep } = options;
   const accounts = failAsUnavailable(options.accounts);
   const links = createMagicLinks({ secrets: linkSecrets, publicUrl, accounts, now });
   const mailContext = { publicUrl, docsUrl, isSandbox };
@@ -65,6 +66,7 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
     keyKind: isSandbox ? 'test' : 'live',
     createLink: links.createUrl,
     now,
+    sleep,
   });
   const texts = sentTexts(mailer);
   const limits = { ...MAIL_LIMITS, ...options.mailLimits };
@@ -148,6 +150,9 @@ ${
   );
 }
 
+const NOT_RESPONDING =
+  'The account store is not responding. No key was mailed; another change may still be made later. Try again in a moment.';
+
 /** Wraps the accounts so that every failure of the store becomes a 503. */
 function failAsUnavailable(accounts: Accounts): Accounts {
   return new Proxy(accounts, {
@@ -158,7 +163,7 @@ function failAsUnavailable(accounts: Accounts): Accounts {
         try {
           return await method.apply(store, args);
         } catch (cause) {
-          throw new ApiError('SERVICE_UNAVAILABLE', 'The account store is not responding. Try again in a moment.', {
+          throw new ApiError('SERVICE_UNAVAILABLE', NOT_RESPONDING, {
             cause,
             headers: { 'retry-after': '30' },
             unavailable: 'store',

@@ -2,6 +2,7 @@ import { ownerOf } from '../../access/domains.ts';
 import { networksAround } from '../../access/limits/client-network.ts';
 import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts';
 import { createBoundedMap } from '../../core/own-memory.ts';
+import { ApiError } from '../../errors/api-error.ts';
 import { tooManyMails } from '../../errors/messages.ts';
 
 export type Throttle = ReturnType<typeof createThrottle>;
@@ -59,8 +60,23 @@ export function createThrottle(limits: MailLimits, now: () => Date) {
   }
 
   return {
-    /** Records one mail requested by `ip` for `email`. Throws `TOO_MANY_REQUESTS` when a limit is reached. */
-    consume(ip: string, email: string): void {
+    /**
+     * Records one mail requested by `ip` for `email`, and takes the record back if the account store fails in `send`, because no
+     * mail was sent then. Throws `TOO_MANY_REQUESTS` when a limit is reached.
+     */
+    async count<Sent>(ip: string, email: string, send: () => Promise<Sent>): Promise<Sent> {
+      const recorded = this.consume(ip, email);
+      try {
+        return await send();
+      } catch (error) {
+        if (error instanceof ApiError && error.unavailable === 'store') {
+          for (const window of recorded) window.count -= 1;
+        }
+        throw error;
+      }
+    },
+    /** Records one mail. Throws like `count`. */
+    consume(ip: string, email: string): Window[] {
       const networks = networksAround(ip);
       const mailbox = mailboxOf(email);
       const domain = registeredDomain(mailbox);
@@ -81,10 +97,12 @@ export function createThrottle(limits: MailLimits, now: () => Date) {
       check(ofDomain, ofThisDomain * share, 'Too many mails were requested for addresses of this domain.');
       check(ofAll, perHour * share, 'This service has reached its hourly limit of mails.');
       const windowNames = [...networks, `@${domain}`, mailbox, ''];
-      for (const [index, window] of [...ofNetworks, ofDomain, ofAddress, ofAll].entries()) {
+      const recorded = [...ofNetworks, ofDomain, ofAddress, ofAll];
+      for (const [index, window] of recorded.entries()) {
         window.count += 1;
         windows.set(windowNames[index] ?? '', window);
       }
+      return recorded;
     },
   };
 }

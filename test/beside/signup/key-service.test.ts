@@ -26,9 +26,10 @@ async function openAccount() {
     keyKind: 'live',
     createLink: async () => '',
     now: () => NOW,
+    sleep: () => new Promise(() => {}),
   });
   const validKeys = async () => (await accounts.listKeys(account.id)).filter(({ revokedAt }) => revokedAt === null);
-  return { account, service, sent, validKeys };
+  return { accounts, account, service, sent, validKeys };
 }
 
 it('a key is replaced only when its new one was mailed, even while another one is being replaced', async () => {
@@ -43,4 +44,18 @@ it('a key is replaced only when its new one was mailed, even while another one i
   const left = (await validKeys()).map(({ hash }) => hash);
   expect(left).toHaveLength(MAX_LIVE_KEYS);
   expect([left.includes(first.hash), left.includes(second.hash)]).toEqual([false, true]);
+});
+
+it('an owner whose new key was mailed is told when the old one could not be revoked', async () => {
+  const { accounts, account, service, sent, validKeys } = await openAccount();
+  const [old] = await validKeys();
+  if (!old) throw new Error('no keys');
+  accounts.revokeKey = () => Promise.reject(new Error('no reply'));
+  const replacing = service.rotate(account, old, 0);
+  await expect.poll(() => sent.length).toBe(1);
+  sent[0]?.resolve();
+  await expect(replacing).rejects.toMatchObject({
+    code: 'SERVICE_UNAVAILABLE',
+    message: expect.stringContaining('The new key was mailed'),
+  });
 });
