@@ -114,8 +114,8 @@ const ENCODED_AGAIN = /&(?:amp;?|#0{0,6}38;?|#x0{0,6}26;?){1,20}/gi;
 
 /** Mark rows and cells of tables while markup is removed. Texts do not contain them: they are invisible characters. */
 const [ROW, ROW_END, CELL] = ['\u{f0000}', '\u{f0001}', '\u{f0002}'] as const;
-const INNERMOST_ROW = new RegExp(`${ROW}([^${ROW}${ROW_END}]*)${ROW_END}`, 'gu');
-const MARKS = new RegExp(`[${ROW}${ROW_END}${CELL}]`, 'gu');
+const INNERMOST_ROW = /\u{f0000}([^\u{f0000}\u{f0001}]*)\u{f0001}/gu;
+const MARKS = /[\u{f0000}-\u{f0002}]/gu;
 /** Elements that browsers show on lines of their own, and html-to-text within a line. */
 const BLOCKS =
   'address caption center dd details dl dt fieldset figcaption figure hgroup legend li menu option summary table tbody tfoot thead';
