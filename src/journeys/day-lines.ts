@@ -1,3 +1,4 @@
+import { firstFrom } from '../core/binary-search.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
 import { ROUTE, type Sections } from '../timetable/packed-timetable.ts';
 import { callAt, createDraft, type Lines, lastPosition, listVisits } from './raptor/lines.ts';
@@ -28,44 +29,53 @@ const MAX_OVERLAP_SECONDS = 300;
 
 /**
  * `dayStarts` are the beginnings of the day before, the day and the day after, in seconds since the beginning of the day.
- * `nextTrip` is the timetable's function of that name.
+ * `servicesOn` and `nextTrip` are the timetable's functions of those names.
  */
 export function createLines(
   sections: Sections,
   {
     day,
     dayStarts,
-    isRunning,
+    servicesOn,
     nextTrip,
   }: {
     day: number;
     dayStarts: readonly [number, number, number];
-    isRunning(trip: number, day: number): boolean;
+    servicesOn(day: number): Uint8Array;
     nextTrip(trip: number, day: number): number | null;
   },
 ): Lines {
-  const { patternCalls, patternTrips, patternRoute, routes, callStop, callFlags, offsets } = sections;
-  const { tripStart, tripArrivals, tripDepartures, tripBlock } = sections;
-  const draft = createDraft(offsets);
+  const { patternCalls, patternTrips, patternRoute, routes, callStop, callFlags, callLatest, offsets } = sections;
+  const { tripStart, tripArrivals, tripDepartures, tripService, tripBlock } = sections;
+  const days = DAY_OFFSETS.map((offset, index) => ({
+    offset,
+    dayStart: dayStarts[index] as number,
+    isRunning: servicesOn(day + offset),
+  }));
+  const draft = createDraft(offsets, { runs: tripStart.length, calls: callStop.length });
   for (let pattern = 0; pattern < patternCalls.length - 1; pattern++) {
     const first = patternCalls[pattern] as number;
     const end = patternCalls[pattern + 1] as number;
-    for (const [index, offset] of DAY_OFFSETS.entries()) {
-      const dayStart = dayStarts[index] as number;
-      for (let trip = patternTrips[pattern] as number; trip < (patternTrips[pattern + 1] as number); trip++) {
+    const [firstTrip, endTrip] = [patternTrips[pattern] as number, patternTrips[pattern + 1] as number];
+    const longest = callLatest[end - 1] as number;
+    for (const { offset, dayStart, isRunning } of days) {
+      // Trips are sorted by start. The last runs of the day before are still on their way.
+      const leastStart = -BEFORE_DAY_SECONDS - longest - dayStart;
+      let trip = firstFrom(firstTrip, endTrip, (at) => (tripStart[at] as number) >= leastStart);
+      for (; trip < endTrip; trip++) {
+        if (!isRunning[tripService[trip] as number]) continue;
         const start = (tripStart[trip] as number) + dayStart;
         const arrivals = tripArrivals[trip] as number;
         // Skip runs that end before the day begins.
         if (start + (offsets[arrivals + end - first - 1] as number) < -BEFORE_DAY_SECONDS) continue;
-        if (isRunning(trip, day + offset)) {
-          draft.addRun({ trip, day: offset, start, arrivals, departures: tripDepartures[trip] as number });
-        }
+        draft.addRun({ trip, day: offset, start, arrivals, departures: tripDepartures[trip] as number });
       }
     }
     draft.closeLines(
       callStop.subarray(first, end),
       callFlags.subarray(first, end),
       routes[(patternRoute[pattern] as number) * ROUTE.length + ROUTE.mode] as number,
+      greatestSpread(sections, first, end),
     );
   }
   const { sources: _, ...lines } = draft.finish(sections.stopId.length);
@@ -78,6 +88,15 @@ export function createLines(
     if (next !== null) lines.nextRuns[run] = runs[next * 3 + offset + 1] as number;
   }
   return lines;
+}
+
+/** By how much the times of a pattern's trips after their start differ at most. A trip that starts that much later overtakes none. */
+function greatestSpread({ callEarliest, callLatest }: Sections, first: number, end: number): number {
+  let spread = 0;
+  for (let call = first; call < end; call++) {
+    spread = Math.max(spread, (callLatest[call] as number) - (callEarliest[call] as number));
+  }
+  return spread;
 }
 
 /** The run of each trip on the days -1, 0 and 1; -1 where it does not run. */
@@ -129,10 +148,10 @@ function canContinue(lines: Lines, plannedRun: number, run: number, next: number
   return !isCutShort && end.arrivesAt <= start.departsAt + MAX_OVERLAP_SECONDS;
 }
 
-/** Makes lines of the changed runs. Their offsets follow those of `lines`. */
+/** Makes lines of the changed runs, with offsets of their own. */
 function draftChanged(lines: Lines, changed: readonly ChangedRun[]) {
   const offsets: number[] = [];
-  const draft = createDraft({ at: (index) => offsets[index - lines.offsets.length] as number });
+  const draft = createDraft(offsets);
   const places: number[] = [];
   const byStops = Map.groupBy(changed.entries(), ([, { mode, stops, flags }]) => `${mode} ${stops} ${flags}`);
   for (const equalRuns of byStops.values() as Iterable<[[number, ChangedRun], ...[number, ChangedRun][]]>) {
@@ -140,7 +159,7 @@ function draftChanged(lines: Lines, changed: readonly ChangedRun[]) {
     for (const [place, { trip, day, arrivals, departures }] of equalRuns) {
       places.push(place);
       const start = departures[0] as number;
-      const at = lines.offsets.length + offsets.length;
+      const at = offsets.length;
       for (const time of [...arrivals, ...departures]) offsets.push(time - start);
       draft.addRun({ trip, day, start, arrivals: at, departures: at + stops.length });
     }
@@ -150,11 +169,11 @@ function draftChanged(lines: Lines, changed: readonly ChangedRun[]) {
   return { ...added, offsets, liveRuns: sources.map((source) => places[source] as number) };
 }
 
-const RUN_COLUMNS = ['starts', 'arrivals', 'departures', 'nextRuns', 'trips', 'days'] as const;
-const JOINED_COLUMNS = ['modes', 'stops', 'flags', ...RUN_COLUMNS] as const;
+const JOINED_COLUMNS = ['modes', 'stops', 'flags', 'starts', 'nextRuns', 'trips', 'days'] as const;
 
 /** Joins all but the visits. */
 function joinLines(lines: Lines, added: Omit<Lines, 'offsets'> & { offsets: readonly number[] }): Lines {
+  const shift = (column: Int32Array, by: number) => column.map((value) => value + by);
   const columns = JOINED_COLUMNS.map((name) => [name, concat(lines[name], added[name])]);
   return {
     ...lines,
@@ -162,11 +181,10 @@ function joinLines(lines: Lines, added: Omit<Lines, 'offsets'> & { offsets: read
     lineCount: lines.lineCount + added.lineCount,
     firstCall: concatStarts(lines.firstCall, added.firstCall),
     firstRun: concatStarts(lines.firstRun, added.firstRun),
+    arrivals: concat(lines.arrivals, shift(added.arrivals, lines.offsets.length)),
+    departures: concat(lines.departures, shift(added.departures, lines.offsets.length)),
     offsets: concat(lines.offsets, added.offsets),
-    lineOfRun: concat(
-      lines.lineOfRun,
-      added.lineOfRun.map((line) => line + lines.lineCount),
-    ),
+    lineOfRun: concat(lines.lineOfRun, shift(added.lineOfRun, lines.lineCount)),
     liveRuns: added.liveRuns,
   };
 }

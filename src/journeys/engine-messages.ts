@@ -99,7 +99,14 @@ export interface EngineJourney {
 export type EngineMessage =
   | { kind: 'timetable'; packed: SharedArrayBuffer; now: number }
   | { kind: 'feed'; source: FeedSourceId; packed: ArrayBuffer | null }
-  | { kind: 'search'; id: number; name: SearchName; query: SearchQuery<SearchName> };
+  | {
+      kind: 'search';
+      id: number;
+      name: SearchName;
+      query: SearchQuery<SearchName>;
+      /** The search ends by itself at this time, in milliseconds since 1970. */
+      deadlineAt?: number;
+    };
 
 /** The searches of an engine. */
 export interface Searches {
@@ -111,5 +118,8 @@ export interface Searches {
 export type SearchName = keyof Searches;
 export type SearchQuery<Name extends SearchName> = Parameters<Searches[Name]>[0];
 export type SearchResult<Name extends SearchName> = ReturnType<Searches[Name]>;
+
+/** The problem of a search that ended at its deadline. */
+export const TOOK_TOO_LONG = 'the journey search took too long';
 
 export type EngineReply = { id: number } & ({ found: SearchResult<SearchName> } | { problem: string });

@@ -5,15 +5,16 @@ import { Timetable } from '../timetable/timetable.ts';
 import { createAreas } from './area.ts';
 import { type LiveRun, listLiveCalls } from './changes.ts';
 import { BEFORE_DAY_SECONDS } from './day-lines.ts';
-import type {
-  EngineEnd,
-  EngineJourney,
-  EngineMessage,
-  EngineReply,
-  Searches,
-  SearchName,
-  SearchQuery,
-  SearchResult,
+import {
+  type EngineEnd,
+  type EngineJourney,
+  type EngineMessage,
+  type EngineReply,
+  type Searches,
+  type SearchName,
+  type SearchQuery,
+  type SearchResult,
+  TOOK_TOO_LONG,
 } from './engine-messages.ts';
 import { createFootpaths } from './footpaths.ts';
 import { createPlanners, type PlannedDay, type Planner } from './planners.ts';
@@ -49,7 +50,11 @@ export function openEngine(packed: SharedArrayBuffer) {
   const isServed = (stop: number) => (visitStart[stop + 1] as number) > (visitStart[stop] as number);
   const footpaths = createFootpaths(timetable.sections, isServed);
   const access = readAccess(timetable);
-  const planners = createPlanners(timetable, footpaths, access);
+  let deadlineAt = Number.POSITIVE_INFINITY;
+  const checkDeadline = () => {
+    if (Date.now() >= deadlineAt) throw new Error(TOOK_TOO_LONG);
+  };
+  const planners = createPlanners(timetable, footpaths, access, checkDeadline);
   const areas = createAreas(timetable);
 
   function plan({ avoidedStops, ...query }: SearchQuery<'plan'>): EngineJourney[] {
@@ -246,7 +251,14 @@ export function openEngine(packed: SharedArrayBuffer) {
   const searches: Searches = { plan, reach, times, via };
 
   return {
-    search<Name extends SearchName>(name: Name, query: SearchQuery<Name>): SearchResult<Name> {
+    /** Throws `TOOK_TOO_LONG` at the deadline, in milliseconds since 1970. */
+    search<Name extends SearchName>(
+      name: Name,
+      query: SearchQuery<Name>,
+      until = Number.POSITIVE_INFINITY,
+    ): SearchResult<Name> {
+      deadlineAt = until;
+      checkDeadline();
       return (searches[name] as (query: SearchQuery<Name>) => SearchResult<Name>)(query);
     },
     warm: planners.warm,
@@ -277,14 +289,19 @@ parentPort?.on('message', (message: EngineMessage) => {
   } else if (message.kind === 'feed') {
     engine?.takeFeed(message.source, message.packed).catch(() => {});
   } else {
-    const { id, name, query } = message;
+    const { id, name, query, deadlineAt } = message;
     try {
-      if (engine) reply({ id, found: engine.search(name, query) });
+      if (engine) reply({ id, found: engine.search(name, query, deadlineAt) });
     } catch (error) {
-      reply({ id, problem: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+      reply({ id, problem: describeProblem(error) });
     }
   }
 });
+
+function describeProblem(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.message === TOOK_TOO_LONG ? TOOK_TOO_LONG : (error.stack ?? error.message);
+}
 
 function reply(message: EngineReply): void {
   parentPort?.postMessage(message);

@@ -7,10 +7,14 @@ import type { Timetable } from '../timetable/timetable.ts';
 import { type LiveRun, readLiveRuns, toChangedRun } from './changes.ts';
 import { createLines, withChanges } from './day-lines.ts';
 import { createLabels } from './raptor/labels.ts';
-import type { Footpaths, Lines } from './raptor/lines.ts';
+import { type Footpaths, freeLines, type Lines } from './raptor/lines.ts';
 import { createPlanner, type WheelchairAccess } from './raptor/plan.ts';
 
-const MAX_DAYS = 2;
+/**
+ * How many days a thread keeps. With the lines of both directions, a day of the whole state takes 16 MB; opening it takes some 100 ms of
+ * processor time.
+ */
+export const KEPT_DAYS = 4;
 /** Feeds cause new lines at most this often. */
 const CHANGES_EVERY_MS = 5 * SECOND_MS;
 
@@ -31,8 +35,16 @@ interface Day {
   live: (Planner & { version: number; madeAt: number }) | null;
 }
 
-/** Makes the planners of the days that are searched, and keeps those of the last two days. */
-export function createPlanners(timetable: Timetable, footpaths: Footpaths, access: WheelchairAccess) {
+/**
+ * Makes the planners of the days that are searched, and keeps those of the last `KEPT_DAYS` days. Searches call `checkDeadline` again and
+ * again; they end if it throws.
+ */
+export function createPlanners(
+  timetable: Timetable,
+  footpaths: Footpaths,
+  access: WheelchairAccess,
+  checkDeadline: () => void = () => {},
+) {
   const labels = [createLabels(timetable.stopCount), createLabels(timetable.stopCount)] as const;
   const feeds = new Map<FeedSourceId, { version: number; runs: LiveRun[] }>();
   let days: Day[] = [];
@@ -53,13 +65,18 @@ export function createPlanners(timetable: Timetable, footpaths: Footpaths, acces
   function openDay(day: number): Day {
     const known = days.find((one) => one.day === day);
     const opened = known ?? { day, lines: linesOfDay(timetable, day), planned: null, live: null };
-    days = [opened, ...days.filter((one) => one !== opened)].slice(0, MAX_DAYS);
+    days = [opened, ...days.filter((one) => one !== opened)];
+    for (const { lines, planned, live } of days.splice(KEPT_DAYS)) {
+      planned?.free(null);
+      live?.free(null);
+      freeLines(lines, null);
+    }
     return opened;
   }
 
   function timetablePlanner(opened: Day): Planner {
     const { lines } = opened;
-    opened.planned ??= { lines, runs: [], ...createPlanner(lines, footpaths, access, labels) };
+    opened.planned ??= { lines, runs: [], ...createPlanner(lines, footpaths, access, labels, checkDeadline) };
     return opened.planned;
   }
 
@@ -70,7 +87,7 @@ export function createPlanners(timetable: Timetable, footpaths: Footpaths, acces
     live?.free(opened.lines);
     const all = [...feeds.values()].flatMap((feed) => feed.runs);
     const { lines, runs } = changeLines(timetable, opened, all);
-    const planner = createPlanner(lines, footpaths, access, labels);
+    const planner = createPlanner(lines, footpaths, access, labels, checkDeadline);
     opened.live = { ...planner, lines, runs, version, madeAt: now };
     return opened.live;
   }
@@ -94,7 +111,7 @@ function linesOfDay(timetable: Timetable, day: number): Lines {
   return createLines(timetable.sections, {
     day,
     dayStarts: [secondsTo(day - 1), 0, secondsTo(day + 1)],
-    isRunning: (trip, on) => timetable.runsOn(trip, on),
+    servicesOn: (on) => timetable.servicesOn(on),
     nextTrip: (trip, on) => timetable.nextTrip(trip, on),
   });
 }

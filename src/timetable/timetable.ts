@@ -362,8 +362,16 @@ export class Timetable {
   }
 
   runsOn(trip: number, day: number): boolean {
-    const { tripService, serviceFirst, serviceStart, serviceBits } = this.sections;
-    const service = tripService[trip] as number;
+    return this.#isServiceOn(this.sections.tripService[trip] as number, day);
+  }
+
+  /** For each service, 1 if its trips run on the day. */
+  servicesOn(day: number): Uint8Array {
+    return Uint8Array.from(this.sections.serviceFirst, (_, service) => (this.#isServiceOn(service, day) ? 1 : 0));
+  }
+
+  #isServiceOn(service: number, day: number): boolean {
+    const { serviceFirst, serviceStart, serviceBits } = this.sections;
     const since = day - (serviceFirst[service] as number);
     const at = (serviceStart[service] as number) + (since >> 3);
     const isWithin = since >= 0 && at < (serviceStart[service + 1] as number);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { JourneyEngine } from '#src/journeys/engine.ts';
-import type { EngineQuery } from '#src/journeys/engine-messages.ts';
+import { type EngineQuery, TOOK_TOO_LONG } from '#src/journeys/engine-messages.ts';
+import { openEngine } from '#src/journeys/engine-thread.ts';
 import type { Timetable } from '#src/timetable/timetable.ts';
 import { ONE_BUS, timetableOf } from '#test/support/timetable.ts';
 
@@ -40,6 +41,12 @@ it('the journey engine answers 503 when its thread dies, and plans with the next
   await expect(engine.search('plan', query, [])).rejects.toMatchObject({ statusCode: 503 });
   engine.use(timetable);
   expect(await planWhenReady()).toMatchObject([{ departsAt: EIGHT + 600_000, arrivesAt: EIGHT + 2_400_000 }]);
+});
+
+it('a search ends by itself at its deadline', () => {
+  const search = openEngine(timetable.packed).search;
+  expect(() => search('plan', query, Date.now() - 1)).toThrow(TOOK_TOO_LONG);
+  expect(search('plan', query)).toHaveLength(1);
 });
 
 it('many journeys with via leave a thread and half the queue to other journeys', async () => {

@@ -94,6 +94,33 @@ describe('plans on random networks', () => {
     );
   });
 
+  it('a search that ends at its deadline leaves nothing behind for the next one', () => {
+    fc.assert(
+      fc.property(networkArbitrary, walksArbitrary, fc.integer({ min: 1, max: 40 }), (trips, walks, checks) => {
+        const { timetable, lines, footpaths, labels } = openNetwork(trips, walks);
+        const all = (count: number) => new Uint8Array(count).fill(1);
+        const access = { trips: all(timetable.tripCount), stops: all(timetable.stopCount) };
+        const endOf = (stop: number) => [{ stop: timetable.findStop(`S${stop}`) as number, seconds: 0 }];
+        const options = { walkSeconds: null, modes: 127, isWheelchair: false, limit: 6, maxRides: 3 };
+        const request = { ...options, access: endOf(0), egress: endOf(STOPS - 1), at: 0, changeSeconds: CHANGE };
+        let left = 0;
+        const planner = createPlanner(lines, footpaths, access, labels, () => {
+          if (--left === 0) throw new Error('late');
+        });
+        for (const isArrival of [false, true]) {
+          const wanted = { ...request, at: isArrival ? DAY_SECONDS : 0, isArrival };
+          left = checks;
+          try {
+            planner.plan(wanted);
+          } catch {}
+          left = 0;
+          expect(planner.plan(wanted)).toEqual(createPlanner(lines, footpaths, access, labels).plan(wanted));
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   it('journeys planned for a wheelchair use no trip or stop known to be inaccessible', () => {
     fc.assert(
       fc.property(networkArbitrary, walksArbitrary, fc.integer({ min: 1, max: STOPS - 2 }), (trips, walks, closed) => {

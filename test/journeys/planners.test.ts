@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createFootpaths } from '#src/journeys/footpaths.ts';
-import { createPlanners } from '#src/journeys/planners.ts';
+import { createPlanners, KEPT_DAYS } from '#src/journeys/planners.ts';
 import { feedOf } from '#test/realtime/feed-bytes.ts';
 import { ONE_BUS, timetableOf } from '../support/timetable.ts';
 
@@ -17,14 +17,15 @@ const feedWith = (delay: number) => {
   return feedOf({ timestamp: NOW / 1000, trips: [{ tripId: 'only', startDate: DATE, stops }] }).packed;
 };
 
-it('new live times free the lines of the old ones at once, and leave those of the timetable', async () => {
+function openPlanners() {
   const { sections, stopCount } = timetable;
   const access = { trips: new Uint8Array(timetable.tripCount).fill(1), stops: new Uint8Array(stopCount).fill(1) };
-  const planners = createPlanners(
-    timetable,
-    createFootpaths(sections, () => true),
-    access,
-  );
+  const footpaths = createFootpaths(sections, () => true);
+  return createPlanners(timetable, footpaths, access);
+}
+
+it('new live times free the lines of the old ones at once, and leave those of the timetable', async () => {
+  const planners = openPlanners();
   const openAt = (now: number) => planners.open({ at: now, now }).planner;
   const arrivals = ({ plan }: ReturnType<typeof openAt>, isArrival: boolean) => {
     const common = { maxRides: 3, walkSeconds: null, modes: 255, isWheelchair: false, limit: 1, changeSeconds: 0 };
@@ -45,4 +46,17 @@ it('new live times free the lines of the old ones at once, and leave those of th
   await planners.takeFeed('buses', null);
   expect(planned.lines.starts.length).toBeGreaterThan(0);
   expect(arrivals(openAt(NOW + 20_000), true)).toEqual(atMinute(40));
+});
+
+it('the days that were searched last are kept, and the lines of older ones are freed at once', () => {
+  const planners = openPlanners();
+  const openDay = (day: number) => planners.open({ at: NOW, now: NOW, day }).planner;
+  const [first, ...others] = Array.from({ length: KEPT_DAYS }, (_, index) => openDay(20_782 + index));
+  expect(openDay(20_782)).toBe(first);
+  openDay(20_782 + KEPT_DAYS);
+  expect(others[0]?.lines.firstRun.length).toBe(0);
+  expect(openDay(20_782)).toBe(first);
+  expect(openDay(20_784)).toBe(others[1]);
+  expect(openDay(20_783).lines.firstRun.length).toBeGreaterThan(0);
+  expect(timetable.sections.offsets.length).toBeGreaterThan(0);
 });

@@ -81,7 +81,7 @@ export function openNetwork(trips: readonly Trip[], walks: readonly [number, num
   const lines = createLines(timetable.sections, {
     day: DAY,
     dayStarts: [-DAY_SECONDS, 0, DAY_SECONDS],
-    isRunning: (trip, day) => timetable.runsOn(trip, day),
+    servicesOn: (day) => timetable.servicesOn(day),
     nextTrip: (trip, day) => timetable.nextTrip(trip, day),
   });
   const footpaths = toFootpaths(

@@ -65,37 +65,45 @@ export function lastPosition({ firstCall, lineOfRun }: Lines, run: number): numb
  * found by a search for the earliest arrival. Item `n` of a column was the `n`th from its end.
  */
 export function mirrorLines(lines: Lines): Lines {
-  const { firstCall, firstRun, lineOfRun, offsets, starts, arrivals, departures, nextRuns, usable } = lines;
+  const { firstCall, firstRun, lineOfRun, lineCount, offsets, starts, nextRuns, usable } = lines;
   const runCount = starts.length;
   const mirrorStarts = (first: Int32Array) =>
     first.map((_, index) => (first.at(-1) as number) - (first[first.length - 1 - index] as number));
-  const mirrorList = (column: Int32Array) =>
-    column
-      .map((at, run) => {
-        const line = lineOfRun[run] as number;
-        return offsets.length - at - ((firstCall[line + 1] as number) - (firstCall[line] as number));
-      })
-      .reverse();
-  const previous = new Int32Array(runCount).fill(-1);
+  // Loops, because functions called for each item take twice as long.
+  const mirroredRuns = {
+    starts: new Int32Array(runCount),
+    arrivals: new Int32Array(runCount),
+    departures: new Int32Array(runCount),
+    lineOfRun: new Int32Array(runCount),
+    nextRuns: new Int32Array(runCount).fill(-1),
+  };
   for (let run = 0; run < runCount; run++) {
+    const mirrored = runCount - 1 - run;
+    const line = lineOfRun[run] as number;
     const next = nextRuns[run] as number;
-    if (next >= 0) previous[runCount - 1 - next] = runCount - 1 - run;
+    const end = offsets.length - ((firstCall[line + 1] as number) - (firstCall[line] as number));
+    mirroredRuns.starts[mirrored] = -(starts[run] as number);
+    mirroredRuns.arrivals[mirrored] = end - (lines.departures[run] as number);
+    mirroredRuns.departures[mirrored] = end - (lines.arrivals[run] as number);
+    mirroredRuns.lineOfRun[mirrored] = lineCount - 1 - line;
+    if (next >= 0) mirroredRuns.nextRuns[runCount - 1 - next] = mirrored;
   }
+  const mirroredFlags = lines.flags.toReversed();
+  for (let call = 0; call < mirroredFlags.length; call++) {
+    const flag = mirroredFlags[call] as number;
+    mirroredFlags[call] = (flag & MAY_BOARD ? MAY_ALIGHT : 0) | (flag & MAY_ALIGHT ? MAY_BOARD : 0);
+  }
+  const mirroredOffsets = offsets.toReversed();
+  for (let at = 0; at < mirroredOffsets.length; at++) mirroredOffsets[at] = -(mirroredOffsets[at] as number);
   const mirrored: Lines = {
     ...lines,
+    ...mirroredRuns,
     modes: lines.modes.toReversed(),
     firstCall: mirrorStarts(firstCall),
     stops: lines.stops.toReversed(),
-    flags: lines.flags
-      .map((flag) => (flag & MAY_BOARD ? MAY_ALIGHT : 0) | (flag & MAY_ALIGHT ? MAY_BOARD : 0))
-      .reverse(),
+    flags: mirroredFlags,
     firstRun: mirrorStarts(firstRun),
-    starts: starts.map((start) => -start).reverse(),
-    arrivals: mirrorList(departures),
-    departures: mirrorList(arrivals),
-    offsets: offsets.map((offset) => -offset).reverse(),
-    lineOfRun: lineOfRun.map((line) => lines.lineCount - 1 - line).reverse(),
-    nextRuns: previous,
+    offsets: mirroredOffsets,
     trips: lines.trips.toReversed(),
     days: lines.days.toReversed(),
     usable: usable?.toReversed() ?? null,
@@ -104,11 +112,11 @@ export function mirrorLines(lines: Lines): Lines {
 }
 
 /**
- * Frees the memory of all columns that `kept` does not share, and makes them empty. The garbage collector waits until dozens of
+ * Frees the memory of all columns that `kept` does not share (with null, of all that the timetable does not), and makes them empty. The garbage collector waits until dozens of
  * megabytes of old columns have gathered.
  */
-export function freeLines(lines: Lines, kept: Lines): void {
-  const keptColumns = new Set<unknown>(Object.values(kept));
+export function freeLines(lines: Lines, kept: Lines | null): void {
+  const keptColumns = new Set<unknown>(Object.values(kept ?? {}));
   for (const column of Object.values(lines)) {
     const buffer = ArrayBuffer.isView(column) && !keptColumns.has(column) ? column.buffer : null;
     if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
@@ -123,105 +131,164 @@ interface DraftRun {
   departures: number;
 }
 
-/** Collects runs, one list of stops at a time, and splits them into lines. */
-export function createDraft(offsets: { at(index: number): number | undefined }) {
-  const run = {
-    trip: [] as number[],
-    day: [] as number[],
-    start: [] as number[],
-    arrivals: [] as number[],
-    departures: [] as number[],
+/** A list of numbers in a typed array. It grows and ends in place, so that no old arrays are left. */
+function createColumn<Column extends Int32Array<ArrayBuffer> | Int8Array<ArrayBuffer> | Uint8Array<ArrayBuffer>>(
+  Type: { new (length: number): Column; new (buffer: ArrayBuffer): Column },
+  capacity: number,
+) {
+  let values = new Type(capacity);
+  let length = 0;
+  const resize = (size: number) => {
+    values = new Type(values.buffer.transfer(size * values.BYTES_PER_ELEMENT));
   };
-  const columns = {
-    modes: [] as number[],
-    firstCall: [0],
-    stops: [] as number[],
-    flags: [] as number[],
-    firstRun: [0],
-  };
-  const ordered: number[] = [];
-  let first = 0;
-
-  function overtakes(later: number, earlier: number, count: number): boolean {
-    const ahead = (run.start[later] as number) - (run.start[earlier] as number);
-    const isLater = (column: number[]) => {
-      const [laterTime, earlierTime] = [column[later] as number, column[earlier] as number];
-      if (laterTime === earlierTime) return false;
-      for (let index = 0; index < count; index++) {
-        if (ahead + (offsets.at(laterTime + index) as number) < (offsets.at(earlierTime + index) as number))
-          return true;
-      }
-      return false;
-    };
-    return isLater(run.arrivals) || isLater(run.departures);
-  }
-
   return {
-    addRun({ trip, day, start, arrivals, departures }: DraftRun): void {
-      run.trip.push(trip);
-      run.day.push(day);
-      run.start.push(start);
-      run.arrivals.push(arrivals);
-      run.departures.push(departures);
+    push(value: number): void {
+      if (length === values.length) resize(length + (length >> 1) + 16);
+      values[length++] = value;
     },
-    /** Makes lines from the runs added since the last call. */
-    closeLines(stops: ArrayLike<number>, flags: ArrayLike<number>, mode: number): void {
-      const runs: number[] = [];
-      for (let one = first; one < run.trip.length; one++) runs.push(one);
-      first = run.trip.length;
-      runs.sort((a, b) => (run.start[a] as number) - (run.start[b] as number));
-      const lines: number[][] = [];
-      for (const run of runs) {
-        const line = lines.find((known) => !overtakes(run, known.at(-1) as number, stops.length));
-        if (line) line.push(run);
-        else lines.push([run]);
-      }
-      for (const line of lines) {
-        for (const run of line) ordered.push(run);
-        for (let index = 0; index < stops.length; index++) {
-          const flag = flags[index] as number;
-          columns.stops.push(stops[index] as number);
-          columns.flags.push(flag & NEEDS_BOOKING ? 0 : flag & (MAY_BOARD | MAY_ALIGHT));
-        }
-        columns.modes.push(mode);
-        columns.firstCall.push(columns.stops.length);
-        columns.firstRun.push(ordered.length);
-      }
+    get length() {
+      return length;
     },
-    /** `sources` lists the runs in the order in which they were added. */
-    finish(stopCount: number): Lines & { sources: Int32Array } {
-      const column = (values: number[]) => Int32Array.from(ordered, (run) => values[run] as number);
-      const lineCount = columns.modes.length;
-      const lineOfRun = new Int32Array(ordered.length);
-      for (let line = 0; line < lineCount; line++)
-        lineOfRun.fill(line, columns.firstRun[line], columns.firstRun[line + 1]);
-      const lines = {
-        stopCount,
-        lineCount,
-        modes: new Uint8Array(columns.modes),
-        firstCall: new Int32Array(columns.firstCall),
-        stops: new Int32Array(columns.stops),
-        flags: new Uint8Array(columns.flags),
-        firstRun: new Int32Array(columns.firstRun),
-        starts: column(run.start),
-        arrivals: column(run.arrivals),
-        departures: column(run.departures),
-        offsets: offsets as Int32Array,
-        lineOfRun,
-        nextRuns: new Int32Array(ordered.length).fill(-1),
-        trips: column(run.trip),
-        days: new Int8Array(column(run.day)),
-        liveRuns: new Int32Array(0),
-        usable: null,
-      };
-      return { ...lines, ...listVisits(lines), sources: new Int32Array(ordered) };
+    finish(): Column {
+      resize(length);
+      return values;
     },
   };
 }
 
+/**
+ * Collects runs, one list of stops at a time, and splits them into lines. `capacity` is about how many runs and calls there will be.
+ */
+export function createDraft(offsets: ArrayLike<number>, capacity = { runs: 0, calls: 0 }) {
+  const runs = {
+    trip: createColumn(Int32Array, capacity.runs),
+    day: createColumn(Int8Array, capacity.runs),
+    start: createColumn(Int32Array, capacity.runs),
+    arrivals: createColumn(Int32Array, capacity.runs),
+    departures: createColumn(Int32Array, capacity.runs),
+    source: createColumn(Int32Array, capacity.runs),
+  };
+  const lines = {
+    modes: createColumn(Uint8Array, 0),
+    firstCall: createColumn(Int32Array, 0),
+    stops: createColumn(Int32Array, capacity.calls),
+    flags: createColumn(Uint8Array, capacity.calls),
+    firstRun: createColumn(Int32Array, 0),
+  };
+  lines.firstCall.push(0);
+  lines.firstRun.push(0);
+  /** The runs added since the last line was closed, and how many there were before them. */
+  let added: DraftRun[] = [];
+  let addedBefore = 0;
+
+  return {
+    addRun(run: DraftRun): void {
+      added.push(run);
+    },
+    /**
+     * Makes lines from the runs added since the last call. Runs that start at least `safeSeconds` apart are known not to overtake
+     * each other.
+     */
+    closeLines(
+      stops: ArrayLike<number>,
+      flags: ArrayLike<number>,
+      mode: number,
+      safeSeconds = Number.POSITIVE_INFINITY,
+    ): void {
+      for (const line of splitLines(offsets, added, stops.length, safeSeconds)) {
+        for (const index of line) {
+          const run = added[index] as DraftRun;
+          runs.trip.push(run.trip);
+          runs.day.push(run.day);
+          runs.start.push(run.start);
+          runs.arrivals.push(run.arrivals);
+          runs.departures.push(run.departures);
+          runs.source.push(addedBefore + index);
+        }
+        for (let index = 0; index < stops.length; index++) {
+          const flag = flags[index] as number;
+          lines.stops.push(stops[index] as number);
+          lines.flags.push(flag & NEEDS_BOOKING ? 0 : flag & (MAY_BOARD | MAY_ALIGHT));
+        }
+        lines.modes.push(mode);
+        lines.firstCall.push(lines.stops.length);
+        lines.firstRun.push(runs.trip.length);
+      }
+      addedBefore += added.length;
+      added = [];
+    },
+    /** `sources` lists the runs in the order in which they were added. */
+    finish(stopCount: number): Lines & { sources: Int32Array } {
+      const runCount = runs.trip.length;
+      const firstRun = lines.firstRun.finish();
+      const lineCount = lines.modes.length;
+      const lineOfRun = new Int32Array(runCount);
+      for (let line = 0; line < lineCount; line++) lineOfRun.fill(line, firstRun[line], firstRun[line + 1]);
+      const finished = {
+        stopCount,
+        lineCount,
+        modes: lines.modes.finish(),
+        firstCall: lines.firstCall.finish(),
+        stops: lines.stops.finish(),
+        flags: lines.flags.finish(),
+        firstRun,
+        starts: runs.start.finish(),
+        arrivals: runs.arrivals.finish(),
+        departures: runs.departures.finish(),
+        offsets: offsets as Int32Array,
+        lineOfRun,
+        nextRuns: new Int32Array(runCount).fill(-1),
+        trips: runs.trip.finish(),
+        days: runs.day.finish(),
+        liveRuns: new Int32Array(0),
+        usable: null,
+      };
+      return { ...finished, ...listVisits(finished), sources: runs.source.finish() };
+    },
+  };
+}
+
+/** Splits runs with the same stops into lines in which none overtakes another. Returns their indices, by start. */
+function splitLines(
+  offsets: ArrayLike<number>,
+  runs: readonly DraftRun[],
+  count: number,
+  safeSeconds: number,
+): readonly number[][] {
+  const isLater = (ahead: number, laterTime: number, earlierTime: number) => {
+    if (laterTime === earlierTime) return false;
+    for (let index = 0; index < count; index++) {
+      if (ahead + (offsets[laterTime + index] as number) < (offsets[earlierTime + index] as number)) return true;
+    }
+    return false;
+  };
+  const overtakes = (later: DraftRun, earlier: DraftRun) => {
+    const ahead = later.start - earlier.start;
+    if (ahead >= safeSeconds) return false;
+    return isLater(ahead, later.arrivals, earlier.arrivals) || isLater(ahead, later.departures, earlier.departures);
+  };
+  const startOf = (index: number) => (runs[index] as DraftRun).start;
+  const byStart = Array.from(runs, (_, index) => index);
+  // Sorting takes as long as the rest, and most runs are in order.
+  if (runs.some(({ start }, index) => index > 0 && start < startOf(index - 1))) {
+    byStart.sort((a, b) => startOf(a) - startOf(b));
+  }
+  const lines: number[][] = [];
+  for (const index of byStart) {
+    const run = runs[index] as DraftRun;
+    const line = lines.find((known) => !overtakes(run, runs[known.at(-1) as number] as DraftRun));
+    if (line) line.push(index);
+    else lines.push([index]);
+  }
+  return lines;
+}
+
 export function listVisits({ stops, firstCall, stopCount }: Pick<Lines, 'stops' | 'firstCall' | 'stopCount'>) {
   const firstVisit = new Int32Array(stopCount + 1);
-  for (const stop of stops) firstVisit[stop + 1] = (firstVisit[stop + 1] as number) + 1;
+  for (let call = 0; call < stops.length; call++) {
+    const next = (stops[call] as number) + 1;
+    firstVisit[next] = (firstVisit[next] as number) + 1;
+  }
   for (let stop = 0; stop < stopCount; stop++) {
     firstVisit[stop + 1] = (firstVisit[stop + 1] as number) + (firstVisit[stop] as number);
   }

@@ -59,13 +59,15 @@ export function createPlanner(
   footpaths: Footpaths,
   access: WheelchairAccess,
   labels: readonly [Labels, Labels],
+  checkDeadline: () => void = () => {},
 ) {
-  const forward = createDirection(lines, footpaths, access, labels[0]);
+  const open = (one: Lines, own: Labels) => createDirection(one, footpaths, access, own, checkDeadline);
+  const forward = open(lines, labels[0]);
   let mirrored: Lines | null = null;
-  let backward: ReturnType<typeof createDirection> | null = null;
+  let backward: typeof forward | null = null;
   const openBackward = () => {
     mirrored ??= mirrorLines(lines);
-    backward ??= createDirection(mirrored, footpaths, access, labels[1]);
+    backward ??= open(mirrored, labels[1]);
     return backward;
   };
 
@@ -177,8 +179,8 @@ export function createPlanner(
     return best ? withEnds(mapBack(best), { ...request, egress }) : null;
   }
 
-  /** Frees the memory of its lines, except columns of `kept`. The planner cannot be used afterwards. */
-  function free(kept: Lines): void {
+  /** Frees the memory of its lines, except columns of `kept` and of the timetable. The planner cannot be used afterwards. */
+  function free(kept: Lines | null): void {
     freeLines(lines, kept);
     if (mirrored) freeLines(mirrored, kept);
   }
@@ -195,8 +197,14 @@ export function createPlanner(
   }
 }
 
-function createDirection(lines: Lines, footpaths: Footpaths, access: WheelchairAccess, labels: Labels) {
-  const searcher = createSearcher(lines, footpaths, labels);
+function createDirection(
+  lines: Lines,
+  footpaths: Footpaths,
+  access: WheelchairAccess,
+  labels: Labels,
+  checkDeadline: () => void,
+) {
+  const searcher = createSearcher(lines, footpaths, labels, checkDeadline);
   let accessibleRuns: Uint8Array | null = null;
   function begin(
     { modes, isWheelchair, usableStops = access.stops }: Pick<PlanRequest, 'modes' | 'isWheelchair' | 'usableStops'>,

@@ -15,7 +15,8 @@ export function createRidesLeft(lines: Lines, footpaths: Footpaths) {
   const { firstCall, firstVisit, visits, flags, stops, lineOfRun, nextRuns } = lines;
   /** For each line, the lines that its vehicles served before. */
   const previous = new Map<number, Set<number>>();
-  for (const [run, next] of nextRuns.entries()) {
+  for (let run = 0; run < nextRuns.length; run++) {
+    const next = nextRuns[run] as number;
     if (next < 0) continue;
     const line = lineOfRun[next] as number;
     const previousLines = previous.get(line);

@@ -8,9 +8,15 @@ import { createRidesLeft, type RidesLeft } from './rides-left.ts';
 /**
  * Searches in one direction. `begin` starts a search. `reach` then finds the earliest arrival with plain RAPTOR. `range` finds
  * the Pareto set of departure, arrival and number of rides with range RAPTOR: it runs the rounds for each departure, latest
- * first. Labels are kept from one departure to the next, so that later departures prune earlier ones.
+ * first. Labels are kept from one departure to the next, so that later departures prune earlier ones. Before each round
+ * `checkDeadline` may end the search by throwing.
  */
-export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Labels) {
+export function createSearcher(
+  lines: Lines,
+  footpaths: Footpaths,
+  labels: Labels,
+  checkDeadline: () => void = () => {},
+) {
   const { stopCount } = lines;
   const { rounds, arrived, ready, boardRun, boardAt, alightRun, alightAt, walkedFrom } = labels;
   const size = rounds * stopCount;
@@ -203,19 +209,32 @@ export function createSearcher(lines: Lines, footpaths: Footpaths, labels: Label
 
   /** Runs the rounds on the enqueued stops. */
   function runRounds(): void {
-    for (let round = 1; round <= maxRides && queue.length > 0; round++) {
-      for (const line of queue) {
-        ride(round, line);
-        firstPosition[line] = -1;
+    try {
+      for (let round = 1; round <= maxRides && queue.length > 0; round++) {
+        checkDeadline();
+        for (const line of queue) {
+          ride(round, line);
+          firstPosition[line] = -1;
+        }
+        queue.length = 0;
+        for (const stop of boarding) isBoarding[stop] = 0;
+        boarding.length = 0;
+        if (round < maxRides) {
+          walk(round);
+          collectLines(round + 1);
+        }
       }
-      queue.length = 0;
-      for (const stop of boarding) isBoarding[stop] = 0;
-      boarding.length = 0;
-      if (round < maxRides) {
-        walk(round);
-        collectLines(round + 1);
-      }
+    } finally {
+      unmark();
     }
+  }
+
+  /** Clears what is left of the last round, for the next search. */
+  function unmark(): void {
+    for (const line of queue) firstPosition[line] = -1;
+    queue.length = 0;
+    for (const stop of boarding) isBoarding[stop] = 0;
+    boarding.length = 0;
     for (const stop of markedStops) isMarked[stop] = 0;
     markedStops.length = 0;
   }
