@@ -141,6 +141,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     reach,
     ...(isSandbox && { isRehearsal }),
     docsUrl,
+    now,
   });
   const { linkSecrets = [randomBytes(32).toString('base64url')] as const } = options;
   const responses = createResponses({

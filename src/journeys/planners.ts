@@ -11,10 +11,10 @@ import { type Footpaths, freeLines, type Lines } from './raptor/lines.ts';
 import { createPlanner, type WheelchairAccess } from './raptor/plan.ts';
 
 /**
- * How many days a thread keeps. With the lines of both directions, a day of the whole state takes 16 MB; opening it takes some 100 ms of
+ * How many days a thread keeps: yesterday, today and tomorrow, and the others that were searched last. With the lines of both directions, a day of the whole state takes 16 MB; opening it takes some 100 ms of
  * processor time.
  */
-export const KEPT_DAYS = 4;
+export const KEPT_DAYS = 5;
 /** Feeds cause new lines at most this often. */
 const CHANGES_EVERY_MS = 5 * SECOND_MS;
 
@@ -56,22 +56,28 @@ export function createPlanners(
    */
   function open({ at, now, day = calendarDayAt(at) }: { at: number; now: number; day?: number }) {
     const base = serviceDayStart(day);
-    const opened = openDay(day);
+    const opened = openDay(day, now);
     const isLive = version > 0 && at < now + FEED_HORIZON_MS;
     const planner = isLive ? livePlanner(opened, now) : timetablePlanner(opened);
     return { day, base, planner, secondsAt: (moment: number) => Math.floor((moment - base) / SECOND_MS) };
   }
 
-  function openDay(day: number): Day {
+  function openDay(day: number, now: number): Day {
     const known = days.find((one) => one.day === day);
     const opened = known ?? { day, lines: linesOfDay(timetable, day), planned: null, live: null };
     days = [opened, ...days.filter((one) => one !== opened)];
-    for (const { lines, planned, live } of days.splice(KEPT_DAYS)) {
-      planned?.free(null);
-      live?.free(null);
-      freeLines(lines, null);
+    while (days.length > KEPT_DAYS) {
+      const isFar = (one: Day) => one !== opened && Math.abs(one.day - calendarDayAt(now)) > 1;
+      freeDay(days.findLast(isFar) ?? (days.at(-1) as Day));
     }
     return opened;
+  }
+
+  function freeDay(freed: Day): void {
+    days = days.filter((one) => one !== freed);
+    freed.planned?.free(null);
+    freed.live?.free(null);
+    freeLines(freed.lines, null);
   }
 
   function timetablePlanner(opened: Day): Planner {
@@ -103,7 +109,7 @@ export function createPlanners(
     version++;
   }
 
-  return { open, takeFeed, warm: (now: number) => openDay(calendarDayAt(now)) };
+  return { open, takeFeed, warm: (now: number) => openDay(calendarDayAt(now), now) };
 }
 
 function linesOfDay(timetable: Timetable, day: number): Lines {

@@ -20,6 +20,8 @@ export interface JourneyQuery extends Pick<RequestedFields, 'cancelled'> {
   maxChanges?: number | undefined;
   /** Stops on the way, in order, with the minimum stay at each. Only the timetable has journeys with them, by departure. */
   via?: readonly { stopId: string; stayMinutes: number }[] | undefined;
+  /** How many journeys with `via` are searched. Other searches find as many as they can. Default: all. */
+  limit?: number;
   /** Names of the parameters that each journey must match. */
   conditions?: readonly string[] | undefined;
   /** If true, an empty list is a valid result; otherwise it is an error. */

@@ -100,7 +100,8 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
       let journeys: Journey[];
       if (query.via?.length) {
         const places = listWaypoints(timetable, query.via, ends);
-        const chains = await search('via', { ...engineQuery, ends: places.map(({ waypoint }) => waypoint) });
+        const limit = query.limit ?? MAX_JOURNEYS;
+        const chains = await search('via', { ...engineQuery, limit, ends: places.map(({ waypoint }) => waypoint) });
         engineJourneys = chains.flatMap((parts) => parts.map(({ journey }) => journey));
         journeys = chains.map((parts) => mapVia(parts, places, { timetable, findAlerts }));
       } else {

@@ -83,10 +83,12 @@ function createSteps(
   { rideIsWorthSeconds, ...request }: ViaRequest,
 ) {
   const limit = rideIsWorthSeconds > 0 ? MAX_COMPARED : 1;
+  // A plan that arrives more than an hour after the first one costs more, whatever changes it saves.
   const search = (wanted: Pick<PlanRequest, 'access' | 'egress' | 'at'> & Partial<PlanRequest>) =>
-    plan({ ...request, limit, walkSeconds: null, isArrival: false, ...wanted });
+    plan({ ...request, limit, walkSeconds: null, isArrival: false, isBrief: true, ...wanted });
   const place = (index: number) => waypoints[index] as Waypoint;
   const costOf = ({ rides }: Plan) => rides.length * rideIsWorthSeconds;
+  const costOfArrival = (one: Plan) => one.arrivesAt + costOf(one);
 
   /** The plan to the next waypoint that arrives first. */
   function goOn(index: number, before: Plan | undefined, start: number): Plan | undefined {
@@ -95,7 +97,7 @@ function createSteps(
     const last = before?.rides.at(-1);
     const ridden = last ? changeFrom(last, here, egress) : search({ access: here.walks, egress, at: leaves });
     const walked = walkSeconds === null ? [] : [walkOnly(leaves, leaves + walkSeconds)];
-    return findLeast([...walked, ...ridden], (one) => one.arrivesAt + costOf(one));
+    return findLeast([...walked, ...ridden], costOfArrival);
   }
 
   /** The plans that continue from a ride that ends at a waypoint. */
@@ -104,7 +106,16 @@ function createSteps(
     const found = search({ access: listGaps(stop, here), egress, at });
     // Without a stay the rider may remain in the vehicle.
     if (here.staySeconds > 0 || !here.stops.has(stop)) return found;
-    const onward = search({ access: [{ stop, seconds: 0 }], egress, at, limit: MAX_ONWARD });
+    const bound = Math.min(...found.map(costOfArrival)) - rideIsWorthSeconds;
+    const bounded = Number.isFinite(bound) ? { bound } : {};
+    const onward = search({
+      access: [{ stop, seconds: 0 }],
+      egress,
+      at,
+      limit: MAX_ONWARD,
+      isBrief: false,
+      ...bounded,
+    });
     return [...found, ...onward.filter(({ rides: [first] }) => first && isSameVehicle(last, first))];
   }
 
@@ -115,7 +126,7 @@ function createSteps(
     const boarded = first && callAt(lines, first.run, first.board);
     const at = boarded ? boarded.departsAt : next.departsAt - there.staySeconds;
     const egress = boarded ? listGaps(boarded.stop, there) : there.walks;
-    const found = search({ access, egress, at, isArrival: true });
+    const found = search({ access, egress, at, isArrival: true, bound: earliest });
     const onward = boarded ? there.walks.find(({ stop }) => stop === boarded.stop)?.seconds : 0;
     if (there.walkSeconds !== null && onward !== undefined) {
       const arrives = boarded ? at - onward - there.staySeconds : at;

@@ -38,8 +38,9 @@ export function createOperations(options: {
   reach?: Reach | undefined;
   isRehearsal?: IsRehearsal;
   docsUrl: string;
+  now?: (() => Date) | undefined;
 }): readonly Operation[] {
-  const { stops, alerts, journeys, isRehearsal } = options;
+  const { stops, alerts, journeys, reach, isRehearsal, now } = options;
   const knownStops = { stops, ...(isRehearsal && { isRehearsal }) };
   const searchableStops = { ...knownStops, names: new NameSearch(stops) };
   const lines = new Lines(stops);
@@ -55,14 +56,14 @@ export function createOperations(options: {
     createLinesOperation({ lines, stops }),
     createLineOperation({ lines, stops, alerts }),
     createTimetableOperation({ lines, stops }),
-    createTripsOperation({ stops, journeys, findLiftsOut: alerts.liftsOut }),
+    createTripsOperation({ stops, journeys, findLiftsOut: alerts.liftsOut, now }),
     createFollowOperation({
       stops,
       journeys,
       listAlerts: async (queryUpstream) => (await alerts.read(queryUpstream)).alerts,
     }),
-    createReachOperation(options),
-    createTimesOperation(options),
+    createReachOperation({ reach, now }),
+    createTimesOperation({ reach, now }),
     createAlertsOperation({ list: alerts, stops }),
     runOperation,
     createVehiclesOperation({ vehicles: options.vehicles, stops, lines }),

@@ -48,15 +48,16 @@ it('new live times free the lines of the old ones at once, and leave those of th
   expect(arrivals(openAt(NOW + 20_000), true)).toEqual(atMinute(40));
 });
 
-it('the days that were searched last are kept, and the lines of older ones are freed at once', () => {
+it('yesterday, today, tomorrow and the days searched last are kept, and the lines of others are freed at once', () => {
+  const today = 20_782;
   const planners = openPlanners();
   const openDay = (day: number) => planners.open({ at: NOW, now: NOW, day }).planner;
-  const [first, ...others] = Array.from({ length: KEPT_DAYS }, (_, index) => openDay(20_782 + index));
-  expect(openDay(20_782)).toBe(first);
-  openDay(20_782 + KEPT_DAYS);
-  expect(others[0]?.lines.firstRun.length).toBe(0);
-  expect(openDay(20_782)).toBe(first);
-  expect(openDay(20_784)).toBe(others[1]);
-  expect(openDay(20_783).lines.firstRun.length).toBeGreaterThan(0);
+  const near = [-1, 0, 1].map((days) => openDay(today + days));
+  const far = Array.from({ length: 10 }, (_, index) => openDay(today + 2 + index));
+  const kept = KEPT_DAYS - near.length;
+  expect([-1, 0, 1].map((days) => openDay(today + days))).toEqual(near);
+  expect(far.map(({ lines }) => lines.firstRun.length > 0)).toEqual(far.map((_, index) => index >= 10 - kept));
+  expect(openDay(today + 11)).toBe(far[9]);
+  expect(openDay(today + 2).lines.firstRun.length).toBeGreaterThan(0);
   expect(timetable.sections.offsets.length).toBeGreaterThan(0);
 });

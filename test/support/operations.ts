@@ -4,13 +4,14 @@ import { Vehicles } from '#src/realtime/vehicles.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
 
-/** Every operation with its description, without any known stop. */
-export function describedOperations(docsUrl = 'https://example.test/docs') {
+/** Every operation with its description, without any known stop. Without `now` all days cost the same. */
+export function describedOperations(docsUrl = 'https://example.test/docs', now?: () => Date) {
   const stops = new StopRegister(noStops);
   return createOperations({
     stops,
     vehicles: new Vehicles({ now: Date.now }),
     alerts: new AlertList({ now: Date.now, stops }),
     docsUrl,
+    now,
   });
 }

@@ -18,10 +18,15 @@ export interface PlanRequest extends Pick<Search, 'access' | 'egress' | 'changeS
   usableStops?: Uint8Array;
   /** The number of journeys requested. */
   limit: number;
+  /** Journeys that arrive later are of no use; with `isArrival`, those that leave earlier. Default: none within a day. */
+  bound?: number;
+  /** Whether only journeys are needed that may be the best one, with the cost of their changes added. */
+  isBrief?: boolean;
 }
 
 /** A search for the first arrival at every stop, up to `latest`. */
-export interface SpreadRequest extends Omit<PlanRequest, 'egress' | 'isArrival' | 'walkSeconds' | 'limit'> {
+export interface SpreadRequest
+  extends Omit<PlanRequest, 'egress' | 'isArrival' | 'walkSeconds' | 'limit' | 'bound' | 'isBrief'> {
   latest: number;
 }
 
@@ -77,20 +82,28 @@ export function createPlanner(
    * directions are swapped.
    */
   function* find(request: PlanRequest): Generator<Found> {
-    const { at, isArrival, access: ways, egress, changeSeconds } = request;
+    const { at, isArrival, access: ways, egress, changeSeconds, bound } = request;
     const maxRides = Math.min(request.maxRides, MAX_RIDES);
     const [ahead, back] = isArrival ? [openBackward(), forward] : [forward, openBackward()];
     const [near, far] = isArrival ? [egress, ways] : [ways, egress];
     let start = isArrival ? -at : at;
-    const latest = start + DAY_SECONDS;
+    const day = start + DAY_SECONDS;
+    const latest = bound === undefined ? day : Math.min(day, isArrival ? -bound : bound);
     const common = { changeSeconds, rideIsWorthSeconds: CHANGE_IS_WORTH_SECONDS };
     back.begin(request, { ...common, access: far, egress: near, latest: -start });
     const plans: Found[] = [];
     let limit = start;
     let rides = Math.min(maxRides, USUAL_RIDES);
+    /** The least arrival with the cost of the rides added. */
+    let leastCost = NEVER;
     const reach = (rideLimit: number, until: number, slack: number) => {
       ahead.begin(request, { ...common, access: near, egress: far, latest: until });
-      return Math.min(...ahead.reach(start, rideLimit, slack));
+      const arrivals = ahead.reach(start, rideLimit, slack);
+      leastCost = arrivals.reduce(
+        (least, at, round) => Math.min(least, at + round * CHANGE_IS_WORTH_SECONDS),
+        leastCost,
+      );
+      return Math.min(...arrivals);
     };
     /** The first arrival. `rides` grows to the number of rides that it takes. */
     const findFirst = () => {
@@ -109,14 +122,17 @@ export function createPlanner(
     while (limit < latest) {
       const earliest = findFirst();
       if (earliest === NEVER) return;
-      const first = reach(rides, Math.min(latest, earliest + PASS_SECONDS), PASS_SECONDS);
+      const useful = leastCost - CHANGE_IS_WORTH_SECONDS - earliest + 1;
+      const pass = request.isBrief ? Math.min(PASS_SECONDS, Math.max(1, useful)) : PASS_SECONDS;
+      const first = reach(rides, Math.min(latest, earliest + pass), pass);
       const until = 1 - Math.max(first, limit + 1);
-      limit = Math.min(latest, first + PASS_SECONDS - 1);
+      limit = Math.min(latest, first + pass - 1);
       for (const plan of back.range({ from: -limit, until, maxRides: rides, bounds: ahead.labels })) {
         plans.push(plan);
         yield isArrival ? plan : mapBack(plan);
       }
       // A journey that leaves earlier and arrives later than these saves a change at best, which is not worth it.
+      if (request.isBrief && plans.length > 0) return;
       const earlyPlans = plans.filter(({ departsAt }) => -departsAt <= limit - CHANGE_IS_WORTH_SECONDS);
       const left = Math.max(...earlyPlans.map(({ arrivesAt }) => -arrivesAt));
       if (left < start) return;

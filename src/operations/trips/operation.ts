@@ -15,6 +15,7 @@ import { sumLeftOut } from '../../transit/left-out.ts';
 import { formatPlace } from '../../transit/place.ts';
 import { earliestMoment, formatTimestamp } from '../../transit/time.ts';
 import { bindingOf, checkedCursor } from '../cursor.ts';
+import { DAY_PRICE, priceOfDay } from '../day-price.ts';
 import { defineOperation, type Notice } from '../operation.ts';
 import { findPage, pagesOfFirst } from './pages.ts';
 import { listConditions, toTripRequest, tripsQuery } from './query.ts';
@@ -132,6 +133,9 @@ export const exampleBody: z.infer<typeof tripsResponse> = {
   ],
 };
 
+/** A journey takes several searches for each stop on the way. */
+const VIA_PRICE = 2;
+
 /** Tells callers that the trip planner was not used. */
 const FROM_TIMETABLE: Notice = {
   text: "Planned from the timetable and live vehicle times, not by Transport for NSW's trip planner.",
@@ -145,10 +149,13 @@ export const createTripsOperation = ({
   stops,
   journeys: source = plannerJourneys(stops),
   findLiftsOut = () => null,
+  now: clock,
 }: {
   stops: Pick<StopRegister, 'get'>;
   journeys?: Journeys | undefined;
   findLiftsOut?: FindLiftsOut;
+  /** When a request is charged. */
+  now?: (() => Date) | undefined;
 }) =>
   defineOperation({
     id: 'planTrips',
@@ -156,9 +163,12 @@ export const createTripsOperation = ({
     tag: 'Journeys',
     summary: 'Plan journeys between two places',
     description:
-      'Journeys across all modes, with walks, platforms, live times and the geometry of each leg (see `path`). Journeys with a cancelled leg are left out unless you set `cancelled=include`. If no journey is found, the response is 404 `NO_JOURNEYS_FOUND`, never an empty list.\n\nFollow `rel="prev"` and `rel="next"` of the `Link` header for earlier and later journeys, up to two days ahead and one day back; with `via` there are none. Paging never repeats a journey. A page may be empty if there are no journeys for some hours; continue while there is a link.',
+      'Journeys across all modes, with walks, platforms, live times and the geometry of each leg (see `path`). Journeys with a cancelled leg are left out unless you set `cancelled=include`. If no journey is found, the response is 404 `NO_JOURNEYS_FOUND`, never an empty list.\n\nFollow `rel="prev"` and `rel="next"` of the `Link` header for earlier and later journeys, up to two days ahead and one day back; with `via` there are none. Paging never repeats a journey. A page may be empty if there are no journeys for some hours; continue while there is a link.\n\nCosts one request. ' +
+      `${DAY_PRICE}, with \`arrive_by=true\` two more. Each stop of \`via\` costs two more for each journey of \`limit\`.`,
     query: tripsQuery,
     body: tripsResponse,
+    cost: (query) =>
+      1 + priceOfDay(query, clock) * (query.arrive_by ? 2 : 1) + (query.via?.length ?? 0) * query.limit * VIA_PRICE,
     errors: ['DATE_OUT_OF_RANGE', 'NO_JOURNEYS_FOUND', 'STOP_NOT_FOUND'],
     example: { query: 'from=202020&to=209573&limit=1', body: exampleBody },
     tool: {
@@ -206,7 +216,13 @@ export const createTripsOperation = ({
 
       async function findFirst() {
         const conditions = listConditions(query);
-        const requested = { ...request, conditions, cancelled: query.cancelled, maxChanges: query.max_changes };
+        const requested = {
+          ...request,
+          conditions,
+          cancelled: query.cancelled,
+          maxChanges: query.max_changes,
+          limit: query.limit,
+        };
         const found = await source.find(requested, queryUpstream);
         const { journeys } = found;
         const fitting = keepFitting(withNews(found), query);

@@ -12,11 +12,16 @@ import {
   timeParameter,
   timestampSchema,
 } from '../../../transit/time.ts';
+import { DAY_PRICE, priceOfDay } from '../../day-price.ts';
 import { defineOperation, requestedWallClock } from '../../operation.ts';
 import { stopReferenceSchema } from '../../trips/response.ts';
 
 const MAX_MINUTES = 90;
 const MAX_STOPS = 5000;
+/** A request has this many stops. */
+const STOPS_OF_PRICE = 1000;
+/** Drawing an area takes longer than the search. */
+const AREA_PRICE = 3;
 
 /** For services without a timetable. */
 export const noReach: Reach = {
@@ -155,7 +160,14 @@ const exampleBody: z.infer<typeof reachResponse> = {
 };
 
 /** `GET /v1/reachable` */
-export const createReachOperation = ({ reach = noReach }: { reach?: Reach | undefined }) =>
+export const createReachOperation = ({
+  reach = noReach,
+  now: clock,
+}: {
+  reach?: Reach | undefined;
+  /** When a request is charged. */
+  now?: (() => Date) | undefined;
+}) =>
   defineOperation({
     id: 'listReachable',
     path: '/v1/reachable',
@@ -163,9 +175,11 @@ export const createReachOperation = ({ reach = noReach }: { reach?: Reach | unde
     summary: 'Stops and area within reach',
     description:
       'Every stop that can be reached from a place within a number of minutes, with its earliest arrival, the changes and the last ride. Or, with `format=geojson`, the area within reach for a map. ' +
-      COVERED,
+      `${COVERED}\n\nCosts one request for each ${STOPS_OF_PRICE} stops of \`limit\` or part of them, and ${AREA_PRICE} for the area. ${DAY_PRICE}.`,
     query: reachQuery,
     body: reachResponse,
+    cost: ({ limit, format, ...at }) =>
+      priceOfDay(at, clock) + (format === 'geojson' ? AREA_PRICE : Math.ceil(limit / STOPS_OF_PRICE)),
     errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],
     example: { query: 'from=200060&minutes=30&limit=1', body: exampleBody },
     tool: {

@@ -4,11 +4,13 @@ import type { Reach } from '../../../journeys/reach.ts';
 import { describe, type ProblemDetails } from '../../../transit/parameter.ts';
 import { formatPlace, stopListParameter } from '../../../transit/place.ts';
 import { bestKnown, formatTimestamp, minutesBetween, timestampSchema } from '../../../transit/time.ts';
+import { DAY_PRICE, priceOfDay } from '../../day-price.ts';
 import { defineOperation, requestedWallClock } from '../../operation.ts';
 import { stopReferenceSchema } from '../../trips/response.ts';
 import { COVERED, noReach, originQuery } from './operation.ts';
 
 const MAX_DESTINATIONS = 10;
+const DESTINATIONS_OF_PRICE = 5;
 const timesQuery = z
   .object({
     ...originQuery.shape,
@@ -74,15 +76,23 @@ const exampleBody: z.infer<typeof timesResponse> = {
 };
 
 /** `GET /v1/travel-times` */
-export const createTimesOperation = ({ reach = noReach }: { reach?: Reach | undefined }) =>
+export const createTimesOperation = ({
+  reach = noReach,
+  now: clock,
+}: {
+  reach?: Reach | undefined;
+  /** When a request is charged. */
+  now?: (() => Date) | undefined;
+}) =>
   defineOperation({
     id: 'listTravelTimes',
     path: '/v1/travel-times',
     tag: 'Journeys',
     summary: 'Travel times to several stops',
-    description: `The journey that arrives first at each of up to ${MAX_DESTINATIONS} stops: duration, start, arrival and changes, without its legs. Costs one request. ${COVERED}`,
+    description: `The journey that arrives first at each of up to ${MAX_DESTINATIONS} stops: duration, start, arrival and changes, without its legs. ${COVERED}\n\nCosts one request for each ${DESTINATIONS_OF_PRICE} destinations or part of them. ${DAY_PRICE}.`,
     query: timesQuery,
     body: timesResponse,
+    cost: ({ to, ...at }) => priceOfDay(at, clock) + Math.ceil(to.length / DESTINATIONS_OF_PRICE),
     errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],
     example: { query: 'from=200060&to=209573,202210', body: exampleBody },
     tool: {

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import { readQuery } from '#src/operations/operation.ts';
+import { describedOperations } from '../support/operations.ts';
+
+/** 10:00 in Sydney on Thursday 26 November 2026. */
+const NOW = new Date('2026-11-25T23:00:00Z');
+const operations = describedOperations('https://example.test/docs', () => NOW);
+
+function priceOf(path: string, query: string): number {
+  const operation = operations.find((one) => one.path === path);
+  if (!operation) throw new Error(`no operation ${path}`);
+  return operation.cost?.(readQuery(operation, Object.fromEntries(new URLSearchParams(query)))) ?? 1;
+}
+
+const ends = 'from=200060&to=209573';
+const stops = (count: number) => Array.from({ length: count }, (_, index) => 200_001 + index).join();
+
+describe('what a request is charged', () => {
+  it.each([
+    ['/v1/trips', ends],
+    ['/v1/trips', `${ends}&limit=6&arrive_by=true`],
+    ['/v1/trips', `${ends}&date=20261125&time=2200&arrive_by=true`],
+    ['/v1/trips', `${ends}&date=20261127&time=0500&arrive_by=true`],
+    ['/v1/trips', `${ends}&time=2026-11-27T09:00`],
+    ['/v1/reachable', 'from=200060&minutes=90'],
+    ['/v1/travel-times', `from=200060&to=${stops(5)}`],
+    ['/v1/departures', 'stop=200060&modes=all&limit=50&date=20261210'],
+  ])('an ordinary request costs one: %s?%s', (path, query) => {
+    expect(priceOf(path, query)).toBe(1);
+  });
+
+  it.each([
+    ['/v1/trips', `${ends}&date=20261128`, 2],
+    ['/v1/trips', `${ends}&time=2026-11-28T09:00`, 2],
+    ['/v1/trips', `${ends}&date=20261128&arrive_by=true`, 3],
+    ['/v1/trips', `${ends}&via=200070&limit=1`, 3],
+    ['/v1/trips', `${ends}&via=200070@10,200020&limit=6`, 25],
+    ['/v1/trips', `${ends}&via=200070,200020&limit=6&date=20261210`, 26],
+    ['/v1/reachable', 'from=200060&limit=1001', 2],
+    ['/v1/reachable', 'from=200060&limit=5000&date=20261210', 6],
+    ['/v1/reachable', 'from=200060&format=geojson&limit=5000', 3],
+    ['/v1/travel-times', `from=200060&to=${stops(10)}`, 2],
+    ['/v1/travel-times', `from=200060&to=${stops(10)}&date=20261210`, 3],
+    ['/v1/boards', `stops=${stops(20)}`, 20],
+  ])('a request that takes more work costs more: %s?%s', (path, query, price) => {
+    expect(priceOf(path, query)).toBe(price);
+  });
+});
