@@ -1,4 +1,4 @@
-import { HOUR_MS } from '#src/core/clock.ts';
+import { DAY_MS, HOUR_MS } from '#src/core/clock.ts';
 import { createIdSigner } from '#src/core/signer.ts';
 import { openEngine } from '#src/journeys/engine-thread.ts';
 import { timetableReach } from '#src/journeys/reach.ts';
@@ -11,16 +11,18 @@ import { serviceDayStart } from '#src/timetable/service-day.ts';
 import { noTimetable } from '#src/timetable/update/keep-current.ts';
 import { openPairs } from './journeys/pairs.ts';
 import { describeMachine, print } from './machine.ts';
-import { percentile } from './percentiles.ts';
+import { median, percentile } from './percentiles.ts';
 
 /*
- * Journeys from a timetable as the import writes it: processor time of the search, and of the whole response with six journeys. Each
+ * Journeys from a timetable as the import writes it: processor time to open a day, of the search, and of the whole response with six journeys. Each
  * pair of stops is within 25 km of Central and comes once, at a random time of a weekday between 06:00 and 22:00. Then the same for what is
  * within reach around the city, and for travel times.
  * `node bench/journeys.ts FILE [pairs] [seed]`
  */
 const [file = '', pairs = '400', seed = '1'] = process.argv.slice(2);
 const WARM_UP = 60;
+/** The days opened to measure one. */
+const DAYS = 7;
 
 const { packed, timetable, weekday, stopCount, nextPair } = openPairs(file, Number(seed));
 
@@ -29,7 +31,16 @@ const now = serviceDayStart(weekday) + 4 * HOUR_MS;
 const opened = threadMs();
 const engine = openEngine(packed);
 engine.warm(now);
-print(`opened in ${(threadMs() - opened).toFixed(0)} ms; ${stopCount} stops within 25 km\n`);
+const openMs = threadMs() - opened;
+const dayMs = Array.from({ length: DAYS }, (_, index) => {
+  const before = threadMs();
+  engine.warm(now + (index + 1) * DAY_MS);
+  return threadMs() - before;
+});
+engine.warm(now);
+print(
+  `opened in ${openMs.toFixed(0)} ms, then a day in ${median(dayMs).toFixed(0)}; ${stopCount} stops within 25 km\n`,
+);
 
 let searchMs = 0;
 const parts: TimetableSearch = {

@@ -41,5 +41,5 @@ export function openPairs(file: string, seed: number, earliestDay = 0) {
     return { from: from?.id ?? '', to: to?.id ?? '', date, time };
   }
 
-  return { packed, timetable, weekday, stopCount: stops.length, nextPair };
+  return { packed, timetable, weekday, stopCount: stops.length, random, nextPair };
 }
