@@ -9,6 +9,7 @@ const LONGEST = [
   'browser/explorer',
   'deploy/alerts',
   'beside/site/samples',
+  'cli/processes',
   'cli/timetable',
   'deploy/rehearsal',
   'contract/generated-clients',

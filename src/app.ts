@@ -109,15 +109,13 @@ const UNREAD_MS = MINUTE_MS;
 const MAX_BODY_BYTES = 16 * 1024;
 /** How often Node checks for late requests. */
 const DEADLINE_CHECK_MS = 1000;
-/** Does not keep the process alive. */
-const waitIdly = (ms: number) => wait(ms, undefined, { ref: false });
 
 /**
  * Builds the service without listening. Registers, in this order: hooks for every request, the operations behind the key check,
  * and the extensions.
  */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { now, sleep = waitIdly, deadlines = deadlinesFrom() } = options;
+  const { now, sleep = wait, deadlines = deadlinesFrom() } = options;
   const { vehicles = new Vehicles({ now: () => now().getTime() }) } = options;
   const { isStoreReachable = async () => true } = options;
   const { docsUrl, publicUrl, trustProxy } = options.config;

@@ -7,14 +7,23 @@ export const DAY_MS = 24 * HOUR_MS;
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Runs `task` once after the delay and returns a function that cancels it. Does not keep the process alive. */
-  after(delayMs: number, task: () => void): () => void;
+  /**
+   * Runs `task` once after the delay and returns a function that cancels it. The process stays alive until then, because somebody
+   * may wait for it: a process that only waits for timers that do not keep it alive ends without a word. `isBackground` is for
+   * tasks that nobody waits for.
+   */
+  after(delayMs: number, task: () => void, options?: TimerOptions): () => void;
+}
+
+interface TimerOptions {
+  isBackground?: boolean;
 }
 
 export const systemClock: Clock = {
   now: Date.now,
-  after(delayMs, task) {
-    const timer = setTimeout(task, delayMs).unref();
+  after(delayMs, task, { isBackground = false } = {}) {
+    const timer = setTimeout(task, delayMs);
+    if (isBackground) timer.unref();
     return () => clearTimeout(timer);
   },
 };
@@ -22,8 +31,8 @@ export const systemClock: Clock = {
 /** Measures durations: its time begins with the process, and nobody can set it. */
 export const steadyClock: Clock = { ...systemClock, now: () => performance.now() };
 
-export function sleep(clock: Clock, delayMs: number): Promise<void> {
-  return new Promise((resolve) => clock.after(delayMs, resolve));
+export function sleep(clock: Clock, delayMs: number, options?: TimerOptions): Promise<void> {
+  return new Promise((resolve) => clock.after(delayMs, resolve, options));
 }
 
 /**

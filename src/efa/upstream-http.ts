@@ -4,7 +4,7 @@ import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
-import { untilAborted, withTimeLimit } from '../core/clock.ts';
+import { MINUTE_MS, untilAborted, withTimeLimit } from '../core/clock.ts';
 import type { createConcurrencyLimit } from '../core/event-loop-turn.ts';
 import type { Log } from '../core/log.ts';
 import { pipeThrough } from '../core/own-memory.ts';
@@ -15,6 +15,9 @@ import { unexpectedResponse, unexpectedStatus } from './failure.ts';
  * size in memory.
  */
 const SMALL_BYTES = 64_000;
+
+/** Long downloads have long timeouts, but end when nothing arrives for this long. */
+const SILENT_MS = MINUTE_MS;
 
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ['gzip', createGunzip],
@@ -59,7 +62,8 @@ export class UpstreamHttp {
     this.#options = options;
     this.#origin = origin;
     this.#basePath = pathname.replace(/\/$/, '');
-    const pool = { connections, pipelining: 1, connect: { timeout: connectTimeoutMs } };
+    const silence = { headersTimeout: SILENT_MS, bodyTimeout: SILENT_MS };
+    const pool = { connections, pipelining: 1, connect: { timeout: connectTimeoutMs }, ...silence };
     this.#pool = proxyUrl ? new ProxyAgent({ ...pool, uri: proxyUrl, proxyTunnel: true }) : new Pool(origin, pool);
   }
 

@@ -101,10 +101,14 @@ export class PressureWatch {
   }
 
   #sampleLater(): void {
-    this.#cancelSample = this.#measures.clock.after(SAMPLE_EVERY_MS, () => {
-      this.#sampleLater();
-      this.#sample();
-    });
+    this.#cancelSample = this.#measures.clock.after(
+      SAMPLE_EVERY_MS,
+      () => {
+        this.#sampleLater();
+        this.#sample();
+      },
+      { isBackground: true },
+    );
   }
 
   #sample(): void {

@@ -85,7 +85,7 @@ export class JourneyEngine {
     const waiting: Waiting = {
       ...Promise.withResolvers<SearchResult<SearchName>>(),
       search: { name, query },
-      timer: setTimeout(() => this.#giveUp(waiting), DEADLINE_MS).unref(),
+      timer: setTimeout(() => this.#giveUp(waiting), DEADLINE_MS),
     };
     this.#queue.push(waiting);
     this.#serve();

@@ -91,7 +91,7 @@ export async function startSandbox(options: {
     if (step.isSilent) return;
     if (step.instead) return send(response, step.instead);
     const payload = await compress(plannerPayload(index, name, { step, query }, now()), request);
-    if (step.delayMs) await sleep(step.delayMs, undefined, { signal: closing.signal, ref: false });
+    if (step.delayMs) await sleep(step.delayMs, undefined, { signal: closing.signal });
     send(response, payload);
   }
 

@@ -12,7 +12,7 @@ const HEAD_MS = 15 * SECOND_MS;
 /** The largest file has 286 MB; the buses file has 99 MB. */
 const DOWNLOAD_MS = 15 * MINUTE_MS;
 const MAX_ZIP_BYTES = 800e6;
-/** The budget may have a call again after a few seconds. */
+/** The budget may have a call again, or upstream accept one, after a few seconds. */
 const BUDGET_WAIT_MS = 5 * SECOND_MS;
 const BUDGET_ATTEMPTS = 6;
 
@@ -44,9 +44,8 @@ export function openScheduleSource(options: {
       try {
         return await callForFeed((key) => make(apiKeys[key] ?? ''));
       } catch (error) {
-        const isShort = error instanceof ApiError && error.isBudgetExhausted;
-        if (!isShort || attempt === BUDGET_ATTEMPTS) throw error;
-        await sleep(BUDGET_WAIT_MS, undefined, { ref: false });
+        if (!isShort(error) || attempt === BUDGET_ATTEMPTS) throw error;
+        await sleep(BUDGET_WAIT_MS);
       }
     }
   }
@@ -72,11 +71,17 @@ export function openScheduleSource(options: {
   };
 }
 
+/** Whether no call was left, or upstream refused it because of the rate or quota. */
+function isShort(error: unknown): error is ApiError {
+  return error instanceof ApiError && (error.isBudgetExhausted || outcomeOf(error) === 'rate-limited');
+}
+
 /** Uses the message of the cause for upstream failures; it never contains the key. */
 async function toFailedDownload(error: unknown, file: string): Promise<FailedDownload> {
   const { message, name, code, cause } = error as NodeJS.ErrnoException;
   if (error instanceof ApiError) {
-    const failure = outcomeOf(error) === 'key-refused' ? 'key-refused' : 'unusable';
+    const isRefused = outcomeOf(error) === 'key-refused';
+    const failure = isShort(error) ? 'no-calls' : isRefused ? 'key-refused' : 'unusable';
     return new FailedDownload(failure, cause instanceof Error ? cause.message : message, error);
   }
   const receivedBytes = (await stat(file).catch(() => null))?.size ?? 0;

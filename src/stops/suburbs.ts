@@ -135,7 +135,7 @@ export function sweepSuburbs(
   }: { stops: Iterable<StopRecord>; queryUpstream: QueryUpstream; clock: Clock; log: Log<'warn'> },
 ): () => void {
   let due: Bounds[] | null = null;
-  let cancel = clock.after(REQUEST_EVERY_MS, look);
+  let cancel = clock.after(REQUEST_EVERY_MS, look, { isBackground: true });
 
   async function look(): Promise<void> {
     let pauseMs = REQUEST_EVERY_MS;
@@ -145,7 +145,7 @@ export function sweepSuburbs(
       pauseMs = PAUSE_AFTER_FAILURE_MS;
       log.warn({ reason: (error as Error).message }, 'the sweep for suburbs pauses');
     }
-    cancel = clock.after(pauseMs, look);
+    cancel = clock.after(pauseMs, look, { isBackground: true });
   }
 
   async function step(): Promise<void> {

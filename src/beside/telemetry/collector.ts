@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import { within } from '../../core/clock.ts';
 
 /** What each span and log record says about its origin. The SDK's variables `OTEL_…` override it. */
 export function serviceResource() {
@@ -13,5 +13,8 @@ const CLOSE_MS = 2000;
 
 /** Sends the remaining spans or log records. */
 export async function closeProvider(provider: { shutdown(): Promise<void> }): Promise<void> {
-  await Promise.race([provider.shutdown(), sleep(CLOSE_MS, undefined, { ref: false })]);
+  const tooLate = new Error('the collector does not respond');
+  await within(CLOSE_MS, provider.shutdown(), () => tooLate).catch((error) => {
+    if (error !== tooLate) throw error;
+  });
 }

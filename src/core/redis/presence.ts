@@ -96,7 +96,7 @@ export function createPresence(options: {
 
   async function probeUntilBack(name: string, key: string): Promise<void> {
     do {
-      await sleep(clock, PROBE_EVERY_MS);
+      await sleep(clock, PROBE_EVERY_MS, { isBackground: true });
       if (isClosed) return;
     } while (!(await respondsToProbes(findNode(name), key)));
     unreachableNodes.delete(name);
@@ -133,7 +133,7 @@ export function createPresence(options: {
     isRefusing = true;
     try {
       do {
-        await sleep(clock, PROBE_WRITES_EVERY_MS);
+        await sleep(clock, PROBE_WRITES_EVERY_MS, { isBackground: true });
         if (isClosed) return;
       } while (!(await takesWrites()));
     } finally {

@@ -8,7 +8,7 @@ const MAX_HEAP_MEGABYTES = 256;
 
 /**
  * Reads feeds in a worker thread, because the feed of all buses takes 80 ms and would block the event loop. The thread starts
- * with the first feed, is reused, and never keeps the process alive.
+ * with the first feed and is reused. Only the timeout of a waiting feed keeps the process alive.
  */
 export class ReadingThread {
   readonly #timeoutMs: number;
@@ -31,7 +31,7 @@ export class ReadingThread {
     const timer = setTimeout(
       () => this.#abandon(worker, `took more than ${this.#timeoutMs} ms to read`),
       this.#timeoutMs,
-    ).unref();
+    );
     const waiting = { ...Promise.withResolvers<ArrayBuffer>(), timer };
     this.#waiting.set(request.id, waiting);
     worker.postMessage(request, [request.bytes]);

@@ -59,7 +59,7 @@ export function createFeedPoller(options: {
   let isLeader = false;
   let isClosed = false;
   let isTurning = false;
-  let cancel = clock.after(TURN_MS, begin);
+  let cancel = clock.after(TURN_MS, begin, { isBackground: true });
 
   const warn = (err: Error) => log.warn({ err }, 'the feeds could not be brought up to date');
 
@@ -69,7 +69,7 @@ export function createFeedPoller(options: {
       .catch(warn)
       .finally(() => {
         isTurning = false;
-        if (!isClosed) cancel = clock.after(TURN_MS, begin);
+        if (!isClosed) cancel = clock.after(TURN_MS, begin, { isBackground: true });
       });
   }
 

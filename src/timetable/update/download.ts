@@ -3,10 +3,10 @@ import { copyFile, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * `unreachable`: nothing was received. `unusable`: a status other than 200, an incomplete body, a body that is not a zip, or no
- * calls left.
+ * `unreachable`: nothing was received. `no-calls`: upstream accepts no calls, or none are left. `unusable`: a status other than 200, an incomplete body, or
+ * a body that is not a zip.
  */
-export type DownloadFailure = 'key-refused' | 'unreachable' | 'unusable';
+export type DownloadFailure = 'key-refused' | 'unreachable' | 'no-calls' | 'unusable';
 
 /** The message is for operators and contains no secrets. */
 export class FailedDownload extends Error {

@@ -120,11 +120,13 @@ export async function keepCurrent(options: {
   }
 
   function look(): void {
-    cancelLook = clock.after(MINUTE_MS, () => {
-      takeNewest()
-        .catch((err: Error) => log.error({ err }, 'cannot check for a new timetable'))
-        .finally(look);
-    });
+    takeNewest()
+      .catch((err: Error) => log.error({ err }, 'cannot check for a new timetable'))
+      .finally(lookLater);
+  }
+
+  function lookLater(): void {
+    cancelLook = clock.after(MINUTE_MS, look, { isBackground: true });
   }
 
   async function run(from: ScheduleSource | null): Promise<boolean> {
@@ -163,16 +165,17 @@ export async function keepCurrent(options: {
   function schedule(delayMs: number, trigger: keyof typeof FRESH_MS): void {
     if (closing.signal.aborted) return;
     nextUpdateAt = clock.now() + delayMs;
-    cancelUpdate = clock.after(delayMs, () => {
+    const start = () => {
       update = updateNow(trigger).finally(() => {
         update = null;
         if (!closing.signal.aborted) tried.resolve();
       });
-    });
+    };
+    cancelUpdate = clock.after(delayMs, start, { isBackground: true });
   }
 
   await takeNewest();
-  look();
+  lookLater();
   schedule(0, 'start');
 
   return {

@@ -56,8 +56,13 @@ interface UpdateOptions {
   importMs?: number;
 }
 
-/** After this many unreachable files, the rest are not requested. */
-const MAX_UNREACHABLE = 2;
+/** After this many files in a row for which upstream could not be reached or no call was left, the rest are not requested. */
+const MAX_LOST = 2;
+const LOST = {
+  unreachable: 'upstream cannot be reached',
+  'no-calls': 'upstream accepts no calls, or none are left',
+} as const satisfies Partial<Record<DownloadFailure, string>>;
+
 /** If more files end the process, the machine is at fault. */
 const MAX_CRASHES = 4;
 
@@ -85,12 +90,17 @@ export async function updateTimetable(options: UpdateOptions): Promise<FileOutco
   }
 }
 
+function isLost(failure: DownloadFailure): failure is keyof typeof LOST {
+  return Object.hasOwn(LOST, failure);
+}
+
 class Update {
   readonly outcomes = new Map<FileId, FileOutcome>();
   readonly #options: UpdateOptions;
   readonly #states: FileStates;
   #hasTimetable: boolean;
-  #unreachable = 0;
+  /** The last failures in a row for which the next file would fail too. */
+  #lost: (keyof typeof LOST)[] = [];
 
   constructor(options: UpdateOptions, states: FileStates) {
     this.#options = options;
@@ -145,16 +155,18 @@ class Update {
     signal?.throwIfAborted();
     onProgress?.({ kind: 'fetching', id });
     try {
-      if (this.#unreachable >= MAX_UNREACHABLE) throw new FailedDownload('unreachable', 'upstream cannot be reached');
+      const failure = this.#lost[MAX_LOST - 1];
+      if (failure) throw new FailedDownload(failure, LOST[failure]);
       const download = await from.fetch(SCHEDULE_FILES[id].path, candidatePath(folder, id), good?.lastModified ?? null);
-      this.#unreachable = 0;
+      this.#lost = [];
       if (download) await expectZip(candidatePath(folder, id));
       else this.#note(id, 'unchanged', good ? findUncovered(good.report, this.#today()) : null);
       return download;
     } catch (error) {
       await rm(candidatePath(folder, id), { force: true });
       if (!(error instanceof FailedDownload)) throw error;
-      this.#unreachable = error.failure === 'unreachable' ? this.#unreachable + 1 : 0;
+      const { failure } = error;
+      this.#lost = isLost(failure) ? [...this.#lost, failure] : [];
       this.#note(id, 'failed', error.message, error.failure);
       return null;
     }

@@ -216,6 +216,22 @@ describe('the timetable of a running service', () => {
     expect(source.fetched).toHaveLength(2);
   });
 
+  it('an update requests no more files once upstream has accepted no calls for two', async () => {
+    const requested: string[] = [];
+    const source: ScheduleSource = {
+      async fetch(path) {
+        requested.push(path);
+        throw new FailedDownload('no-calls', 'the quota is used up');
+      },
+    };
+    const wanted = ['MFF', 'metro', 'innerwest', 'buses'] as const;
+    current = await keepCurrent(optionsOf(join(root, 'unused'), source));
+    const options = { ...optionsOf(copy(), source), wanted, hasTimetable: true, now: clock.now };
+    const outcomes = await updateTimetable(options);
+    expect(requested).toHaveLength(2);
+    expect(outcomes?.map(({ failure }) => failure)).toEqual(Array(4).fill('no-calls'));
+  });
+
   it('a service can close during an import', async () => {
     clock = createSimulatedClock(START);
     const folder = await start(madeUpSource());

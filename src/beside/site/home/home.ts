@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { RESET_TIME } from '../../../access/day.ts';
 import { PLANS } from '../../../access/plan.ts';
+import { within } from '../../../core/clock.ts';
+import { upstreamTimeout } from '../../../errors/messages.ts';
 import type { Departures } from '../../../operations/departures/departure.ts';
 import { departuresOperation } from '../../../operations/departures/operation.ts';
 import type { DeparturesQuery } from '../../../operations/departures/query.ts';
@@ -123,13 +125,8 @@ async function findHomeBoard(responses: Pick<Responses, 'find'>): Promise<Depart
   };
   const board = responses
     .find(departuresOperation, query, { priority: 'background' })
-    .then(({ body }) => body.content())
-    .catch(() => null);
-  return Promise.race([board, afterPatience()]);
-}
-
-function afterPatience(): Promise<null> {
-  return new Promise((resolve) => setTimeout(resolve, PATIENCE_MS, null).unref());
+    .then(({ body }) => body.content());
+  return within(PATIENCE_MS, board, () => upstreamTimeout(PATIENCE_MS)).catch(() => null);
 }
 
 /** Renders the board of the home page, with its age. `assets/live-board.js` updates both. */
