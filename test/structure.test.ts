@@ -84,6 +84,16 @@ describe('the structure of the source', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('the scripts of pages and of the repository import nothing from the pages that use them', () => {
+    const scripts = globSync(['src/beside/site/assets/**/*.js', 'scripts/*.ts']).sort();
+    const wrong = scripts.flatMap((file) =>
+      localImports(file)
+        .filter((other) => other.startsWith('src/beside/') && !other.startsWith('src/beside/site/assets/'))
+        .map((other) => `${file} imports ${other}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   it('the operations import no terms of upstream', () => {
     const wrong = files
       .filter((file) => /^src\/operations\/.+\//.test(file))
@@ -124,8 +134,7 @@ describe('the structure of the source', () => {
   });
 
   it('only the entry points of the program read the environment', () => {
-    // This file contains a sample that names the environment.
-    const found = files.filter((file) => file !== 'src/beside/site/sample.ts' && /process\.env/.test(read(file)));
+    const found = files.filter((file) => /process\.env/.test(read(file)));
     expect(found.sort()).toEqual(['src/cli/keys.ts', 'src/cli/timetable.ts', 'src/cli/upstream.ts', 'src/server.ts']);
   });
 });

@@ -8,7 +8,7 @@ const CENTRAL: [number, number] = [-33.8832, 151.207];
 const REACH_METRES = 25_000;
 
 /**
- * A timetable as written by the import, and journey queries for it: each between two random stops within 25 km of Central, at a random
+ * A timetable as written by the import, and journey queries for it: each between two different random stops within 25 km of Central, at a random
  * time of a weekday between 06:00 and 22:00, on the third day of the timetable or later, and not before `earliestDay`.
  */
 export function openPairs(file: string, seed: number, earliestDay = 0) {
@@ -35,7 +35,9 @@ export function openPairs(file: string, seed: number, earliestDay = 0) {
   }
 
   function nextPair() {
-    const [from, to] = [stops[random(stops.length)], stops[random(stops.length)]];
+    const index = random(stops.length);
+    const from = stops[index];
+    const to = stops[(index + 1 + random(stops.length - 1)) % stops.length];
     const minute = 360 + random(960);
     const time = `${String(Math.floor(minute / 60)).padStart(2, '0')}${String(minute % 60).padStart(2, '0')}`;
     return { from: from?.id ?? '', to: to?.id ?? '', date, time };
