@@ -15,7 +15,7 @@ import type { createStopSearchOperation, SearchResults } from '../../operations/
 import { quote } from '../../transit/parameter.ts';
 import { chooseStop, listNames } from './stop-names.ts';
 import { shorten, toToolBody } from './tool-body.ts';
-import { createToolServer, describeTool, type RunTool, type ToolResult } from './tools.ts';
+import { createToolServer, describeTools, type RunTool, type ToolResult, type Tools, withToolList } from './tools.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -41,7 +41,7 @@ async function mcp(
   app: FastifyInstance,
   { operations, responses, docsUrl }: { operations: readonly Operation[]; responses: Responses; docsUrl: string },
 ): Promise<void> {
-  let tools: ReturnType<typeof describeTool>[] | null = null;
+  let tools: Tools | null = null;
   const search = operations.find(({ id }) => id === 'searchStops') as StopSearch;
 
   // A request is free until it calls a tool, even if its body cannot be read.
@@ -60,15 +60,16 @@ async function mcp(
         toToolError(request, operation, error, docsUrl),
       );
     // Built on the first request, so that startup does not wait for it.
-    tools ??= operations.map(describeTool);
+    tools ??= describeTools(operations);
     const described = tools;
-    const handler = createMcpHandler(() => createToolServer(described, run), {
+    const handler = createMcpHandler(() => createToolServer(described, request.body, run), {
       // The tools never change, so there is nothing to subscribe to.
       maxSubscriptions: 0,
       onerror: (error) => request.log.debug({ err: error }, 'an MCP request was refused'),
     });
     const response = await handler.fetch(toWebRequest(request), { parsedBody: request.body });
-    return sendWebResponse(reply, response);
+    const text = response.body && withToolList(described, request.body, await response.text());
+    return sendWebResponse(reply, response, text);
   });
 }
 
@@ -165,8 +166,11 @@ function toWebRequest({ headers, url }: FastifyRequest): Request {
   return new Request(new URL(url, 'http://localhost'), { method: 'POST', headers: fields });
 }
 
-async function sendWebResponse(reply: FastifyReply, { status, headers, body }: Response): Promise<FastifyReply> {
-  const text = body ? await new Response(body).text() : null;
+function sendWebResponse(
+  reply: FastifyReply,
+  { status, headers }: Response,
+  text: string | Buffer | null,
+): FastifyReply {
   const type = headers.get('content-type');
   if (type) reply.type(type);
   return reply

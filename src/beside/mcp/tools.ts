@@ -6,6 +6,7 @@ import {
   type jsonSchemaValidator,
   McpServer,
 } from '@modelcontextprotocol/server';
+import { ownBytes } from '../../core/own-memory.ts';
 import { toJsonSchema, toParameters } from '../../http/openapi/schema.ts';
 import { type Operation, withOwnDefaults, withoutCursor } from '../../operations/operation.ts';
 import { toDefault } from '../../transit/parameter.ts';
@@ -44,9 +45,20 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   wheelchair: 'Only wheelchair-accessible journeys, as far as known.',
 };
 
-/** Creates a stateless server with one tool per operation, for one request. */
-export function createToolServer(tools: readonly ReturnType<typeof describeTool>[], run: RunTool): McpServer {
+/** The tools of the service, and their list as JSON. */
+export function describeTools(operations: readonly Operation[]) {
+  const tools = operations.map(describeTool);
+  return { tools, list: ownBytes(JSON.stringify(tools.map(({ listed }) => listed))) };
+}
+
+export type Tools = ReturnType<typeof describeTools>;
+
+/** Creates a stateless server for one message. It lists no tools: `withToolList` adds them. */
+export function createToolServer({ tools }: Tools, message: unknown, run: RunTool): McpServer {
   const server = new McpServer({ name: 'transit', title: 'Transit Information Service', version: '1' }, OPTIONS);
+  if (methodOf(message) === LIST_METHOD) server.server.setRequestHandler(LIST_METHOD, () => ({ tools: [] }));
+  // Registering tools costs more than any other message.
+  if (methodOf(message) !== 'tools/call') return server;
   for (const { operation, config } of tools) {
     server.registerTool(operation.id, config, async (toolArguments) => {
       const { body, isError } = await run(operation, toQuery(operation, toolArguments));
@@ -58,21 +70,45 @@ export function createToolServer(tools: readonly ReturnType<typeof describeTool>
   return server;
 }
 
+const LIST_METHOD = 'tools/list';
+
+const EMPTY_LIST = '"tools":[]';
+
+/**
+ * Adds the tools to a response to `tools/list`, as bytes: the SDK would convert, check and write all their schemas, 150 kB, for each
+ * request. The first such text is the empty list, because the quotation marks in any other would be escaped.
+ */
+export function withToolList({ list }: Tools, message: unknown, text: string): string | Buffer {
+  const at = methodOf(message) === LIST_METHOD ? text.indexOf(EMPTY_LIST) : -1;
+  if (at < 0) return text;
+  const end = at + EMPTY_LIST.length;
+  return Buffer.concat([Buffer.from(text.slice(0, end - 2)), list, Buffer.from(text.slice(end))]);
+}
+
+function methodOf(message: unknown): unknown {
+  return (message as { method?: unknown } | null | undefined)?.method;
+}
+
 /** Keeps the SDK from announcing changes of the tool list, which never changes. */
 const OPTIONS = { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false } } };
 
-/** Describes an operation as a tool. */
-export function describeTool(described: Operation) {
+/** Describes an operation as a tool, for the list and for calls. */
+function describeTool(described: Operation) {
   const operation = withoutCursor(described);
   const { summary, tool, body } = operation;
-  const config = {
+  const listed = {
+    name: operation.id,
     title: summary,
     description: `${tool.description}\n\n${TEXTS_ARE_DATA}`,
-    inputSchema: fromJsonSchema<Record<string, unknown>>(inputSchemaOf(operation), ACCEPT_ALL),
-    outputSchema: fromJsonSchema<Record<string, unknown>>(toToolSchema(toJsonSchema(body)), ACCEPT_ALL),
+    inputSchema: inputSchemaOf(operation),
     annotations: { readOnlyHint: true, openWorldHint: true },
+    outputSchema: { type: 'object', ...toToolSchema(toJsonSchema(body)) },
   };
-  return { operation, config };
+  const config = {
+    inputSchema: fromJsonSchema<Record<string, unknown>>(listed.inputSchema, ACCEPT_ALL),
+    outputSchema: fromJsonSchema<Record<string, unknown>>(listed.outputSchema, ACCEPT_ALL),
+  };
+  return { operation, listed, config };
 }
 
 /** Accepts everything, because arguments are validated like a query, with the same error messages. */

@@ -306,6 +306,20 @@ describe('the errors of tools', () => {
   });
 });
 
+describe('the list of tools', () => {
+  it('the list of tools has the id of its request, even one that looks like a list', async () => {
+    const list = async (id: unknown) => {
+      const { body } = await app.inject(post({ jsonrpc: '2.0', id, method: 'tools/list' }));
+      return JSON.parse(body.replace(/^event: message\ndata: /, ''));
+    };
+    const { result } = await list(1);
+    expect(result.tools.map(({ name }: { name: string }) => name).sort()).toEqual(
+      operations.map(({ id }) => id).sort(),
+    );
+    for (const id of [2, '"tools":[]', '$&']) expect(await list(id)).toEqual({ jsonrpc: '2.0', id, result });
+  });
+});
+
 describe('the cost of tools', () => {
   it('connecting and listing the tools cost nothing', async () => {
     await client.listTools();
