@@ -32,7 +32,7 @@ export async function startStreamingService(): Promise<StreamingService> {
     const payload = readDepartureMonitor(departureMonitor(...service.leaves));
     return { payload, retrievedAt: new Date(NOW), freshness: { ...times, source: 'cache', shortage: null } };
   }) as unknown as QueryUpstream;
-  const streamTimes = { minMs: 10, retryMs: 10, commentMs: 60_000, commentsPerCharge: 4 };
+  const streamTimes = { minMs: 10, commentMs: 60_000, commentsPerCharge: 4 };
   const app = await buildTestApp({ upstream: queryUpstream, now: NOW, store, streamTimes });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;

@@ -177,7 +177,7 @@ describe('rehearsals against the documented table', () => {
   });
 
   it.each(ROWS.filter(isStream))('the rehearsed stream $url sends $response', async ({ url, steps }) => {
-    const streamTimes = { minMs: 10, retryMs: 10, commentMs: 60_000, commentsPerCharge: 4 };
+    const streamTimes = { minMs: 10, commentMs: 60_000, commentsPerCharge: 4 };
     const app = await buildTestApp({ upstream: sandbox.url, now, streamTimes });
     const start = clock.now();
     await app.listen({ host: '127.0.0.1', port: 0 });

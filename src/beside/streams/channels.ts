@@ -33,13 +33,10 @@ interface Channel {
 
 /**
  * Repeats requests for any number of streams. Streams with equal requests share a channel, which sends the request once for
- * all. `minMs` is the minimum time between two requests, `retryMs` the delay after a failure and while responses are stale.
+ * all. `minMs` is the minimum time between two requests: otherwise each poll of each feed would have a board computed again, up to
+ * once a second.
  */
-export function createChannels(options: {
-  responses: Responses;
-  now: () => Date;
-  times: { minMs: number; retryMs: number };
-}) {
+export function createChannels(options: { responses: Responses; now: () => Date; times: { minMs: number } }) {
   const { responses, now, times } = options;
   const channels = new Map<string, Channel>();
 
@@ -52,9 +49,8 @@ export function createChannels(options: {
     if (channels.get(channel.key) === channel) channels.delete(channel.key);
   }
 
-  function delayAfter({ validUntil, freshness }: FinishedResponse): number {
-    const minMs = freshness.shortage === null ? times.minMs : times.retryMs;
-    return Math.max(minMs, validUntil - now().getTime());
+  function delayAfter({ validUntil }: FinishedResponse): number {
+    return Math.max(times.minMs, validUntil - now().getTime());
   }
 
   async function check(channel: Channel): Promise<void> {
@@ -78,7 +74,7 @@ export function createChannels(options: {
     const mayPass = error.statusCode >= 500;
     const isNews = channel.etag !== null;
     channel.etag = null;
-    if (mayPass) schedule(channel, times.retryMs);
+    if (mayPass) schedule(channel, times.minMs);
     else close(channel);
     for (const subscriber of [...channel.subscribers]) {
       if (!mayPass) subscriber.refused(error);

@@ -26,14 +26,13 @@ import { boardEvent, EventStream, errorEvent } from './event-stream.ts';
 /** Intervals of channels and of each stream's comments. */
 export interface StreamTimes {
   minMs: number;
-  retryMs: number;
   commentMs: number;
   /** A stream is charged one request at its start, and again after this many comments. */
   commentsPerCharge: number;
 }
 
 /** Every 15 seconds a stream gets a comment and its key is checked; every minute it is charged a request. */
-const TIMES: StreamTimes = { minMs: 1000, retryMs: 5000, commentMs: 15_000, commentsPerCharge: 4 };
+const TIMES: StreamTimes = { minMs: 5000, commentMs: 15_000, commentsPerCharge: 4 };
 
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',

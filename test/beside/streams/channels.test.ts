@@ -17,7 +17,7 @@ it('a channel makes its request on behalf of the account of its most urgent read
     return response;
   };
   const responses = { find } as unknown as Responses;
-  const channels = createChannels({ responses, now, times: { minMs: 1, retryMs: 1 } });
+  const channels = createChannels({ responses, now, times: { minMs: 1 } });
   const reader = (requester: Requester): Subscriber => ({
     ...requester,
     changed() {},
@@ -50,7 +50,7 @@ function follow(find: () => Promise<FinishedResponse>) {
   const channels = createChannels({
     responses: { find } as unknown as Responses,
     now,
-    times: { minMs: 1, retryMs: 1 },
+    times: { minMs: 1 },
   });
   const received: string[] = [];
   return {
@@ -80,4 +80,19 @@ it('a reader who joins a failing channel is told of its next failure', async () 
   leave.push(join('second', 'W/"1"'));
   await vi.waitFor(() => expect(received).toContain('second failure'), 5000);
   for (const unfollow of leave) unfollow();
+});
+
+it('ten streams of one board have it computed once for all, every five seconds at most', async () => {
+  vi.useFakeTimers();
+  try {
+    const find = vi.fn(async () => responseOf('W/"1"'));
+    const channels = createChannels({ responses: { find } as unknown as Responses, now, times: { minMs: 5000 } });
+    const subscriber = { priority: 'low', changed() {}, calledUpstream() {}, failed() {}, refused() {} } as const;
+    const leave = Array.from({ length: 10 }, () => channels.follow(topic, responseOf('W/"1"'), { ...subscriber }));
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(find).toHaveBeenCalledTimes(12);
+    for (const unfollow of leave) unfollow();
+  } finally {
+    vi.useRealTimers();
+  }
 });

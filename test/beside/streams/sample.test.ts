@@ -18,7 +18,7 @@ type OpenBoard = (options: Options) => EventSource;
 const NOW = '2026-11-20T02:00:20Z';
 const QUERY = 'stop=200070&modes=all';
 const PATIENCE = { timeout: 5000 };
-const TIMES = { minMs: 10, retryMs: 10, commentMs: 20, commentsPerCharge: 1 };
+const TIMES = { minMs: 10, commentMs: 20, commentsPerCharge: 1 };
 
 /** The readers that docs/guide/streams.md shows, unchanged. */
 const shown = [...readFileSync('docs/guide/streams.md', 'utf8').matchAll(/```js\n(.*?)```/gs)].map(

@@ -14,7 +14,7 @@ import { openStream, type ReadStream } from './reading.ts';
 const NOW = '2026-04-15T06:00:10Z';
 const DAY = '20260415';
 /** Far apart, so that each effect in a test has one cause. */
-const QUICK = { minMs: 10, retryMs: 10, commentMs: 60_000, commentsPerCharge: 4 };
+const QUICK = { minMs: 10, commentMs: 60_000, commentsPerCharge: 4 };
 const TEN = '2026-04-15T06:10:00Z';
 const TWENTY = '2026-04-15T06:20:00Z';
 
