@@ -1,27 +1,15 @@
-import {
-  createReadStream,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DAY_MS } from '#src/core/clock.ts';
-import { startServerProcess } from '#test/support/process.ts';
-import { startUpstream } from '#test/support/upstream.ts';
 import { openPairs } from './journeys/pairs.ts';
+import { startJourneyService } from './journeys/service.ts';
 import { sendAtRate } from './latency/open-loop.ts';
 import { describeMachine, hold, print } from './machine.ts';
 import { percentile } from './percentiles.ts';
 
 /*
- * The service as `npm start` starts it, in a Linux memory control group. It imports the zips of a directory, laid out as upstream's
- * paths. A client reads a cached board, first alone for 30 seconds, then while another client plans journeys from the timetable. No
- * pair of places repeats, and feeds do not cover the requested day. For root: `MALLOC_ARENA_MAX=1 node bench/journeys-load.ts DIR
+ * The service (see journeys/service.ts) in a Linux memory control group. A client reads a cached board, first alone for 30 seconds,
+ * then while another client plans journeys from the timetable. No pair of places repeats, and feeds do not cover the requested day. For root: `MALLOC_ARENA_MAX=1 node bench/journeys-load.ts DIR
  * [minutes] [megabytes of the group] [journeys a second] [hits a second] [STOP]`
  */
 const [directory = '.', minutes = '10', limitMb = '768', perSecond = '20', hits = '100', stop = '200060'] =
@@ -33,26 +21,15 @@ const group = `/sys/fs/cgroup/memory/transit-bench-${process.pid}`;
 
 mkdirSync(group);
 writeFileSync(`${group}/memory.limit_in_bytes`, String(Number(limitMb) * MEGABYTE));
-const upstream = await startUpstream(({ url, method }, response) => {
-  const { pathname } = new URL(url, 'http://upstream');
-  const file = `${directory}${pathname}.zip`;
-  response.statusCode = existsSync(file) || pathname.includes('/tp/') ? 200 : 404;
-  if (!existsSync(file)) return void response.end(JSON.stringify({ locations: [{ id: stop }], stopEvents: [] }));
-  response.setHeader('content-type', 'application/zip').setHeader('last-modified', statSync(file).mtime.toUTCString());
-  if (method === 'HEAD') return void response.end();
-  createReadStream(file).pipe(response);
-});
-const server = await startServerProcess(
+const service = await startJourneyService(
   {
-    UPSTREAM_URL: upstream.url,
-    UPSTREAM_API_KEY: 'made-up',
-    UPSTREAM_RPS: '100',
-    TIMETABLE: 'on',
-    JOURNEYS: 'timetable',
-    ...(process.env.MALLOC_ARENA_MAX && { MALLOC_ARENA_MAX: process.env.MALLOC_ARENA_MAX }),
+    directory,
+    stop,
+    env: process.env.MALLOC_ARENA_MAX ? { MALLOC_ARENA_MAX: process.env.MALLOC_ARENA_MAX } : {},
   },
   { controlGroup: `${group}/tasks` },
 );
+const { server } = service;
 let groupMb = 0;
 const watch = setInterval(() => {
   const held = /^total_rss (\d+)$/m.exec(readFileSync(`${group}/memory.stat`, 'utf8'))?.[1];
@@ -62,9 +39,9 @@ const watch = setInterval(() => {
 print(describeMachine());
 print(`group of ${limitMb} MiB, MALLOC_ARENA_MAX=${process.env.MALLOC_ARENA_MAX ?? 'not set'}\n`);
 try {
-  while (!server.log.some(({ msg }) => msg === 'schedule imported')) await sleep(500);
+  await service.untilImported();
   report('import');
-  const { nextPair } = openPairs(findTimetable(), 1, Math.floor(Date.now() / DAY_MS) + 2);
+  const { nextPair } = openPairs(service.findTimetable(), 1, Math.floor(Date.now() / DAY_MS) + 2);
   const plan = () => get(`/v1/trips?${new URLSearchParams({ ...nextPair(), limit: '6' })}`);
   const board = [get(`/v1/departures?stop=${stop}&modes=all`)];
   // The first journeys start the threads.
@@ -88,20 +65,10 @@ try {
   clearInterval(watch);
   for (const reason of new Set(server.log.map(({ reason, err }) => reason ?? (err as Error | undefined)?.message)))
     if (reason) print(String(reason));
-  await server.stop('SIGKILL');
-  await upstream.close();
+  await service.close();
   // The kernel takes a moment to see that the group is empty.
   await sleep(1000);
   rmdirSync(group);
-}
-
-/** The file that the service imported. */
-function findTimetable(): string {
-  const environment = readFileSync(`/proc/${server.process.pid}/environ`, 'utf8').split('\0');
-  const folder = environment.find((entry) => entry.startsWith('DATA_DIR='))?.slice('DATA_DIR='.length) ?? '';
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  const name = names.find((one) => /timetable-\d{1,12}\.bin$/.test(one));
-  return join(folder, name ?? '');
 }
 
 function get(path: string): string {

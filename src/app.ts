@@ -23,6 +23,7 @@ import {
 import { drain } from './http/connection/drain.ts';
 import { proxyTest } from './http/connection/trusted-proxies.ts';
 import type { CreateExtension, Service } from './http/extension.ts';
+import { hangUps } from './http/hang-up.ts';
 import { createNetworkLimit, type NetworkOptions } from './http/network-limit.ts';
 import { openapi } from './http/openapi/openapi.ts';
 import { operationRoutes } from './http/operation-routes.ts';
@@ -186,6 +187,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(errorHandler, { docsUrl, networkLimit, drawError });
   await app.register(cors);
   await app.register(commonHeaders, { isSandbox });
+  await app.register(hangUps);
   await app.register(requestLog, { perSecond: options.loggedPerSecond ?? Number.POSITIVE_INFINITY, now });
   await app.register(connectionLimits, { ...limits, connections, isProxy: proxyTest(trustProxy), docsUrl });
   if (restrictions) await app.register(restricted, { restrictions });

@@ -135,7 +135,7 @@ export async function playDay(
           mayBeNone: true,
           cancelled: 'exclude',
         } as const;
-        const found = await live.journeys.find(sent, (one) => queryUpstream(one, options));
+        const found = await live.journeys.find(sent, { queryUpstream: (one) => queryUpstream(one, options) });
         return { freshness: found.freshness as Freshness };
       }
       const { freshness } = await queryUpstream({ kind: 'trip', ...ends, at: null, isArrival: false }, options);

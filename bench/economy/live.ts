@@ -167,8 +167,8 @@ export async function openLive(
 
   const byTimetable = { covers: () => true, find: async () => foundAt(now(), 'timetable') };
   const planner: Journeys = {
-    async find({ from, to, at, isArrival }, sendFor) {
-      const { freshness } = await sendFor({ kind: 'trip', from, to, at, isArrival });
+    async find({ from, to, at, isArrival }, { queryUpstream }) {
+      const { freshness } = await queryUpstream({ kind: 'trip', from, to, at, isArrival });
       return { ...foundAt(now(), 'planner'), ...(freshness && { freshness }) };
     },
   };

@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { generateAccountId, generateKey } from '#src/access/keys.ts';
 import { keepSending } from './client.ts';
 
 /*
  * One flood, in its own process. Reports when it begins, and at the end its responses by status.
+ * The name `requests FILE` sends the requests of a JSON file.
  * `node bench/floods/flood.ts NAME PORT FREE_KEY CONNECTIONS MILLISECONDS`
  */
 const PATH = '/v1/departures?stop=200060&limit=20';
@@ -12,6 +14,8 @@ const LONG_HEADER = `a${' '.repeat(15_000)}\xa0`;
 const PAGES = ['/', '/docs', '/explore', '/status', '/signup', '/keys', '/docs/console', '/nothing-here'];
 
 const [name = '', port, freeKey, connections, durationMs] = process.argv.slice(2);
+const [kind = '', requestsFile] = name.split(' ');
+const requests: string[] = requestsFile ? JSON.parse(readFileSync(requestsFile, 'utf8')) : [];
 /** Generated before the flood, because that takes processor time. The service does not cache refused keys. */
 const UNKNOWN_KEYS = 20_000;
 
@@ -25,9 +29,10 @@ const FLOODS: Record<string, () => string> = {
   'long-authorization': () => get(PATH, `Authorization: ${LONG_HEADER}\r\n`),
   pages: () => get(PAGES[sent++ % PAGES.length] ?? '/', 'Accept: text/html\r\n'),
   openapi: () => get('/openapi.json', ''),
+  requests: () => requests[sent++ % requests.length] ?? '',
 };
 
-const request = FLOODS[name];
+const request = FLOODS[kind];
 if (!request) throw new Error(`no such flood: ${name}`);
 process.send?.('begins');
 const { statuses } = await keepSending({

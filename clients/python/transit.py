@@ -56,7 +56,7 @@ class Transit:
         self.timeout = timeout
         # The headers of the latest response, such as X-Notice and RateLimit.
         self.headers = {}
-        # ETag and body of the latest responses by path, oldest first: most 304s are not counted.
+        # ETag and body of the latest responses by path, oldest first: a 304 from the cache is not counted.
         self._kept = {}
 
     def departures(self, stop, **parameters):

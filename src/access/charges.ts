@@ -13,7 +13,7 @@ import type { SharedKeys } from './shared-keys.ts';
 
 /** How a response affects its own price. */
 export interface Outcome {
-  /** Nothing is charged: the route is free, or the caller already has the response and it cost no upstream call. */
+  /** Nothing is charged: the route is free, or the caller already has the response and it came from the cache. */
   isFree: boolean;
   /** How many of the charged parts failed; null means all for statuses from 500, else none. */
   failedParts: number | null;
@@ -92,15 +92,16 @@ export function createCharges(options: {
 
     /** Refunds the parts of the charge that the response marks as free. Calls `done` with the resulting admission. */
     refundByOutcome(
-      { outcome: { isFree, failedParts } }: FastifyRequest,
+      { outcome: { isFree, failedParts }, raw: { socket } }: FastifyRequest,
       { statusCode }: FastifyReply,
       admission: Admission,
       done: (admission: Admission) => void,
     ): void {
       const { caller, count } = admission;
       const failed = Math.min(count, failedParts ?? (statusCode >= 500 ? count : 0));
-      // A 503 has cost no upstream call.
-      const free = isFree ? count : statusCode === 503 ? failed : limits.refund(caller, failed);
+      // A 503 has cost nothing. Whoever hangs up pays for everything else that has begun.
+      const refundable = () => (socket.destroyed ? 0 : limits.refund(caller, failed));
+      const free = isFree ? count : statusCode === 503 ? failed : refundable();
       limits.noteInFlight(caller, free - count);
       const finish = ({ kind, used, allowances }: Admission) =>
         done({ ...admission, kind: free === count ? kind : admission.kind, used, allowances });

@@ -1,3 +1,4 @@
+import type { Priority } from '../core/turn-queue.ts';
 import { type Freshness, freshnessOf } from '../transit/freshness.ts';
 import type { PayloadOf, UpstreamRequest } from './request.ts';
 
@@ -14,22 +15,9 @@ export interface ReceivedResponse<Payload> extends UpstreamResponse<Payload> {
   json: Buffer;
 }
 
-/** Priorities of calls, lowest first: background work, the three priorities of plans, feeds and files. */
-export const PRIORITIES = ['background', 'low', 'normal', 'high', 'feed'] as const;
-export type Priority = (typeof PRIORITIES)[number];
-
 /** Why requests get no calls. `spent`: the day allows no more for now; `refused`: upstream refuses all keys. */
 export const SHORTAGES = ['spent', 'refused'] as const;
 export type Shortage = (typeof SHORTAGES)[number];
-
-/** Maximum number of requests of one account that wait for a call at once. */
-export const MAX_WAITING: Readonly<Record<Priority, number>> = {
-  background: Number.POSITIVE_INFINITY,
-  low: 2,
-  normal: 8,
-  high: 32,
-  feed: Number.POSITIVE_INFINITY,
-};
 
 /** Options for the layers that limit calls; the client itself uses only the signal. */
 export interface QueryOptions {
@@ -69,8 +57,4 @@ export function notifyOfCalls(
     if (freshnessOf(response).source === 'upstream') for (const tell of listeners) await tell(request, response);
     return response;
   };
-}
-
-export function isHigher(a: Priority, b: Priority): boolean {
-  return PRIORITIES.indexOf(a) > PRIORITIES.indexOf(b);
 }

@@ -35,7 +35,7 @@ export type ErrorCode = keyof typeof ERROR_TABLE;
 
 /**
  * Why a request got 503, logged as `unavailable`. `day`, `rate`: no upstream call is available in time; `account`: the account
- * has too many requests waiting; `upstream`: upstream fails or refuses our keys; `store`: the account store is unreachable;
+ * has too many requests or searches waiting; `upstream`: upstream fails or refuses our keys; `store`: the account store is unreachable;
  * `timetable`: there is none; `overload`: this process is overloaded or stopping. docs/operations.md says what to do about each.
  */
 export type UnavailableCause = 'day' | 'rate' | 'account' | 'upstream' | 'store' | 'timetable' | 'overload';
@@ -63,7 +63,7 @@ export class ApiError extends Error {
     message: string,
     options: {
       cause?: unknown;
-      headers?: Record<string, string>;
+      headers?: Readonly<Record<string, string>>;
       failedParts?: number;
       unavailable?: UnavailableCause;
       logFields?: Readonly<Record<string, string>>;
@@ -86,6 +86,18 @@ export class ApiError extends Error {
   get isBudgetExhausted(): boolean {
     return this.unavailable === 'day' || this.unavailable === 'rate' || this.unavailable === 'account';
   }
+}
+
+/** The same error for a request that is charged although it failed; the message says so. */
+export function asCharged(error: ApiError): ApiError {
+  const { code, message, cause, headers, unavailable, logFields } = error;
+  return new ApiError(code, `${message} This request is counted.`, {
+    cause,
+    headers,
+    failedParts: 0,
+    ...(unavailable && { unavailable }),
+    ...(logFields && { logFields }),
+  });
 }
 
 /**

@@ -256,7 +256,7 @@ export const ERROR_DOCS: Record<
   SERVICE_UNAVAILABLE: {
     title: 'The service cannot handle this request right now',
     cause:
-      'This server is overloaded, is shutting down, cannot reach its key store, has no timetable yet, or has too many open connections. Your key is neither refused nor charged.',
+      'This server is overloaded, is shutting down, cannot reach its key store, has no timetable yet, or has too many open connections; or too many of your journey searches are waiting. Your key is not refused. It is charged only if a journey search had begun, which the message then says.',
     fix: [
       'Wait for the seconds in Retry-After and resend the request.',
       'Reuse connections (keep-alive). A client that opens one per request soon has too many.',

@@ -176,6 +176,17 @@ export function serviceUnavailable(cause?: unknown): ApiError {
   });
 }
 
+/** An account has as many searches waiting as its plan allows. */
+export function tooManySearches(): ApiError {
+  const message = 'Too many of your journey searches are waiting. Send fewer at once, or try again later.';
+  return new ApiError('SERVICE_UNAVAILABLE', message, { unavailable: 'account', ...retryAfter(5) });
+}
+
+export function searchTookTooLong(): ApiError {
+  const message = 'The journey search took too long. Try again later, or search for less.';
+  return new ApiError('SERVICE_UNAVAILABLE', message, { unavailable: 'overload', ...retryAfter(5) });
+}
+
 const WITHOUT_TIMETABLE = 'This service runs without a timetable of its own, which this request needs.';
 
 /** For operations that only the timetable answers. */

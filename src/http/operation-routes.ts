@@ -24,11 +24,10 @@ export async function operationRoutes(
       const { query, key, cost, ignored } = readOnce(operation, request);
       if (ignored) reply.header('x-ignored-parameters', ignored);
       const response = () => {
-        const requester = requesterOf(request);
         const cached = responses.peek(key);
         if (cached) return sendResponse(request, reply, cached, { responses, now });
         return responses
-          .find(operation, query, requester)
+          .find(operation, query, requesterOf(request))
           .then((finished) => sendResponse(request, reply, finished, { responses, now }));
       };
       return cost === 1 ? response() : request.chargeMore(cost - 1).then(response);
@@ -36,11 +35,11 @@ export async function operationRoutes(
   }
 }
 
-/** The account on whose behalf the request is made, and its priority. */
-export function requesterOf({ admission }: FastifyRequest): Requester {
-  if (!admission) return { priority: 'low' };
+/** The account on whose behalf the request is made, its priority, and whether its client still waits. */
+export function requesterOf({ admission, hangUp: signal }: FastifyRequest): Requester {
+  if (!admission) return { priority: 'low', signal };
   const { plan, accountId } = admission.caller;
-  return { priority: PLANS[plan].priority, account: accountId };
+  return { priority: PLANS[plan].priority, account: accountId, signal };
 }
 
 type QueryRequest = Pick<FastifyRequest, 'url' | 'query'> & { params?: unknown };

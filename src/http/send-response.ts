@@ -13,13 +13,12 @@ export function sendResponse(
   response: FinishedResponse,
   { responses, now }: { responses: Pick<Responses, 'bytesOf'>; now: () => Date },
 ): FastifyReply {
-  const { body, freshness } = response;
+  const { body } = response;
   noteSources(request, response);
   const condition = request.headers['if-none-match'];
   const hasResponse = listsEtag(condition, body.etag);
   if (response.failedParts > 0) request.outcome.failedParts = response.failedParts;
-  // A 304 without an upstream call is free.
-  if (hasResponse && freshness.source !== 'upstream') request.outcome.isFree = true;
+  if (hasResponse && response.isFromCache) request.outcome.isFree = true;
   reply.headers(responseHeaders(response, now().getTime()));
   if (response.link) reply.header('link', response.link);
   const notice = noticeTo(request.query as object, response.notices);

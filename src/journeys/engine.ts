@@ -1,19 +1,35 @@
 import { Worker } from 'node:worker_threads';
-import { SECOND_MS } from '../core/clock.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS, systemClock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import { serviceUnavailable } from '../errors/messages.ts';
+import { accountsOf, BACKGROUND, isHigher, type Priority, type Ticket, TurnQueue } from '../core/turn-queue.ts';
+import type { ApiError } from '../errors/api-error.ts';
+import { searchTookTooLong, serviceUnavailable, tooManySearches } from '../errors/messages.ts';
 import type { Feed } from '../realtime/feed/feed.ts';
 import type { TrustedFeed } from '../realtime/overlay.ts';
 import type { FeedSourceId } from '../realtime/polling/feed-source.ts';
+import { calendarDayAt } from '../timetable/service-day.ts';
 import type { Timetable } from '../timetable/timetable.ts';
-import type { EngineMessage, EngineReply, SearchName, SearchQuery, SearchResult } from './engine-messages.ts';
+import {
+  type EngineMessage,
+  type EngineReply,
+  KEPT_DAYS,
+  type SearchName,
+  type SearchQuery,
+  type SearchResult,
+  TOOK_TOO_LONG,
+} from './engine-messages.ts';
 
 const THREADS = 2;
-const MAX_WAITING = 40;
-/** A journey with `via` takes about a second of a thread. Other searches go first, and always have the second thread. */
-const MAX_WAITING_VIA = MAX_WAITING / 2;
-/** Other searches take some 50 ms. */
+/** Of all accounts. Those at the end of the queue are refused. */
+const MAX_QUEUE = 40;
+/** From the beginning of the wait. Most searches take some 50 ms. */
 const DEADLINE_MS = 5 * SECOND_MS;
+/** A search that would begin later would hardly have time. */
+const MAX_WAIT_MS = 4 * SECOND_MS;
+/** Lower priorities leave the last thread to a priority for this long after its latest search. */
+const RESERVED_MS = MINUTE_MS;
+/** How long a search waits for a busy thread that has its day, while another one is idle and would have to build the day's lines. */
+const DAY_PATIENCE_MS = SECOND_MS;
 /**
  * A busy machine delays searches too. A thread that is replaced has to prepare for two seconds of processor time, which would make
  * the next searches fail too.
@@ -24,8 +40,15 @@ const RESTART_MS = SECOND_MS;
 const MAX_HEAP_MEGABYTES = 192;
 
 interface Waiting extends PromiseWithResolvers<SearchResult<SearchName>> {
-  search: { name: SearchName; query: SearchQuery<SearchName> };
+  ticket: Ticket;
+  search: { name: SearchName; query: SearchQuery<SearchName>; deadlineAt: number };
+  /** The day whose lines the search opens first. */
+  day: number;
+  queuedAt: number;
+  begin(): void;
   timer: NodeJS.Timeout;
+  /** Whether its caller has the result or an error. */
+  isSettled: boolean;
 }
 
 interface Thread {
@@ -33,6 +56,8 @@ interface Thread {
   packed: SharedArrayBuffer;
   /** The feeds that the thread has received. */
   feeds: Map<FeedSourceId, Feed>;
+  /** The days whose lines the thread has, latest last. */
+  days: number[];
   /** Whether the thread has prepared for its timetable. Until then, searches wait in the queue. */
   isReady: boolean;
   /** The search in progress; null while the thread is idle. */
@@ -40,17 +65,23 @@ interface Thread {
 }
 
 /**
- * Plans journeys in worker threads, which start with the first timetable. Each thread runs one search at a time; further
- * searches queue.
+ * Plans journeys in worker threads, which start with the first timetable. Each thread runs one search at a time; further searches
+ * wait for their turn, by priority and account.
+ *
+ * A search cannot be interrupted. So the last thread takes no journeys with `via`. For a minute after a search of a higher priority, it
+ * takes only short searches of a lower one, and of each account only one search at a time is under way.
  */
 export class JourneyEngine {
   readonly #log: Log<'warn' | 'error'>;
   readonly #now: () => number;
-  readonly #queue: Waiting[] = [];
+  readonly #queue = new TurnQueue<Waiting>();
   readonly #threads: Thread[] = [];
+  /** When the latest search of each priority arrived. */
+  readonly #latestAt = new Map<Priority, number>();
   #timetable: Timetable | null = null;
   #feeds: readonly TrustedFeed[] = [];
   #lastId = 0;
+  #isServingLater = false;
   #isClosed = false;
 
   constructor({ log, now }: { log: Log<'warn' | 'error'>; now: () => number }) {
@@ -62,60 +93,146 @@ export class JourneyEngine {
   use(timetable: Timetable): void {
     if (this.#timetable === timetable) return;
     this.#timetable = timetable;
-    for (const waiting of this.#queue.splice(0)) this.#fail(waiting, 'there is a new timetable');
+    this.#refuseAll('there is a new timetable');
     // A new thread frees all memory of the old timetable.
     for (const thread of [...this.#threads]) if (!thread.current) this.#end(thread);
     this.#refill();
   }
 
   /**
-   * Searches the current timetable with these feeds. Rejects with `SERVICE_UNAVAILABLE` if the search takes too long or the
-   * queue is full.
+   * Searches the current timetable with these feeds. Rejects with `SERVICE_UNAVAILABLE` if the search takes too long, the account
+   * has too many searches waiting, or the queue is full. `turn.begin` is called when a thread begins the search.
    */
   search<Name extends SearchName>(
     name: Name,
     query: SearchQuery<Name>,
     feeds: readonly TrustedFeed[],
+    { priority, accounts, signal, begin } = BACKGROUND,
   ): Promise<SearchResult<Name>> {
     this.#feeds = feeds;
-    const isFull = this.#queue.length >= MAX_WAITING;
-    if (isFull || (name === 'via' && this.#queue.filter(isVia).length >= MAX_WAITING_VIA)) {
-      return Promise.reject(serviceUnavailable('too many journey searches are waiting'));
-    }
+    const queuedAt = systemClock.now();
     const waiting: Waiting = {
       ...Promise.withResolvers<SearchResult<SearchName>>(),
-      search: { name, query },
-      timer: setTimeout(() => this.#giveUp(waiting), DEADLINE_MS),
+      ticket: { priority, accounts: [accounts] },
+      search: { name, query, deadlineAt: queuedAt + DEADLINE_MS },
+      day: dayOf(query),
+      queuedAt,
+      begin,
+      timer: setTimeout(() => this.#fail(waiting, serviceUnavailable('no thread was free')), MAX_WAIT_MS),
+      isSettled: false,
     };
-    this.#queue.push(waiting);
+    const leave = () => {
+      if (this.#queue.has(waiting)) this.#fail(waiting, serviceUnavailable('nobody waits for the search any more'));
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    this.#latestAt.set(priority, queuedAt);
+    this.#queue.join(waiting);
+    if (signal.aborted) leave();
     this.#serve();
-    return waiting.promise as Promise<SearchResult<Name>>;
+    this.#refuseSurplus();
+    const found = waiting.promise.finally(() => signal.removeEventListener('abort', leave));
+    return found as Promise<SearchResult<Name>>;
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     const ended = this.#threads.splice(0);
-    for (const { current } of ended) if (current) this.#fail(current.waiting, 'the service is closing');
-    for (const waiting of this.#queue.splice(0)) this.#fail(waiting, 'the service is closing');
+    for (const { current } of ended)
+      if (current) this.#fail(current.waiting, serviceUnavailable('the service is closing'));
+    this.#refuseAll('the service is closing');
     await Promise.all(ended.map(({ worker }) => worker.terminate()));
   }
 
   #serve(): void {
-    for (const thread of this.#threads) {
-      if (thread.current || !thread.isReady) continue;
-      const waiting = this.#takeNext();
-      if (!waiting) return;
-      this.#sendFeeds(thread);
-      thread.current = { id: ++this.#lastId, waiting };
-      this.#post(thread, { kind: 'search', id: this.#lastId, ...waiting.search });
+    for (;;) {
+      const next = this.#findNext();
+      if (!next) break;
+      this.#begin(next.thread, next.waiting);
+    }
+    this.#serveLater();
+  }
+
+  /** The first search of the queue that has a thread now. */
+  #findNext(): { thread: Thread; waiting: Waiting } | null {
+    if (this.#threads.every(({ isReady, current }) => !isReady || current)) return null;
+    for (const { waiting } of this.#queue.inOrder()) {
+      const thread = this.#chooseThread(waiting);
+      if (thread) return { thread, waiting };
+    }
+    return null;
+  }
+
+  /**
+   * Prefers a thread that has the day, and among those the one that fewest other searches may use. Null if the search has to wait.
+   * A search does not wait behind one of a lower priority, which may be long.
+   */
+  #chooseThread(waiting: Waiting): Thread | null {
+    const open = this.#threads.filter((thread) => thread.isReady && this.#isOpenTo(thread, waiting));
+    const hasDay = ({ days }: Thread) => days.includes(waiting.day);
+    const { priority } = waiting.ticket;
+    const isWorthWaitingFor = ({ current }: Thread) => current && !isHigher(priority, current.waiting.ticket.priority);
+    const idle = open.filter(({ current }) => !current);
+    const known = this.#isReservedFrom(waiting) ? idle.find(hasDay) : idle.findLast(hasDay);
+    if (known) return known;
+    const isPatient = systemClock.now() - waiting.queuedAt < DAY_PATIENCE_MS;
+    if (isPatient && open.some((thread) => hasDay(thread) && isWorthWaitingFor(thread))) return null;
+    return idle.at(-1) ?? null;
+  }
+
+  #isOpenTo(thread: Thread, waiting: Waiting): boolean {
+    if (this.#threads.length === 1 || thread !== this.#threads.at(-1)) return true;
+    if (waiting.search.name === 'via') return false;
+    return !this.#isReservedFrom(waiting) || (isShortIn(thread, waiting) && !this.#isSearchingFor(waiting));
+  }
+
+  /** Whether a higher priority has searched within the last minute. */
+  #isReservedFrom({ ticket }: Waiting): boolean {
+    const since = systemClock.now() - RESERVED_MS;
+    return [...this.#latestAt].some(([other, at]) => at > since && isHigher(other, ticket.priority));
+  }
+
+  /** Whether a thread searches for one of the same accounts. */
+  #isSearchingFor({ ticket }: Waiting): boolean {
+    const searching = this.#threads.flatMap(({ current }) => (current ? accountsOf(current.waiting.ticket) : []));
+    return accountsOf(ticket).some((account) => searching.includes(account));
+  }
+
+  #begin(thread: Thread, waiting: Waiting): void {
+    this.#queue.serve(waiting);
+    clearTimeout(waiting.timer);
+    waiting.begin();
+    const { search, day } = waiting;
+    const leftMs = search.deadlineAt - systemClock.now();
+    waiting.timer = setTimeout(() => this.#giveUp(thread, waiting), leftMs);
+    const id = ++this.#lastId;
+    thread.days = [...thread.days.filter((other) => other !== day), day].slice(-KEPT_DAYS);
+    this.#sendFeeds(thread);
+    thread.current = { id, waiting };
+    this.#post(thread, { kind: 'search', id, ...search });
+  }
+
+  /** A search may wait for a busy thread only so long. */
+  #serveLater(): void {
+    if (this.#isServingLater || this.#queue.length === 0) return;
+    this.#isServingLater = true;
+    const serve = () => {
+      this.#isServingLater = false;
+      this.#serve();
+    };
+    setTimeout(serve, DAY_PATIENCE_MS);
+  }
+
+  /** Refuses searches beyond an account's limit, and those at the end of a queue that is too long. */
+  #refuseSurplus(): void {
+    let place = 0;
+    for (const { waiting, isBeyond } of this.#queue.inOrder()) {
+      if (isBeyond) this.#fail(waiting, tooManySearches());
+      else if (++place > MAX_QUEUE) this.#fail(waiting, serviceUnavailable('too many journey searches are waiting'));
     }
   }
 
-  #takeNext(): Waiting | undefined {
-    const isPlanningVia = this.#threads.some(({ current }) => current && isVia(current.waiting));
-    const next = this.#queue.find((waiting) => !isVia(waiting)) ?? (isPlanningVia ? undefined : this.#queue[0]);
-    if (next) this.#queue.splice(this.#queue.indexOf(next), 1);
-    return next;
+  #refuseAll(cause: string): void {
+    for (const { waiting } of this.#queue.inOrder()) this.#fail(waiting, serviceUnavailable(cause));
   }
 
   #sendFeeds({ worker, feeds }: Thread): void {
@@ -143,7 +260,16 @@ export class JourneyEngine {
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MEGABYTES },
     });
     worker.unref();
-    const thread: Thread = { worker, packed, feeds: new Map(), isReady: false, current: null };
+    const now = this.#now();
+    const thread: Thread = {
+      worker,
+      packed,
+      feeds: new Map(),
+      // It prepares this day.
+      days: [calendarDayAt(now)],
+      isReady: false,
+      current: null,
+    };
     worker.on('message', (reply: EngineReply | 'ready') => this.#settle(thread, reply));
     worker.on('error', (err) => {
       this.#log.error({ err }, 'a thread that plans journeys failed');
@@ -151,7 +277,7 @@ export class JourneyEngine {
       if (this.#end(thread)) setTimeout(() => this.#refill(), RESTART_MS).unref();
     });
     this.#threads.push(thread);
-    this.#post(thread, { kind: 'timetable', packed, now: this.#now() });
+    this.#post(thread, { kind: 'timetable', packed, now });
   }
 
   #settle(thread: Thread, reply: EngineReply | 'ready'): void {
@@ -163,30 +289,37 @@ export class JourneyEngine {
     const { current } = thread;
     if (current?.id !== reply.id) return;
     thread.current = null;
-    clearTimeout(current.waiting.timer);
-    if ('found' in reply) current.waiting.resolve(reply.found);
-    else {
-      this.#log.error({ problem: reply.problem }, 'journeys could not be planned');
-      current.waiting.reject(serviceUnavailable('a search failed'));
-    }
+    this.#settleSearch(current.waiting, reply);
     if (thread.packed !== this.#timetable?.packed) this.#replace(thread);
     this.#serve();
   }
 
-  /** A search cannot be interrupted, so a thread that is stuck in one is ended. */
-  #giveUp(waiting: Waiting): void {
-    const at = this.#queue.indexOf(waiting);
-    if (at >= 0) this.#queue.splice(at, 1);
-    this.#fail(waiting, 'the journey search took too long');
-    const thread = this.#threads.find(({ current }) => current?.waiting === waiting);
-    if (!thread) return;
+  #settleSearch(waiting: Waiting, reply: EngineReply): void {
+    if (waiting.isSettled) return;
+    if ('found' in reply) {
+      waiting.isSettled = true;
+      clearTimeout(waiting.timer);
+      waiting.resolve(reply.found);
+    } else if (reply.problem === TOOK_TOO_LONG) {
+      this.#fail(waiting, searchTookTooLong());
+    } else {
+      this.#log.error({ problem: reply.problem }, 'journeys could not be planned');
+      this.#fail(waiting, serviceUnavailable('a search failed'));
+    }
+  }
+
+  /** A thread that is stuck in a search is ended. */
+  #giveUp(thread: Thread, waiting: Waiting): void {
+    this.#fail(waiting, searchTookTooLong());
     const endStuck = () => thread.current?.waiting === waiting && this.#replace(thread);
     setTimeout(endStuck, STUCK_MS - DEADLINE_MS).unref();
   }
 
-  #fail(waiting: Waiting, cause: string): void {
+  #fail(waiting: Waiting, error: ApiError): void {
+    this.#queue.leave(waiting);
+    waiting.isSettled = true;
     clearTimeout(waiting.timer);
-    waiting.reject(serviceUnavailable(cause));
+    waiting.reject(error);
   }
 
   #replace(thread: Thread): void {
@@ -202,16 +335,24 @@ export class JourneyEngine {
     const at = this.#threads.indexOf(thread);
     if (at < 0) return false;
     this.#threads.splice(at, 1);
-    const lostSearches = [
-      ...(thread.current ? [thread.current.waiting] : []),
-      ...(this.#threads.length === 0 ? this.#queue.splice(0) : []),
-    ];
-    for (const waiting of lostSearches) this.#fail(waiting, 'a thread that plans journeys ended');
+    const cause = 'a thread that plans journeys ended';
+    if (thread.current) this.#fail(thread.current.waiting, serviceUnavailable(cause));
+    if (this.#threads.length === 0) this.#refuseAll(cause);
     void thread.worker.terminate();
     return true;
   }
 }
 
-function isVia({ search }: Waiting): boolean {
-  return search.name === 'via';
+/** Whether the search takes some 50 ms in that thread, because the lines of its day are there. */
+function isShortIn({ days }: Thread, { search: { name, query }, day }: Waiting): boolean {
+  return name === 'plan' && !isByArrival(query) && days.includes(day);
+}
+
+function isByArrival(query: SearchQuery<SearchName>): boolean {
+  return 'isArrival' in query && query.isArrival;
+}
+
+/** A search by arrival opens the day six hours earlier first (see `planWith` of engine-thread.ts). */
+function dayOf(query: SearchQuery<SearchName>): number {
+  return calendarDayAt(isByArrival(query) ? query.at - DAY_MS / 4 : query.at);
 }

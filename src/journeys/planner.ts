@@ -6,7 +6,10 @@ import type { Journeys } from './source.ts';
 /** Returns the trip planner as a source of journeys. `stops` supplies positions that a response lacks. */
 export function plannerJourneys(stops: Pick<StopRegister, 'get'>): Journeys {
   return {
-    async find({ via, from, to, at, isArrival, modes, isAccessible, conditions, cancelled, mayBeNone }, queryUpstream) {
+    async find(
+      { via, from, to, at, isArrival, modes, isAccessible, conditions, cancelled, mayBeNone },
+      { queryUpstream },
+    ) {
       if (via?.length) throw viaNeedsTimetable();
       const response = await queryUpstream({ kind: 'trip', from, to, at, isArrival, modes, isAccessible });
       const map = mayBeNone ? mapJourneysOrNone : mapJourneys;

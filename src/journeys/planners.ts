@@ -6,15 +6,11 @@ import { calendarDayAt, serviceDayStart } from '../timetable/service-day.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import { type LiveRun, readLiveRuns, toChangedRun } from './changes.ts';
 import { createLines, withChanges } from './day-lines.ts';
+import { KEPT_DAYS } from './engine-messages.ts';
 import { createLabels } from './raptor/labels.ts';
 import { type Footpaths, freeLines, type Lines } from './raptor/lines.ts';
 import { createPlanner, type WheelchairAccess } from './raptor/plan.ts';
 
-/**
- * How many days a thread keeps: yesterday, today and tomorrow, and the others that were searched last. With the lines of both directions, a day of the whole state takes 16 MB; opening it takes some 100 ms of
- * processor time.
- */
-export const KEPT_DAYS = 5;
 /** Feeds cause new lines at most this often. */
 const CHANGES_EVERY_MS = 5 * SECOND_MS;
 

@@ -1,4 +1,5 @@
 import { MINUTE_MS } from '../core/clock.ts';
+import type { Turn } from '../core/turn-queue.ts';
 import { beyondTimetable, noTimetable, notInTimetable } from '../errors/messages.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { Freshness } from '../transit/freshness.ts';
@@ -69,14 +70,14 @@ interface FoundTimes extends Found {
  * `DATE_OUT_OF_RANGE` for a time that it does not cover, and `SERVICE_UNAVAILABLE` while there is no timetable.
  */
 export interface Reach {
-  find(query: ReachQuery): Promise<FoundReach>;
-  times(query: Origin & { to: readonly string[] }): Promise<FoundTimes>;
+  find(query: ReachQuery, turn?: Turn): Promise<FoundReach>;
+  times(query: Origin & { to: readonly string[] }, turn?: Turn): Promise<FoundTimes>;
 }
 
 export function timetableReach(options: TimetableSearch): Reach {
   const { findAlerts = () => [] } = options;
 
-  async function begin(query: Origin) {
+  async function begin(query: Origin, turn?: Turn) {
     const timetable = options.timetable.get();
     if (!timetable) throw noTimetable(options.timetable.missing());
     const endOf = (place: Place, parameter: string) => {
@@ -85,7 +86,7 @@ export function timetableReach(options: TimetableSearch): Reach {
       return end;
     };
     const from = endOf(query.from, 'from');
-    const engineSearch = await beginSearch(options, timetable, query);
+    const engineSearch = await beginSearch(options, timetable, query, turn);
     const { at } = engineSearch.common;
     if (!coversEnds(timetable, [from], { at, modes: query.modes })) throw beyondTimetable(query.at?.date ?? null);
     const common = {
@@ -97,8 +98,8 @@ export function timetableReach(options: TimetableSearch): Reach {
   }
 
   return {
-    async find({ minutes, limit, isArea, ...query }) {
-      const { timetable, from, common, search, freshness } = await begin(query);
+    async find({ minutes, limit, isArea, ...query }, turn) {
+      const { timetable, from, common, search, freshness } = await begin(query, turn);
       const ownStations = new Set(from.stop === null ? [] : from.stops.map(({ stop }) => timetable.stationOf(stop)));
       const { stations, total, area } = await search('reach', {
         ...common,
@@ -121,8 +122,8 @@ export function timetableReach(options: TimetableSearch): Reach {
       };
     },
 
-    async times({ to, ...query }) {
-      const { timetable, from, common, search, freshness, endOf } = await begin(query);
+    async times({ to, ...query }, turn) {
+      const { timetable, from, common, search, freshness, endOf } = await begin(query, turn);
       const ends = to.map((stopId) => endOf(stopId, 'to'));
       const journeys = await search('times', {
         ...common,

@@ -1,4 +1,5 @@
 import { type Clock, SECOND_MS } from '../core/clock.ts';
+import { BACKGROUND, type Turn } from '../core/turn-queue.ts';
 import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { RequestedFields } from '../transit/additional-fields.ts';
@@ -46,19 +47,25 @@ export interface FoundJourneys {
   names?: { from: string | null; to: string | null };
 }
 
+/** Requests data from upstream, and waits for searches of the timetable, for the same callers. */
+interface JourneyContext {
+  queryUpstream: QueryUpstream;
+  turn?: Turn | undefined;
+}
+
 /**
  * Finds journeys. If there are none, throws the error for the caller: `NO_JOURNEYS_FOUND`, `STOP_NOT_FOUND` or
  * `DATE_OUT_OF_RANGE`.
  */
 export interface Journeys {
-  find(query: JourneyQuery, queryUpstream: QueryUpstream): Promise<FoundJourneys>;
+  find(query: JourneyQuery, context: JourneyContext): Promise<FoundJourneys>;
 }
 
 /** Plans from the timetable. */
 export interface TimetableJourneys {
   /** Whether the timetable has both ends and covers the time. */
   covers(query: JourneyQuery): boolean;
-  find(query: JourneyQuery): Promise<FoundJourneys>;
+  find(query: JourneyQuery, turn?: Turn): Promise<FoundJourneys>;
 }
 
 export const JOURNEY_MODES = ['auto', 'planner', 'timetable'] as const;
@@ -85,8 +92,8 @@ export function chooseJourneys(options: {
   const { mode, planner, timetable, isScarce, clock, compared } = options;
   let isComparing = false;
 
-  const byTimetable = async (query: JourneyQuery, reason: string): Promise<FoundJourneys> => {
-    const result = await timetable.find(query);
+  const byTimetable = async (query: JourneyQuery, turn: Turn | undefined, reason: string): Promise<FoundJourneys> => {
+    const result = await timetable.find(query, turn);
     return { ...result, origin: { source: 'timetable', reason } };
   };
 
@@ -104,20 +111,24 @@ export function chooseJourneys(options: {
     if (running.length === 0) return;
     isComparing = true;
     try {
-      const timetableJourneys = await timetable.find(query).catch(() => null);
-      compared(timetableJourneys !== null && isAsGood(timetableJourneys.journeys, running, query.isArrival));
+      const found = await timetable.find(query, BACKGROUND);
+      compared(isAsGood(found.journeys, running, query.isArrival));
+    } catch (error) {
+      // A search that got no turn says nothing about the timetable.
+      if (!(error instanceof ApiError) || error.statusCode < 500) compared(false);
     } finally {
       isComparing = false;
     }
   }
 
   return {
-    async find(query, queryUpstream) {
-      if (query.via?.length) return byTimetable(query, 'via');
-      if (!timetable.covers(query)) return planner.find(query, queryUpstream);
-      if (mode === 'timetable') return byTimetable(query, 'by setting');
-      if (isScarce()) return byTimetable(query, 'calls are short');
-      const planned = planner.find(query, queryUpstream);
+    async find(query, context) {
+      const { turn } = context;
+      if (query.via?.length) return byTimetable(query, turn, 'via');
+      if (!timetable.covers(query)) return planner.find(query, context);
+      if (mode === 'timetable') return byTimetable(query, turn, 'by setting');
+      if (isScarce()) return byTimetable(query, turn, 'calls are short');
+      const planned = planner.find(query, context);
       let cancel = () => {};
       const timeout = new Promise<null>((resolve) => {
         cancel = clock.after(PATIENCE_MS, () => resolve(null));
@@ -126,7 +137,7 @@ export function chooseJourneys(options: {
         const result = await Promise.race([planned, timeout]);
         if (!result) {
           planned.catch(() => {});
-          return await byTimetable(query, 'the trip planner is slow');
+          return await byTimetable(query, turn, 'the trip planner is slow');
         }
         void compare(query, result);
         return result;
@@ -134,7 +145,7 @@ export function chooseJourneys(options: {
         if (!(error instanceof ApiError) || error.statusCode < 500) throw error;
         const reason = error.isBudgetExhausted ? 'calls are short' : 'the trip planner fails';
         // If both fail, operators need to know why upstream did.
-        return await byTimetable(query, reason).catch((ours) => {
+        return await byTimetable(query, turn, reason).catch((ours) => {
           throw ours instanceof ApiError && ours.statusCode < 500 ? ours : error;
         });
       } finally {

@@ -1,6 +1,7 @@
 import { callsOfTrip } from '../boards/run-calls.ts';
 import { findBoardStops } from '../boards/scheduled.ts';
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
+import type { Turn } from '../core/turn-queue.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { beyondTimetable, noJourneys, noTimetable, notInTimetable } from '../errors/messages.ts';
 import { freshnessOfFeeds, type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';
@@ -89,12 +90,12 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
   return {
     covers,
 
-    async find(query) {
+    async find(query, turn) {
       const ends = resolve(query);
       if (!ends) throw findProblem(query);
       const { timetable, from, to } = ends;
       if (query.via?.length && !covers(query)) throw beyondTimetable(query.at?.date ?? null);
-      const { common, search, freshness: freshnessAsOf } = await beginSearch(options, timetable, query);
+      const { common, search, freshness: freshnessAsOf } = await beginSearch(options, timetable, query, turn);
       const engineQuery = { ...common, maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1, limit: MAX_JOURNEYS };
       let engineJourneys: EngineJourney[];
       let journeys: Journey[];
@@ -173,6 +174,7 @@ export async function beginSearch(
   { engine, feeds, now }: TimetableSearch,
   timetable: Timetable,
   query: Pick<JourneyQuery, 'at' | 'modes' | 'isAccessible'>,
+  turn?: Turn,
 ) {
   const at = momentOf(query.at, now());
   const needed = await needFeeds(feeds, listFeedSources(query.modes), { at, now: now() });
@@ -188,7 +190,7 @@ export async function beginSearch(
       isWheelchair: query.isAccessible,
     },
     search: <Name extends SearchName>(name: Name, requested: SearchQuery<Name>) =>
-      engine.search(name, requested, trusted),
+      engine.search(name, requested, trusted, turn),
     freshness: (asOf: readonly number[]) =>
       freshnessOfFeeds(feeds, needed, { asOf: asOf.length > 0 ? Math.min(...asOf) : null, now: now() }),
   };

@@ -5,7 +5,7 @@ export const DAY_PRICE = 'A day other than yesterday, today and tomorrow costs o
 
 /**
  * The further requests that a search of this day costs: 1 for a day other than yesterday, today and tomorrow, which are kept ready (see
- * `KEPT_DAYS` in journeys/planners.ts). Without a clock no day costs more.
+ * `KEPT_DAYS` in journeys/engine-messages.ts). Without a clock no day costs more.
  */
 export function priceOfDay(
   { date, time }: { date?: string | undefined; time?: string | undefined },

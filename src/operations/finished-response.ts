@@ -24,6 +24,8 @@ export interface FinishedResponse<Body extends object = object> {
     encoded: Map<Encoding, Buffer | Promise<Buffer>>;
   };
   freshness: Freshness;
+  /** Whether the response came from the cache, so that nothing was computed for it. */
+  isFromCache: boolean;
   /** The cache serves the response until this time. */
   validUntil: number;
   failedParts: number;
@@ -77,6 +79,7 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
         body,
         // Later requests get the response from the cache.
         freshness: { ...freshness, source: 'cache' },
+        isFromCache: true,
         validUntil: validUntil(freshness, changesAt),
         failedParts,
         ...(boards && { boards, timesSource: nameSources(boards) }),
@@ -85,7 +88,7 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
         ...(link !== undefined && { link: ownText(link) }),
       };
       responses.set(key, response);
-      return { ...response, freshness };
+      return { ...response, freshness, isFromCache: false };
     },
     /** Returns a promise only while the body is being encoded. */
     bytesOf({ key, body }: FinishedResponse, encoding: Encoding): Buffer | Promise<Buffer> {

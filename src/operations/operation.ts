@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Runs } from '../boards/runs.ts';
 import type { BoardOrigin, Boards } from '../boards/source.ts';
 import type { IdSigner } from '../core/signer.ts';
+import type { Turn } from '../core/turn-queue.ts';
 import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { ERROR_TABLE, type ErrorCode } from '../errors/api-error.ts';
 import { invalidParameters, type ParameterProblem, pastDate } from '../errors/messages.ts';
@@ -50,8 +51,8 @@ export type IsRehearsal = (request: Parameters<QueryUpstream>[0]) => boolean;
 export interface FindContext {
   /** Requests data from upstream for the caller, until the caller's deadline. */
   queryUpstream: QueryUpstream;
-  /** Names of the accounts waiting for the response; absent for the service's own pages. */
-  accounts?: ReadonlySet<string>;
+  /** The callers waiting for the response, until their deadline; absent for background work. */
+  turn?: Turn | undefined;
   /** Finds boards in the timetable or the departure monitor. */
   boards: Boards;
   /** Finds running vehicles and the live times of rides. */

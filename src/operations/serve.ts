@@ -7,8 +7,10 @@ import type { Log } from '../core/log.ts';
 import { ownText } from '../core/own-memory.ts';
 import type { IdSigner } from '../core/signer.ts';
 import { SingleFlight } from '../core/single-flight.ts';
-import { MAX_WAITING, type Priority, type QueryOptions, type QueryUpstream } from '../efa/query-upstream.ts';
-import { upstreamTimeout } from '../errors/messages.ts';
+import { MAX_WAITING, type Priority, type Turn } from '../core/turn-queue.ts';
+import type { QueryOptions, QueryUpstream } from '../efa/query-upstream.ts';
+import { ApiError, asCharged } from '../errors/api-error.ts';
+import { serviceUnavailable, upstreamTimeout } from '../errors/messages.ts';
 import { isEveryday, type LeftOutCounts } from '../transit/left-out.ts';
 import { MODES } from '../transit/mode.ts';
 import { createFinishedResponses, type FinishedResponse } from './finished-response.ts';
@@ -21,10 +23,12 @@ export interface Requester {
   priority: Priority;
   /** Name of the account; absent for the service's own pages. */
   account?: string;
+  /** Aborts when the caller has hung up. */
+  signal?: AbortSignal;
 }
 
-/** The callers waiting for a response, as upstream calls take them. */
-type Callers = Pick<Required<QueryOptions>, 'priority' | 'accounts'>;
+/** The callers waiting for a response. */
+type Callers = Pick<Turn, 'priority' | 'accounts'> & Partial<Pick<Turn, 'signal'>>;
 
 /** Runs operations and caches their responses. */
 export interface Responses extends Pick<ReturnType<typeof createFinishedResponses>, 'bytesOf'> {
@@ -47,7 +51,10 @@ export function queryKey({ path }: Operation, query: Query): string {
   return ownText(`${path}?${JSON.stringify(query)}`);
 }
 
-/** Equal requests at the same time run their operation once. A request waits at most `deadlineMs`. */
+/**
+ * Equal requests at the same time run their operation once. A request waits at most `deadlineMs`. What all of its callers have left
+ * is dropped from the queues.
+ */
 export function createResponses(options: {
   queryUpstream: QueryUpstream;
   boards?: Boards | undefined;
@@ -83,9 +90,13 @@ export function createResponses(options: {
     // More calls at once would be rejected: the queue limits the calls of each account, and no call waits longer than three
     // seconds. One second's worth of calls leaves room for other requests.
     const limited = createConcurrencyLimit(Math.max(1, Math.min(MAX_WAITING[waiting.priority], callsPerSecond)));
+    let isCharged = false;
+    const begin = () => {
+      isCharged = true;
+    };
     const contextUntil = (deadline: AbortSignal): FindContext => ({
       queryUpstream: queryFor(waiting, deadline),
-      accounts: waiting.accounts,
+      turn: { ...waiting, signal: deadline, begin },
       boards,
       runs,
       now,
@@ -93,15 +104,19 @@ export function createResponses(options: {
       run: (other, otherQuery) => {
         const result = limited(async () => {
           if (deadline.aborted) throw upstreamTimeout(deadlineMs);
-          return toResult(await find(other, otherQuery, waiting));
+          return toResult(await find(other, otherQuery, { ...waiting, signal: deadline }));
         });
         // The other operation continues after the deadline, because other requests may wait for it.
         return untilAborted(deadline, result, () => upstreamTimeout(deadlineMs));
       },
     });
-    const { leftOut, ...result } = await withTimeLimit(deadlineMs, (deadline) =>
-      operation.find(query, contextUntil(deadline)),
-    );
+    const { leftOut, ...result } = await withTimeLimit(
+      deadlineMs,
+      (deadline) => operation.find(query, contextUntil(deadline)),
+      { signal: waiting.signal },
+    ).catch((error) => {
+      throw isCharged && error instanceof ApiError ? asCharged(error) : error;
+    });
     if (leftOut) reportLeftOut(operation.path, leftOut);
     const link = result.pages && linkHeader(operation, query, result.pages);
     return finished.keep(key, result, link);
@@ -129,19 +144,25 @@ export function createResponses(options: {
     waiting: Callers,
   ): Promise<FinishedResponse<Body>> {
     const key = queryKey(operation as Operation, query);
-    const { priority, accounts } = waiting;
+    const { priority, accounts, signal } = waiting;
     const cached = finished.find(key);
     if (cached) return cached as FinishedResponse<Body>;
-    const { result, isOurs } = flights.join(`${priority} ${key}`, new Set(accounts), (all) =>
-      findAndKeep(operation as Operation, query, key, { priority, accounts: all }),
+    if (signal?.aborted) throw serviceUnavailable('the client hung up');
+    const { result, isOurs } = flights.join(
+      `${priority} ${key}`,
+      new Set(accounts),
+      (all, abandoned) =>
+        findAndKeep(operation as Operation, query, key, { priority, accounts: all, signal: abandoned }),
+      signal,
     );
     return (isOurs ? await result : asJoined(await result)) as FinishedResponse<Body>;
   }
 
   return {
     peek: finished.find,
-    find(operation, query, { priority, account }) {
-      return find(operation, query, { priority, accounts: new Set(account === undefined ? [] : [account]) });
+    find(operation, query, { priority, account, signal }) {
+      const accounts = new Set(account === undefined ? [] : [account]);
+      return find(operation, query, { priority, accounts, ...(signal && { signal }) });
     },
     bytesOf: finished.bytesOf,
   };

@@ -41,8 +41,8 @@ export function openJourneys(options: {
   const journeySource = choose();
   return {
     journeys: {
-      async find(query, queryUpstream) {
-        const journeys = await journeySource.find(query, queryUpstream);
+      async find(query, context) {
+        const journeys = await journeySource.find(query, context);
         record(journeys.origin);
         return journeys;
       },

@@ -1,12 +1,12 @@
 import { type Clock, type Deadlines, within } from '../core/clock.ts';
 import type { SingleFlight } from '../core/single-flight.ts';
-import type { Priority, QueryOptions, UpstreamResponse } from '../efa/query-upstream.ts';
+import type { Priority } from '../core/turn-queue.ts';
+import type { QueryOptions, ReceivedResponse, UpstreamResponse } from '../efa/query-upstream.ts';
 import { freshnessClassOf, isKeptWhole, type PayloadOf, requestKey, type UpstreamRequest } from '../efa/request.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { FRESHNESS_WINDOWS, type Freshness, type FreshnessWindow } from '../transit/freshness.ts';
 import { BreakerOpenError } from './breaker.ts';
-import { BudgetExhaustedError } from './budget/budget.ts';
-import type { Ticket } from './budget/call-queue.ts';
+import { BudgetExhaustedError, type CallTicket } from './budget/budget.ts';
 import type { createGuardedCall } from './guarded-call.ts';
 import { FailureMemory, type Pauses } from './request-memory.ts';
 import { type KeptResponse, MAX_AHEAD_MS, type ResponseCache, unpack } from './response-cache.ts';
@@ -29,7 +29,7 @@ interface Lookup {
 export function createCachedQuery(layers: {
   call: ReturnType<typeof createGuardedCall>['call'];
   cache: ResponseCache;
-  flights: SingleFlight<UpstreamResponse<unknown>, Ticket>;
+  flights: SingleFlight<UpstreamResponse<unknown>, CallTicket>;
   pauses: Pauses;
   clock: Clock;
   deadlines: Deadlines;
@@ -81,10 +81,16 @@ export function createCachedQuery(layers: {
   async function refresh(lookup: Lookup, isStaleAtHand: boolean, { accounts, signal }: QueryOptions) {
     const failure = failures.find(lookup.key);
     if (failure) throw failure;
-    const ticket: Ticket = { priority: lookup.priority, accounts: accounts ? [accounts] : [] };
-    const { result, startedAt, isOurs } = flights.join(lookup.key, ticket, (shared) => fetch(lookup, shared));
+    const ticket: CallTicket = { priority: lookup.priority, accounts: accounts ? [accounts] : [] };
+    const { result, startedAt, isOurs, waiting } = flights.join(
+      lookup.key,
+      ticket,
+      (shared, abandoned) => fetch(lookup, shared, abandoned),
+      signal,
+    );
+    const givenUp = () => (signal?.aborted && !waiting.hasCall ? new BudgetExhaustedError('rate', 0) : tooLate());
     const patienceMs = isStaleAtHand ? startedAt + STALE_PATIENCE_MS - now() : deadlines.requestMs;
-    const { payload, retrievedAt, freshness } = await within(Math.max(0, patienceMs), result, tooLate, {
+    const { payload, retrievedAt, freshness } = await within(Math.max(0, patienceMs), result, givenUp, {
       signal,
       after: clock.after,
     });
@@ -93,12 +99,13 @@ export function createCachedQuery(layers: {
   }
 
   /** Makes the call for all requests waiting for the key. */
-  async function fetch(lookup: Lookup, ticket: Ticket): Promise<UpstreamResponse<unknown>> {
+  async function fetch(lookup: Lookup, ticket: CallTicket, abandoned: AbortSignal): Promise<UpstreamResponse<unknown>> {
     const { request, key } = lookup;
     try {
-      const { payload, retrievedAt } = await call(request, ticket, (arrived) => {
+      const keep = (arrived: ReceivedResponse<unknown>) => {
         if (isKeptWhole(request)) void cache.keep(key, arrived);
-      });
+      };
+      const { payload, retrievedAt } = await call(request, ticket, keep, abandoned);
       failures.noteSuccess(request.kind, key);
       return { payload, retrievedAt, freshness: freshnessIn(retrievedAt.getTime(), lookup, 'upstream', null) };
     } catch (error) {

@@ -1,13 +1,13 @@
 import { type Clock, type Deadlines, MINUTE_MS, within, withTimeLimit } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import { accountsOf } from '../core/turn-queue.ts';
 import { blameOf, outcomeOf, UpstreamStatusError } from '../efa/failure.ts';
 import type { CallUpstream, ReceivedResponse } from '../efa/query-upstream.ts';
 import { requestKey, type UpstreamRequest } from '../efa/request.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { upstreamTimeout } from '../errors/messages.ts';
 import type { Breaker, Permit } from './breaker.ts';
-import type { Budget } from './budget/budget.ts';
-import { accountsOf, type Ticket } from './budget/call-queue.ts';
+import type { Budget, CallTicket } from './budget/budget.ts';
 
 /** No retry is made with less time left than this. */
 const MIN_CALL_MS = 1000;
@@ -49,17 +49,18 @@ export function createGuardedCall(options: {
   /** `keep` receives every response, even one that arrives after all requests have given up. */
   async function call(
     request: UpstreamRequest,
-    ticket: Ticket,
+    ticket: CallTicket,
     keep: (response: ReceivedResponse<unknown>) => void,
+    abandoned?: AbortSignal,
   ): Promise<ReceivedResponse<unknown>> {
     const deadline = clock.now() + deadlines.callWithRetryMs;
-    const firstAdmission = await admit(request, ticket);
+    const firstAdmission = await admit(request, ticket, abandoned);
     try {
       return await make(firstAdmission, deadline, request, ticket, keep);
     } catch (error) {
       if (!isWorthRetrying(error, ticket, deadline)) throw error;
       if (isKeyRefused(error)) ticket.refusedBy = firstAdmission.key;
-      const secondAdmission = await admit(request, ticket).catch(() => null);
+      const secondAdmission = await admit(request, ticket, abandoned).catch(() => null);
       if (!secondAdmission) throw error;
       counts.retries++;
       const response = await make(secondAdmission, deadline, request, ticket, keep);
@@ -93,14 +94,14 @@ export function createGuardedCall(options: {
   }
 
   /** Waits until the call may be made, and selects the key. */
-  async function admit(request: UpstreamRequest, ticket: Ticket) {
+  async function admit(request: UpstreamRequest, ticket: CallTicket, abandoned: AbortSignal | undefined) {
     const origin = {
       request: requestKey(request),
       requesters: accountsOf(ticket).map((account) => `${request.kind} ${account}`),
     };
     const permit = breaker.permit(origin);
     try {
-      const key = await budget.take(ticket);
+      const key = await budget.take(ticket, abandoned);
       return { key, permit: ticket.priority === 'background' ? withoutFailures(permit) : permit };
     } catch (error) {
       permit.withdrawn();
@@ -111,7 +112,9 @@ export function createGuardedCall(options: {
   function make(
     { key, permit }: Awaited<ReturnType<typeof admit>>,
     deadline: number,
-    ...[request, ticket, keep]: Parameters<typeof call>
+    request: UpstreamRequest,
+    ticket: CallTicket,
+    keep: Parameters<typeof call>[2],
   ): Promise<ReceivedResponse<unknown>> {
     const response = attempt();
     if (!permit.isProbe) return response;
@@ -143,7 +146,7 @@ export function createGuardedCall(options: {
     }
   }
 
-  function report(error: unknown, key: number, permit: Permit, ticket: Ticket): void {
+  function report(error: unknown, key: number, permit: Permit, ticket: CallTicket): void {
     counts.failures++;
     if (closeIfOverRate(error, key, 'upstream refuses calls: rate or quota exceeded')) {
       permit.withdrawn();
@@ -187,7 +190,7 @@ export function createGuardedCall(options: {
     return true;
   }
 
-  function isWorthRetrying(error: unknown, { priority }: Ticket, deadline: number): boolean {
+  function isWorthRetrying(error: unknown, { priority }: CallTicket, deadline: number): boolean {
     if (priority === 'background' || deadline - clock.now() < MIN_CALL_MS) return false;
     const { status, pauseSeconds } = statusOf(error);
     // A refused key is worth a retry if there is another key, even for a probe, which has learned nothing yet.

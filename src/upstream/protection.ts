@@ -2,10 +2,10 @@ import { type Clock, type Deadlines, deadlinesFrom, systemClock } from '../core/
 import type { Log } from '../core/log.ts';
 import type { SharedRedis } from '../core/redis/shared-redis.ts';
 import { SingleFlight } from '../core/single-flight.ts';
+import { joinTicket } from '../core/turn-queue.ts';
 import type { CallUpstream, UpstreamResponse } from '../efa/query-upstream.ts';
 import { Breaker } from './breaker.ts';
-import { Budget } from './budget/budget.ts';
-import { joinTicket, type Ticket } from './budget/call-queue.ts';
+import { Budget, type CallTicket } from './budget/budget.ts';
 import { type Meter, ProcessMeter } from './budget/meter.ts';
 import type { Limits } from './budget/pace.ts';
 import { createRedisMeter } from './budget/redis-meter.ts';
@@ -40,7 +40,7 @@ export function protectUpstream(options: ProtectionOptions) {
   const { deadlines = deadlinesFrom(), breaker = new Breaker(now, pauses) } = options;
   const { meters = callByKey.map(() => new ProcessMeter(limits, now)) } = options;
   const cache = new ResponseCache({ maxBytes: MAX_CACHE_BYTES, now });
-  const flights = new SingleFlight<UpstreamResponse<unknown>, Ticket>(joinTicket, now);
+  const flights = new SingleFlight<UpstreamResponse<unknown>, CallTicket>(joinTicket, now);
   const budget = new Budget({ meters, limits, clock });
   const { call, callForFeed, counts } = createGuardedCall({ callByKey, budget, breaker, clock, deadlines, log });
   const { queryUpstream, counts: answered } = createCachedQuery({ call, cache, flights, pauses, clock, deadlines });

@@ -22,7 +22,7 @@ const WAITS = {
   'a feed that cannot be read in time': `${READER} await new ReadingThread(${STUCK}).read(Uint8Array.of(3)).catch(() => {});`,
   'a journey search that no thread takes': `${ENGINE}
     const engine = new JourneyEngine({ log: { warn() {}, error() {} }, now: Date.now });
-    await engine.search('plan', {}, []).catch(() => {});`,
+    await engine.search('plan', { at: Date.now() }, []).catch(() => {});`,
 };
 
 it.concurrent.each(Object.entries(WAITS))(

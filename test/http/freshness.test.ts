@@ -126,7 +126,7 @@ describe('responses that the caller already has', () => {
     expect(Date.parse(retrieved_at)).toBeGreaterThan(Date.parse(NOW) + 3 * 3_600_000);
   });
 
-  it('a 304 is free if it cost no upstream call', async () => {
+  it('a 304 is free only if its response came from the cache', async () => {
     const free: boolean[] = [];
     service.app.addHook('onResponse', async (request) => void free.push(request.outcome.isFree));
     const { headers } = await get();

@@ -3,8 +3,11 @@ import { parseKey } from '#src/access/keys.ts';
 import { type BurstLimits, NO_BURST_LIMITS } from '#src/access/limits/burst-limits.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from '#test/support/access.ts';
+import { buildTestApp } from '#test/support/app.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
+import { noUpstream } from '#test/support/no-upstream.ts';
 import { startProtectedApp } from '#test/support/protected-app.ts';
+import { emptyReach } from '#test/support/reach.ts';
 import { json } from '#test/support/upstream.ts';
 
 const NOW = '2026-11-21T10:00:00Z';
@@ -65,4 +68,20 @@ it('a 304 to a caller that names the response it has is free', async () => {
   const again = await app.inject({ url: URL, headers: { authorization, 'if-none-match': String(headers.etag) } });
   expect(again.statusCode).toBe(304);
   expect(await used(key)).toBe(1);
+});
+
+it('a 304 whose response had to be computed is charged, also if it cost no upstream call', async () => {
+  // This response is never fresh, so the cache never has it.
+  const app = await buildTestApp({ upstream: noUpstream, now: NOW, store, reach: emptyReach(Date.parse(NOW)) });
+  const key = await issueTestKey(store);
+  const send = (etag: string) =>
+    app.inject({
+      url: '/v1/reachable?from=200060&minutes=30',
+      headers: { authorization: `Bearer ${key}`, 'if-none-match': etag },
+    });
+  const { headers, statusCode } = await send('"other"');
+  expect(statusCode).toBe(200);
+  for (let poll = 0; poll < 3; poll++) expect((await send(String(headers.etag))).statusCode).toBe(304);
+  expect(await used(key)).toBe(4);
+  await app.close();
 });

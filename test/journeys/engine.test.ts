@@ -48,21 +48,3 @@ it('a search ends by itself at its deadline', () => {
   expect(() => search('plan', query, Date.now() - 1)).toThrow(TOOK_TOO_LONG);
   expect(search('plan', query)).toHaveLength(1);
 });
-
-it('many journeys with via leave a thread and half the queue to other journeys', async () => {
-  engine.use(timetable);
-  await planWhenReady();
-  const ends = ['1', '2', '2'].map((id) => ({ ...end(id), staySeconds: 0, walkSeconds: null }));
-  const settled: string[] = [];
-  const searches = Array.from({ length: 60 }, () =>
-    engine.search('via', { ...anyRide, ends }, []).then(
-      () => settled.push('via'),
-      ({ statusCode }) => settled.push(String(statusCode)),
-    ),
-  );
-  searches.push(engine.search('plan', query, []).then(() => settled.push('plan')));
-  await Promise.all(searches);
-  expect(settled).toContain('plan');
-  expect(settled.indexOf('plan')).toBeLessThan(settled.lastIndexOf('via'));
-  expect(settled.filter((one) => one === '503').length).toBeGreaterThanOrEqual(39);
-});

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
+import { KEPT_DAYS } from '#src/journeys/engine-messages.ts';
 import { createFootpaths } from '#src/journeys/footpaths.ts';
-import { createPlanners, KEPT_DAYS } from '#src/journeys/planners.ts';
+import { createPlanners } from '#src/journeys/planners.ts';
 import { feedOf } from '#test/realtime/feed-bytes.ts';
 import { ONE_BUS, timetableOf } from '../support/timetable.ts';
 

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '#src/core/clock.ts';
 import { ApiError } from '#src/errors/api-error.ts';
+import { serviceUnavailable } from '#src/errors/messages.ts';
 import type { Journey } from '#src/journeys/journey.ts';
 import { LEG_DEFAULTS } from '#src/journeys/leg.ts';
 import { chooseJourneys, type FoundJourneys, type JourneyQuery } from '#src/journeys/source.ts';
 import { MODES } from '#src/transit/mode.ts';
+import { noUpstream } from '#test/support/no-upstream.ts';
 
 const query: JourneyQuery = {
   from: '1',
@@ -15,7 +17,7 @@ const query: JourneyQuery = {
   isAccessible: false,
   cancelled: 'exclude',
 };
-const send = (() => Promise.reject(new Error('no upstream call is expected'))) as never;
+const context = { queryUpstream: noUpstream };
 
 function found(source: 'timetable' | 'planner', arrivesAt: number): FoundJourneys {
   const at = (moment: number) => ({ planned: new Date(moment), realtime: null }) as never;
@@ -31,6 +33,7 @@ function choose(options: {
   isScarce?: boolean;
   planner?: () => Promise<FoundJourneys>;
   ours?: number;
+  search?: () => Promise<FoundJourneys>;
   compared?: (agrees: boolean) => void;
 }) {
   const {
@@ -39,12 +42,13 @@ function choose(options: {
     isScarce = false,
     planner = async () => found('planner', 0),
     ours = 0,
+    search = async () => found('timetable', ours),
     compared,
   } = options;
   return chooseJourneys({
     mode,
     planner: { find: planner },
-    timetable: { covers: () => covers, find: async () => found('timetable', ours) },
+    timetable: { covers: () => covers, find: search },
     isScarce: () => isScarce,
     clock: { ...systemClock, after: (_, task) => systemClock.after(20, task) },
     ...(compared && { compared }),
@@ -59,41 +63,52 @@ const failing =
 
 describe('the source of journeys', () => {
   it('journeys come from the trip planner while it responds and calls are left', async () => {
-    expect((await choose({}).find(query, send)).origin).toEqual({ source: 'planner' });
+    expect((await choose({}).find(query, context)).origin).toEqual({ source: 'planner' });
   });
 
   it('journeys come from the timetable, without an upstream call, while calls are short', async () => {
     const planner = async () => expect.unreachable();
-    expect((await choose({ isScarce: true, planner }).find(query, send)).origin).toEqual({
+    expect((await choose({ isScarce: true, planner }).find(query, context)).origin).toEqual({
       source: 'timetable',
       reason: 'calls are short',
     });
-    expect((await choose({ mode: 'timetable', planner }).find(query, send)).origin.source).toBe('timetable');
+    expect((await choose({ mode: 'timetable', planner }).find(query, context)).origin.source).toBe('timetable');
   });
 
   it('journeys come from the timetable when the trip planner fails, is slow or has no calls left', async () => {
     const reasonOf = async (planner: () => Promise<FoundJourneys>) =>
-      (await choose({ planner }).find(query, send)).origin.reason;
+      (await choose({ planner }).find(query, context)).origin.reason;
     expect(await reasonOf(failing('UPSTREAM_ERROR'))).toBe('the trip planner fails');
     expect(await reasonOf(failing('UPSTREAM_UNAVAILABLE', 'day'))).toBe('calls are short');
     expect(await reasonOf(() => new Promise(() => {}))).toBe('the trip planner is slow');
   });
 
   it('journeys outside the timetable come from the trip planner, errors included', async () => {
-    await expect(choose({ planner: failing('STOP_NOT_FOUND') }).find(query, send)).rejects.toMatchObject({
+    await expect(choose({ planner: failing('STOP_NOT_FOUND') }).find(query, context)).rejects.toMatchObject({
       code: 'STOP_NOT_FOUND',
     });
     await expect(
-      choose({ covers: false, mode: 'timetable', planner: failing('UPSTREAM_ERROR') }).find(query, send),
+      choose({ covers: false, mode: 'timetable', planner: failing('UPSTREAM_ERROR') }).find(query, context),
     ).rejects.toMatchObject({ code: 'UPSTREAM_ERROR' });
   });
 
   it('journeys of both sources are compared, and agree within three minutes', async () => {
     const compared: boolean[] = [];
     for (const ours of [0, 180_000, 181_000]) {
-      await choose({ ours, compared: (agrees) => compared.push(agrees) }).find(query, send);
+      await choose({ ours, compared: (agrees) => compared.push(agrees) }).find(query, context);
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(compared).toEqual([true, true, false]);
+  });
+
+  it('a comparison counts only if the timetable was searched', async () => {
+    const compared: boolean[] = [];
+    const refused = () => Promise.reject(serviceUnavailable());
+    const none = () => Promise.reject(new ApiError('NO_JOURNEYS_FOUND', 'none'));
+    for (const search of [refused, none]) {
+      await choose({ search, compared: (agrees) => compared.push(agrees) }).find(query, context);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(compared).toEqual([false]);
   });
 });

@@ -23,6 +23,8 @@ export interface ServerProcess {
   baseUrl: string;
   /** A key of a Pro account, issued before the start. */
   apiKey: string;
+  /** As many keys of Free accounts as were requested. */
+  freeKeys: string[];
   /** The log lines so far, parsed. */
   log: Record<string, unknown>[];
   process: ChildProcess;
@@ -37,12 +39,17 @@ export interface ServerProcess {
  */
 export async function startServerProcess(
   env: Record<string, string> = {},
-  { maxDescriptors, controlGroup }: { maxDescriptors?: number; controlGroup?: string } = {},
+  {
+    maxDescriptors,
+    controlGroup,
+    freeKeys: freeCount = 0,
+  }: { maxDescriptors?: number; controlGroup?: string; freeKeys?: number } = {},
 ): Promise<ServerProcess> {
   const dataDir = mkdtempSync(join(tmpdir(), 'transit-server-'));
   const store = openStore({ redis: null, dataDir, log: { info() {}, warn() {} } });
   await store.markKind(env.UPSTREAM_URL || env.UPSTREAM_API_KEY ? 'real' : 'sandbox');
   const apiKey = await issueTestKey(store, { plan: 'pro' });
+  const freeKeys = await Promise.all(Array.from({ length: freeCount }, () => issueTestKey(store)));
   await store.close();
   const limit = maxDescriptors === undefined ? '' : `ulimit -n ${maxDescriptors}; `;
   const enter = controlGroup === undefined ? '' : `echo $$ > ${controlGroup}; `;
@@ -67,7 +74,7 @@ export async function startServerProcess(
     child.kill(signal);
     return exited;
   };
-  return { baseUrl, apiKey, log, process: child, exited, stop };
+  return { baseUrl, apiKey, freeKeys, log, process: child, exited, stop };
 }
 
 /** Runs the service until it exits by itself, for starts that must fail. */

@@ -1,4 +1,4 @@
-import type { Priority } from '#src/efa/query-upstream.ts';
+import type { Priority } from '#src/core/turn-queue.ts';
 import { type ProtectionOptions, protectUpstream } from '#src/upstream/protection.ts';
 import { createMadeUpUpstream, createTestLog } from '#test/support/made-up-upstream.ts';
 import { createSimulatedClock, type SimulatedClock } from '#test/support/simulated-clock.ts';

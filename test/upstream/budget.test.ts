@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Priority } from '#src/efa/query-upstream.ts';
+import type { Priority } from '#src/core/turn-queue.ts';
 import { ProcessMeter } from '#src/upstream/budget/meter.ts';
 import { statusFailure } from '#test/support/made-up-upstream.ts';
 import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';

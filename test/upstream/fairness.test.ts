@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { sleep } from '#src/core/clock.ts';
-import type { Priority } from '#src/efa/query-upstream.ts';
+import type { Priority } from '#src/core/turn-queue.ts';
 import { type Meter, ProcessMeter } from '#src/upstream/budget/meter.ts';
 import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
@@ -118,6 +118,24 @@ describe('the queue for calls', () => {
     const sent = Array.from({ length: 5 }, () => sendAs('free'));
     await clock.advance(SECOND);
     expect(sent.filter(({ outcome }) => outcome.value)).toHaveLength(5);
+  });
+
+  it('the call queue drops a request that nobody waits for any more, and no call is made for it', async () => {
+    const { clock, protection, order } = await createBusy();
+    const [first, second, third] = [new AbortController(), new AbortController(), new AbortController()];
+    const send = (stopId: string, { signal }: AbortController) =>
+      settle(protection.queryUpstream({ ...DEPARTURES, stopId }, { accounts: new Set(['a']), signal }));
+    const left = send('left by all', first);
+    send('left by one', second);
+    const stays = send('left by one', third);
+    await clock.advance(1);
+    first.abort();
+    second.abort();
+    await clock.advance(2 * SECOND);
+    // It had no call, so it is refunded like every 503.
+    expect(left.outcome.error).toMatchObject({ statusCode: 503 });
+    expect(stays.outcome.value).toBeDefined();
+    expect(order).toEqual(['left by one']);
   });
 
   it('the call queue gives a request of several accounts their best position', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Priority } from '#src/efa/query-upstream.ts';
+import type { Priority } from '#src/core/turn-queue.ts';
 import type { UpstreamRequest } from '#src/efa/request.ts';
 import { statusFailure, timeoutFailure } from '#test/support/made-up-upstream.ts';
 import { createProtected, DEPARTURES, settle } from '#test/support/protected.ts';

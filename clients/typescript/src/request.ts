@@ -57,7 +57,7 @@ interface Failure {
   cause?: unknown;
 }
 
-/** Latest responses kept for `If-None-Match`: a 304 is not counted if it needed no upstream call. */
+/** Latest responses kept for `If-None-Match`: a 304 from the service's cache is not counted. */
 const MAX_KEPT = 50;
 /** Without a `Retry-After`. */
 const FIRST_WAIT_SECONDS = 5;

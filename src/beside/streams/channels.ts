@@ -1,4 +1,4 @@
-import { isHigher } from '../../efa/query-upstream.ts';
+import { isHigher } from '../../core/turn-queue.ts';
 import type { ApiError } from '../../errors/api-error.ts';
 import { toApiError } from '../../errors/to-api-error.ts';
 import type { FinishedResponse } from '../../operations/finished-response.ts';
@@ -6,8 +6,8 @@ import type { Operation } from '../../operations/operation.ts';
 import { queryKey, type Requester, type Responses } from '../../operations/serve.ts';
 import { boardEvent } from './event-stream.ts';
 
-/** One stream that follows a channel. */
-export interface Subscriber extends Requester {
+/** One stream that follows a channel. A channel's request goes on for the others when one of them ends. */
+export interface Subscriber extends Omit<Requester, 'signal'> {
   changed(etag: string, event: Buffer): void;
   /** A response cost an upstream call, made for this stream's account. */
   calledUpstream(): void;

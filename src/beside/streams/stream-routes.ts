@@ -162,8 +162,9 @@ async function streamRoutes(
     if (!listsEtag(typeof lastEventId === 'string' ? lastEventId : undefined, lastEtag))
       stream.send(boardEvent(first, operation));
 
+    const { signal: _signal, ...requester } = requesterOf(request);
     const unfollow = follow({
-      ...requesterOf(request),
+      ...requester,
       changed(etag, event) {
         if (etag === lastEtag) return;
         lastEtag = etag;

@@ -116,7 +116,7 @@ function responses(
 
 const UNCHANGED = {
   description:
-    'The content has not changed since the response whose `ETag` was sent in `If-None-Match`; the headers give its current freshness. It is not counted if it needed no call to Transport for NSW; a 304 to `If-None-Match: *` always counts.',
+    'The content has not changed since the response whose `ETag` was sent in `If-None-Match`; the headers give its current freshness. It is not counted if it came from the cache; a 304 to `If-None-Match: *` always counts.',
   headers: headersOfSuccess(...FRESHNESS),
 };
 

@@ -177,7 +177,7 @@ export const createTripsOperation = ({
       defaults: { limit: '3', path: 'none' },
     },
 
-    async find(query, { queryUpstream, runs, now, ids }) {
+    async find(query, { queryUpstream, turn, runs, now, ids }) {
       const request = toTripRequest(query, now());
       const [from, to] = [formatPlace(query.from), formatPlace(query.to)];
       const base = request.at ? earliestMoment(request.at) : now().getTime();
@@ -223,7 +223,7 @@ export const createTripsOperation = ({
           maxChanges: query.max_changes,
           limit: query.limit,
         };
-        const found = await source.find(requested, queryUpstream);
+        const found = await source.find(requested, { queryUpstream, turn });
         const { journeys } = found;
         const fitting = keepFitting(withNews(found), query);
         if (fitting.journeys.length === 0) throw noJourneys(from, to, conditions);
@@ -240,7 +240,7 @@ export const createTripsOperation = ({
       /** Cancelled journeys show how far upstream has searched, whether or not they are listed. */
       async function readPage(requested: typeof request) {
         const options = { cancelled: 'include', mayBeNone: true, maxChanges: query.max_changes } as const;
-        const found = await source.find({ ...requested, ...options }, queryUpstream);
+        const found = await source.find({ ...requested, ...options }, { queryUpstream, turn });
         const fitting = keepFitting(withNews(found), query).journeys.filter(
           (journey) => query.cancelled === 'include' || !isCancelled(journey),
         );

@@ -1,7 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
-import { PRIORITIES } from '../../efa/query-upstream.ts';
+import { PRIORITIES, type Ticket, TurnQueue } from '../../core/turn-queue.ts';
 import { ApiError, type UnavailableCause } from '../../errors/api-error.ts';
-import { CallQueue, type Ticket, type Waiting } from './call-queue.ts';
 import { KeyPool } from './key-pool.ts';
 import type { Meter, TakeResult } from './meter.ts';
 import type { Limits } from './pace.ts';
@@ -22,6 +21,24 @@ export class BudgetExhaustedError extends ApiError {
   }
 }
 
+/** A request to the queue for one call. */
+export interface CallTicket extends Ticket {
+  /** A key that upstream refused for this request; another one is used. */
+  refusedBy?: number;
+  /** Whether it has got a call. */
+  hasCall?: boolean;
+}
+
+interface Waiting {
+  ticket: CallTicket;
+  /** True while a call is being taken for it. */
+  isTaking: boolean;
+  /** When it is refused, in milliseconds since 1970. */
+  until: number;
+  resolve(key: number): void;
+  reject(error: Error): void;
+}
+
 /** The longest a ticket waits for its call. */
 const MAX_WAIT_MS = 3000;
 /** Longest queue until the meters have reported whether calls are available. */
@@ -36,7 +53,7 @@ const CAUSES = { rate: 'rate', day: 'day', paused: 'upstream' } as const;
 export class Budget {
   readonly #clock: Clock;
   readonly #keys: KeyPool;
-  readonly #queue = new CallQueue();
+  readonly #queue = new TurnQueue<Waiting>();
   readonly #callsPerSecond: number;
   #underWay = 0;
   /** While calls are refused: the priorities, the end and the reason. */
@@ -50,11 +67,16 @@ export class Budget {
 
   /**
    * Waits for a call. Returns the index of the upstream key to use; throws `BudgetExhaustedError` if no call is available in
-   * time.
+   * time, or when nobody waits for it any more.
    */
-  take(ticket: Ticket): Promise<number> {
+  take(ticket: CallTicket, abandoned?: AbortSignal): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
-    this.#queue.join({ ticket, isTaking: false, until: this.#clock.now() + MAX_WAIT_MS, resolve, reject });
+    const waiting = { ticket, isTaking: false, until: this.#clock.now() + MAX_WAIT_MS, resolve, reject };
+    this.#queue.join(waiting);
+    const leave = () => {
+      if (this.#queue.has(waiting) && !waiting.isTaking) this.#refuse(waiting, 'rate');
+    };
+    abandoned?.addEventListener('abort', leave, { once: true });
     // Queues tickets that arrive together before serving the first one.
     queueMicrotask(() => this.#serve());
     return promise;
@@ -106,6 +128,7 @@ export class Budget {
     const first = this.#queue.inOrder().find(({ waiting: { ticket } }) => ticket.refusedBy !== key)?.waiting;
     if (!first) return;
     this.#queue.serve(first);
+    first.ticket.hasCall = true;
     first.resolve(key);
   }
 

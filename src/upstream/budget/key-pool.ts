@@ -1,5 +1,6 @@
 import { MINUTE_MS } from '../../core/clock.ts';
-import type { Priority, Shortage } from '../../efa/query-upstream.ts';
+import type { Priority } from '../../core/turn-queue.ts';
+import type { Shortage } from '../../efa/query-upstream.ts';
 import type { Meter, TakeResult } from './meter.ts';
 import { budgetLeft, type Limits } from './pace.ts';
 

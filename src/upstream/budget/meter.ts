@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../../core/clock.ts';
-import type { Priority } from '../../efa/query-upstream.ts';
+import type { Priority } from '../../core/turn-queue.ts';
 import { dayOf, type Limits, presumedSpent, spendLimit, waitForCall } from './pace.ts';
 
 /** A call taken from the budget, or why none is available (rate per second, daily budget, pause) and for how long. */

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../core/clock.ts';
-import { PRIORITIES, type Priority } from '../../efa/query-upstream.ts';
+import { PRIORITIES, type Priority } from '../../core/turn-queue.ts';
 
 /**
  * Paces the calls of a UTC day, the period of upstream's quota. Feeds and files may use the whole budget, and the calls that

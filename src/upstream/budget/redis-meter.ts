@@ -3,7 +3,7 @@ import { type Clock, sleep } from '../../core/clock.ts';
 import { defineScript, UnavailableError } from '../../core/redis/connection.ts';
 import { MAX_ROUND_TRIP_MS } from '../../core/redis/presence.ts';
 import type { SharedRedis } from '../../core/redis/shared-redis.ts';
-import type { Priority } from '../../efa/query-upstream.ts';
+import type { Priority } from '../../core/turn-queue.ts';
 import { type Meter, ProcessMeter, RATE_WINDOW_MS, type TakeResult } from './meter.ts';
 import { dayOf, type Limits, spendLimit, waitForCall } from './pace.ts';
 

@@ -10,7 +10,7 @@ it('a channel makes its request on behalf of the account of its most urgent read
   const now = () => new Date('2026-04-15T06:25:30Z');
   const freshness = { retrievedAt: 0, freshUntil: 0, staleUntil: 0, source: 'cache', shortage: null } as const;
   const body = { content: () => ({}), etag: 'W/"1"', bytes: Buffer.from('{}'), encoded: new Map() };
-  const response: FinishedResponse = { key: '', body, freshness, validUntil: 0, failedParts: 0 };
+  const response: FinishedResponse = { key: '', body, freshness, isFromCache: false, validUntil: 0, failedParts: 0 };
   const requesters: Requester[] = [];
   const find = async (_operation: object, _query: object, requester: Requester) => {
     requesters.push(requester);
@@ -42,7 +42,7 @@ const topic = { operation: departuresOperation as unknown as Operation, query: {
 function responseOf(etag: string): FinishedResponse {
   const freshness = { retrievedAt: 0, freshUntil: 0, staleUntil: 0, source: 'cache', shortage: null } as const;
   const body = { content: () => ({}), etag, bytes: Buffer.from('{}'), encoded: new Map() };
-  return { key: '', body, freshness, validUntil: 0, failedParts: 0 };
+  return { key: '', body, freshness, isFromCache: false, validUntil: 0, failedParts: 0 };
 }
 
 /** Channels of these responses, and what the readers received from them. */

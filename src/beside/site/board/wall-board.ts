@@ -28,9 +28,8 @@ export async function wallBoard(
     );
     const ignored = nameIgnored(departuresOperation, received);
     if (ignored) reply.header('x-ignored-parameters', ignored);
-    const requester = requesterOf(request);
     const cached = responses.peek(queryKey(departuresOperation, query));
-    const response = cached ?? (await responses.find(departuresOperation, query, requester));
+    const response = cached ?? (await responses.find(departuresOperation, query, requesterOf(request)));
     return sendResponse(request, reply, response, { responses, now });
   });
 }

@@ -192,13 +192,13 @@ export const createFollowOperation = ({
         'The journey as server-sent events. A `journey` event with the whole `/v1/trips/{journey_id}` response is sent at the start and on every change. Otherwise it works like the stream of departures. Costs one request a minute. The last event is `end`, with `JOURNEY_NOT_FOUND` ten minutes after the arrival.',
     },
 
-    async find({ journey_id: id, include }, { queryUpstream, runs, now, ids }) {
+    async find({ journey_id: id, include }, { queryUpstream, turn, runs, now, ids }) {
       if (!ids.isSigned('journey', id)) throw notIssued('JOURNEY_NOT_FOUND', 'journey_id');
       const planned = readJourneyId(id) as PlannedJourney;
       const latest = destinationOf(planned).planned.getTime() + LATEST_MS;
       if (latest < now().getTime()) throw journeyOver(formatTimestamp(destinationOf(planned).planned));
 
-      const sources = { queryUpstream, runs, now, source };
+      const sources = { queryUpstream, turn, runs, now, source };
       const rides = await findRides(planned, sources);
       const alerts = rides.rides.some((ride) => ride && !ride.isTold)
         ? await listAlerts(queryUpstream).catch(nullIfApiError)
@@ -243,7 +243,7 @@ const LOST: Notice = {
 const UNTOLD: Notice = { text: 'Alerts are currently unavailable.' };
 const NO_NEXT: Notice = { text: 'Next journeys are currently unavailable.' };
 
-type Sources = Pick<FindContext, 'queryUpstream' | 'runs' | 'now'> & { source: Journeys };
+type Sources = Pick<FindContext, 'queryUpstream' | 'turn' | 'runs' | 'now'> & { source: Journeys };
 /** One entry per leg; null for a walk. */
 type Rides = readonly (ReturnType<typeof findRide> | null)[];
 
@@ -270,10 +270,10 @@ async function plan(
     wheelchair,
     cancelled,
   }: JourneyRequest & { at: WallClock | null; cancelled: RequestedFields['cancelled'] },
-  { queryUpstream, source }: Sources,
+  { queryUpstream, turn, source }: Sources,
 ) {
   const request = { from, to, at, isArrival: false, modes, isAccessible: wheelchair, cancelled, mayBeNone: true };
-  const result = await source.find(request, queryUpstream);
+  const result = await source.find(request, { queryUpstream, turn });
   return { journeys: result.journeys, freshness: freshnessOf(result) };
 }
 

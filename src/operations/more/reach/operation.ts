@@ -188,10 +188,10 @@ export const createReachOperation = ({
       defaults: { limit: '50' },
     },
 
-    async find({ from, date, time, wheelchair, format, ...query }, { now }) {
+    async find({ from, date, time, wheelchair, format, ...query }, { turn, now }) {
       const at = requestedWallClock({ date, time }, now());
       const isArea = format === 'geojson';
-      const result = await reach.find({ ...query, from, at, isAccessible: wheelchair, isArea });
+      const result = await reach.find({ ...query, from, at, isAccessible: wheelchair, isArea }, turn);
       return {
         body: {
           origin: { stop_id: formatPlace(from), name: result.name ?? formatPlace(from) },

@@ -100,9 +100,12 @@ export const createTimesOperation = ({
         'How long it takes from one place to each of up to ten stops, with start, arrival and changes. To compare places, for instance where to live or meet. For the rides of a journey use planTrips.',
     },
 
-    async find({ from, to, date, time, modes, wheelchair }, { now }) {
+    async find({ from, to, date, time, modes, wheelchair }, { turn, now }) {
       const at = requestedWallClock({ date, time }, now());
-      const { name, destinations, freshness } = await reach.times({ from, to, at, modes, isAccessible: wheelchair });
+      const { name, destinations, freshness } = await reach.times(
+        { from, to, at, modes, isAccessible: wheelchair },
+        turn,
+      );
       return {
         body: {
           origin: { stop_id: formatPlace(from), name: name ?? formatPlace(from) },

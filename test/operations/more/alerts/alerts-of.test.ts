@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AlertList } from '#src/alerts/alert-list.ts';
 import { nextTurn } from '#src/core/event-loop-turn.ts';
-import type { Priority, QueryUpstream } from '#src/efa/query-upstream.ts';
+import type { Priority } from '#src/core/turn-queue.ts';
+import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { readResponse } from '#src/efa/request.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Priority } from '#src/efa/query-upstream.ts';
+import type { Priority } from '#src/core/turn-queue.ts';
 import { departuresOperation } from '#src/operations/departures/operation.ts';
 import { createBoardsOperation } from '#src/operations/more/boards/operation.ts';
 import { createResponses } from '#src/operations/serve.ts';

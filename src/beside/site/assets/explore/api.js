@@ -25,7 +25,7 @@ export async function requestJson(path, query, key) {
 
 async function reach(url, key) {
   try {
-    // The browser revalidates its cached response; a 304 is free.
+    // The browser revalidates its cached response; a 304 from the cache is free.
     return await fetch(url, { headers: { authorization: `Bearer ${key}` }, cache: 'no-cache' });
   } catch {
     throw new Error('The service cannot be reached. Are you online?');
