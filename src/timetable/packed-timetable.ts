@@ -9,7 +9,7 @@ import type { FileId } from './schedule-files.ts';
  */
 
 /** Raise this whenever a section or its meaning changes. Files of another format are imported again. */
-export const FORMAT = 5;
+export const FORMAT = 6;
 
 /** The bytes are not a timetable, are truncated, or were written by another version of the service. */
 export class NotATimetable extends Error {
@@ -62,7 +62,8 @@ const SECTIONS = {
   /** The straight parts of ferry paths away from wharves: latitude and longitude of both ends, in millionths of a degree. */
   ferryWays: Int32Array,
   callStop: Uint32Array,
-  /** As in `ScheduleCalls`. */
+  /** As in `ScheduleCalls`. Trips with other numbers form another pattern. */
+  callSequence: Uint16Array,
   callFlags: Uint8Array,
   /** 0 if the trip's headsign applies. */
   callHeadsign: Uint32Array,
@@ -211,7 +212,7 @@ export function hash32(text: string): number {
 }
 
 /** Files with trip IDs that contain the publication date; the realtime feed may still use IDs of an earlier publication. */
-export const DATED_FILES: readonly FileId[] = ['nswtrains', 'sydneyferries', 'MFF'];
+export const DATED_FILES: readonly FileId[] = ['nswtrains', 'sydneyferries', 'MFF', 'newcastle'];
 
 /** The number of a grid cell, about 500 m wide. Numbers increase from west to east. */
 export function cellOf(lat: number, lng: number): number {

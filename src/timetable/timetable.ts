@@ -351,6 +351,11 @@ export class Timetable {
 
   /** The route with this `route_id`, from the first of these files that has it. */
   findRoute(routeId: string | null, files: readonly FileId[]): TimetableRoute | null {
+    const route = this.findRouteIndex(routeId, files);
+    return route === null ? null : this.#route(route);
+  }
+
+  findRouteIndex(routeId: string | null, files: readonly FileId[]): number | null {
     if (this.#routesById.size === 0) {
       for (let route = 0; route < this.sections.routes.length / ROUTE.length; route++) {
         const { file, routeId } = this.#route(route);
@@ -358,7 +363,11 @@ export class Timetable {
       }
     }
     const [route] = files.flatMap((file) => this.#routesById.get(`${file} ${routeId}`) ?? []);
-    return route === undefined ? null : this.#route(route);
+    return route ?? null;
+  }
+
+  routeAt(index: number): TimetableRoute {
+    return this.#route(index);
   }
 
   runsOn(trip: number, day: number): boolean {

@@ -17,6 +17,11 @@ export interface TripSpec {
   startTime?: string;
   routeId?: string;
   scheduleRelationship?: number;
+  /** The delay of the whole trip, in seconds. */
+  delay?: number;
+  timestamp?: number;
+  /** What a DUPLICATED trip is. */
+  copy?: { tripId?: string; startDate?: string; startTime?: string };
   stops?: StopSpec[];
 }
 
@@ -41,10 +46,13 @@ interface TimeSpec {
 
 /** Encodes with the reference bindings. They know only standard fields, so upstream's are appended raw. */
 export function encodeFeed({ timestamp, trips = [], vehicles = [] }: FeedSpec): Buffer {
-  const ofTrips = trips.map(({ stops = [], ...trip }, index) => ({
+  const ofTrips = trips.map(({ stops = [], delay, timestamp: updatedAt, copy, ...trip }, index) => ({
     id: String(index),
     tripUpdate: {
       trip,
+      ...(delay !== undefined && { delay }),
+      ...(updatedAt !== undefined && { timestamp: updatedAt }),
+      ...(copy && { tripProperties: copy }),
       stopTimeUpdate: stops.map(({ occupancy, assignedStopId, carriages = [], ...stop }) => ({
         ...stop,
         ...(assignedStopId === undefined ? {} : { stopTimeProperties: { assignedStopId } }),

@@ -15,7 +15,7 @@ import type { Position } from '#src/transit/place.ts';
 type MadeCall = readonly [
   stop: string,
   arrival: string | number,
-  other?: { departure?: string | number; flags?: number; headsign?: string },
+  other?: { departure?: string | number; flags?: number; headsign?: string; sequence?: number },
 ];
 
 export interface MadeTrip extends Partial<Omit<ScheduleTrip, 'route' | 'service' | 'firstCall' | 'callCount'>> {
@@ -48,7 +48,8 @@ export function scheduleFile(id: FileId, made: MadeSchedule): ScheduleFile {
   ];
   const days = made.trips.flatMap((trip) => trip.days).sort();
   const calls = made.trips.flatMap((trip) =>
-    trip.calls.map(([stop, arrival, { departure = arrival, flags, headsign } = {}]) => ({
+    trip.calls.map(([stop, arrival, { departure = arrival, flags, headsign, sequence } = {}], index) => ({
+      sequence: sequence ?? index + 1,
       stop: stops.findIndex((other) => other.id === stop),
       arrival: toSeconds(arrival),
       departure: toSeconds(departure),
@@ -86,6 +87,7 @@ export function scheduleFile(id: FileId, made: MadeSchedule): ScheduleFile {
       arrival: Int32Array.from(calls, (call) => call.arrival),
       departure: Int32Array.from(calls, (call) => call.departure),
       flags: Uint8Array.from(calls, (call) => call.flags),
+      sequence: Uint16Array.from(calls, (call) => call.sequence),
       headsign: Int32Array.from(calls, (call) => call.headsign),
       distance: new Int32Array(calls.length).fill(-1),
     },

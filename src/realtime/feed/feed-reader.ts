@@ -13,7 +13,14 @@ const floatTag = (field: number) => field * 8 + 5;
 const FEED = { header: lengthTag(1), entity: lengthTag(2) };
 const FEED_HEADER = { incrementality: varintTag(2), timestamp: varintTag(3) };
 const ENTITY = { isDeleted: varintTag(2), tripUpdate: lengthTag(3), vehicle: lengthTag(4) };
-const TRIP_UPDATE = { trip: lengthTag(1), stopTimeUpdate: lengthTag(2) };
+const TRIP_UPDATE = {
+  trip: lengthTag(1),
+  stopTimeUpdate: lengthTag(2),
+  timestamp: varintTag(4),
+  delay: varintTag(5),
+  properties: lengthTag(6),
+};
+const TRIP_PROPERTIES = { tripId: lengthTag(1), startDate: lengthTag(2), startTime: lengthTag(3) };
 const TRIP_DESCRIPTOR = {
   tripId: lengthTag(1),
   startTime: lengthTag(2),
@@ -26,6 +33,8 @@ const UPSTREAM_EXTENSION = 1007;
 const VEHICLE_POSITION = {
   trip: lengthTag(1),
   position: lengthTag(2),
+  sequence: varintTag(3),
+  status: varintTag(4),
   reportedAt: varintTag(5),
   stopId: lengthTag(7),
   vehicle: lengthTag(8),
@@ -48,10 +57,12 @@ const STOP_TIME_UPDATE = {
   departure: lengthTag(3),
   stopId: lengthTag(4),
   relationship: varintTag(5),
-  /** Upstream's extension. The standard has a message in field 6, which is skipped like any unknown field. */
+  /** Upstream's extension. The standard has a message with the same number. */
   occupancy: varintTag(6),
+  properties: lengthTag(6),
   carriage: lengthTag(UPSTREAM_EXTENSION),
 };
+const STOP_TIME_PROPERTIES = { assignedStopId: lengthTag(1) };
 const STOP_TIME_EVENT = { delay: varintTag(1), time: varintTag(2) };
 
 /** The value of `incrementality` for a feed that contains only changes. */
@@ -212,7 +223,15 @@ function readTripUpdateField(tag: number, reading: Reading, pbf: PbfReader): voi
   } else if (tag === TRIP_UPDATE.trip) {
     reading.described = reading.trip;
     readMessage(pbf, reading, readTripDescriptorField);
-  }
+  } else if (tag === TRIP_UPDATE.properties) readMessage(pbf, reading, readTripPropertiesField);
+  else if (tag === TRIP_UPDATE.delay) reading.trip[TRIP.delay] = toDelay(pbf.readVarint(true));
+  else if (tag === TRIP_UPDATE.timestamp) reading.trip[TRIP.timestamp] = toSeconds(pbf.readVarint(true)) || NONE;
+}
+
+function readTripPropertiesField(tag: number, { trip, packer }: Reading, pbf: PbfReader): void {
+  if (tag === TRIP_PROPERTIES.tripId) trip[TRIP.newTripId] = readIdentifier(pbf, packer);
+  else if (tag === TRIP_PROPERTIES.startDate) trip[TRIP.newStartDate] = toDate(pbf.readString());
+  else if (tag === TRIP_PROPERTIES.startTime) trip[TRIP.newStartTimeSeconds] = toSecondsOfDay(pbf.readString());
 }
 
 function readTripDescriptorField(tag: number, { described, packer }: Reading, pbf: PbfReader): void {
@@ -232,6 +251,11 @@ function readStopTimeUpdateField(tag: number, reading: Reading, pbf: PbfReader):
   else if (tag === STOP_TIME_UPDATE.relationship) stop[STOP.relationship] = readEnum(pbf);
   else if (tag === STOP_TIME_UPDATE.carriage) readCarriage(reading, CARRIAGE.departureOccupancy, pbf);
   else if (tag === STOP_TIME_UPDATE.occupancy) stop[STOP.occupancy] = readEnum(pbf);
+  else if (tag === STOP_TIME_UPDATE.properties) readMessage(pbf, reading, readStopTimePropertiesField);
+}
+
+function readStopTimePropertiesField(tag: number, { stop, packer }: Reading, pbf: PbfReader): void {
+  if (tag === STOP_TIME_PROPERTIES.assignedStopId) stop[STOP.assignedStopId] = readIdentifier(pbf, packer);
 }
 
 const readArrivalField = createStopTimeReader(STOP.arrivalDelay);
@@ -254,6 +278,8 @@ function readVehicleField(tag: number, reading: Reading, pbf: PbfReader): void {
   else if (tag === VEHICLE_POSITION.reportedAt)
     vehicle[VEHICLE.reportedSeconds] = toSeconds(pbf.readVarint(true)) || NONE;
   else if (tag === VEHICLE_POSITION.stopId) vehicle[VEHICLE.stopId] = readIdentifier(pbf, packer);
+  else if (tag === VEHICLE_POSITION.sequence) vehicle[VEHICLE.sequence] = toSequence(pbf.readVarint(true));
+  else if (tag === VEHICLE_POSITION.status) vehicle[VEHICLE.status] = readEnum(pbf);
   else if (tag === VEHICLE_POSITION.vehicle) readMessage(pbf, reading, readVehicleDescriptorField);
   else if (tag === VEHICLE_POSITION.occupancy) vehicle[VEHICLE.occupancy] = readEnum(pbf);
   else if (tag === VEHICLE_POSITION.carriage) readCarriage(reading, CARRIAGE.occupancy, pbf);

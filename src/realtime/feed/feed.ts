@@ -1,14 +1,8 @@
-import { firstFrom } from '../../core/binary-search.ts';
-import { isEmptyRoute } from '../../timetable/import/passenger-trips.ts';
 import type { Carriages, Occupancy } from '../../transit/departure.ts';
 import { withoutDate } from '../../transit/run-id.ts';
 import {
-  CALL,
   HEADER,
-  isTimetabled,
   MAGIC,
-  MAX_TRIPS_PER_ID,
-  MAX_UNTIMETABLED_PER_STOP,
   MAX_UPDATES_PER_TRIP,
   NONE,
   STOP,
@@ -25,7 +19,7 @@ import {
  */
 
 /** By the number in the feed. 4 is unused; upstream uses 5 for REPLACEMENT. */
-const TRIP_RELATIONSHIPS = [
+export const TRIP_RELATIONSHIPS = [
   'SCHEDULED',
   'ADDED',
   'UNSCHEDULED',
@@ -36,7 +30,7 @@ const TRIP_RELATIONSHIPS = [
   'DELETED',
   'NEW',
 ] as const;
-const STOP_RELATIONSHIPS = ['SCHEDULED', 'SKIPPED', 'NO_DATA', 'UNSCHEDULED', 'UNKNOWN'] as const;
+export const STOP_RELATIONSHIPS = ['SCHEDULED', 'SKIPPED', 'NO_DATA', 'UNSCHEDULED', 'UNKNOWN'] as const;
 
 export type TripRelationship = (typeof TRIP_RELATIONSHIPS)[number];
 
@@ -50,8 +44,6 @@ export interface TripUpdate {
   /** Seconds after the start of the service day, may exceed 24 h; null if the feed does not give it. */
   startTimeSeconds: number | null;
   relationship: TripRelationship;
-  /** The index of its first stop update among all of the feed. */
-  firstUpdate: number;
   /** In the order of the feed. Buses and trains drop stops that they have passed. */
   stopUpdates: readonly StopUpdate[];
 }
@@ -100,10 +92,7 @@ export interface VehiclePosition {
   carriages: (number | null)[] | null;
 }
 
-/** The limit of stop updates kept as objects after lookups; the feed of buses has 160,000 in all. */
-const MAX_OPENED_UPDATES = 200_000;
-
-/** A packed feed that is searched in place. Opening takes constant time; a lookup is a binary search. */
+/** A packed feed, opened in place. */
 export class Feed {
   /** The bytes, to pass to another thread. */
   readonly packed: ArrayBuffer;
@@ -113,19 +102,14 @@ export class Feed {
   readonly vehicleCount: number;
   /** The number of entities that were unreadable or exceeded the bounds. */
   readonly unreadable: number;
-  readonly #trips: Int32Array;
-  readonly #stops: Int32Array;
-  readonly #calls: Int32Array;
-  readonly #vehicles: Int32Array;
+  readonly textCount: number;
+  /** Rows as in packed-feed.ts, for readers of all trips. */
+  readonly trips: Int32Array;
+  readonly stops: Int32Array;
+  readonly vehicles: Int32Array;
   readonly #textEnds: Int32Array;
   readonly #text: Buffer;
   readonly #trains: Int32Array;
-  readonly #opened = new Map<number, TripUpdate>();
-  /** The rows of the trips looked up so far, by identifier. */
-  readonly #tripRows = new Map<string, readonly number[]>();
-  /** Trips by their identifier without the date; built at the first lookup. */
-  #undated: Map<string, number[]> | null = null;
-  #openedUpdates = 0;
 
   /** Throws `NotAPackedFeed`. */
   constructor(packed: ArrayBuffer) {
@@ -136,7 +120,6 @@ export class Feed {
     const lengths = [
       word(HEADER.trips) * TRIP.words,
       word(HEADER.stopUpdates) * STOP.words,
-      word(HEADER.calls) * CALL.words,
       word(HEADER.vehicles) * VEHICLE.words,
       word(HEADER.trains) * TRAIN.words,
       word(HEADER.texts),
@@ -151,85 +134,46 @@ export class Feed {
       at += section.byteLength;
       return section;
     };
-    const sections = lengths.map(next) as [Int32Array, Int32Array, Int32Array, Int32Array, Int32Array, Int32Array];
-    [this.#trips, this.#stops, this.#calls, this.#vehicles, this.#trains, this.#textEnds] = sections;
+    const sections = lengths.map(next) as [Int32Array, Int32Array, Int32Array, Int32Array, Int32Array];
+    [this.trips, this.stops, this.vehicles, this.#trains, this.#textEnds] = sections;
     this.#text = Buffer.from(packed, at);
     this.headerAt = (word(HEADER.headerSeconds) >>> 0) * 1000;
     this.unreadable = word(HEADER.unreadable);
-    this.tripCount = this.#trips.length / TRIP.words;
-    this.vehicleCount = this.#vehicles.length / VEHICLE.words;
+    this.tripCount = this.trips.length / TRIP.words;
+    this.vehicleCount = this.vehicles.length / VEHICLE.words;
+    this.textCount = this.#textEnds.length;
   }
 
-  /**
-   * Finds the trips with the identifier; there can be one for each of two service days. Identifiers of ferries and TrainLink
-   * contain a publication date; if there is no exact match, the date is ignored.
-   */
-  findTrips(tripId: string): readonly TripUpdate[] {
-    return this.#findTripRows(tripId).map((trip) => this.#open(trip));
+  /** The trip at this row of `trips`, as an object. */
+  trip(row: number): TripUpdate {
+    const { trips } = this;
+    const { first, count } = this.updatesOf(row);
+    return {
+      tripId: this.textOf(trips[row + TRIP.tripId]) ?? '',
+      routeId: this.textOf(trips[row + TRIP.routeId]),
+      startDate:
+        valueAt(trips, row + TRIP.startDate)
+          ?.toString()
+          .padStart(8, '0') ?? null,
+      startTimeSeconds: valueAt(trips, row + TRIP.startTimeSeconds),
+      relationship: TRIP_RELATIONSHIPS[valueAt(trips, row + TRIP.relationship) ?? 0] ?? 'UNKNOWN',
+      stopUpdates: Array.from({ length: count }, (_, index) => this.#readStop((first + index) * STOP.words)),
+    };
   }
 
-  /** Finds the maximum delay of a trip in milliseconds; null if the feed gives none. */
-  findLateness(tripId: string): number | null {
-    let latest: number | null = null;
-    for (const trip of this.#findTripRows(tripId)) {
-      const { first, count } = this.#updatesOf(trip * TRIP.words);
-      for (let row = first * STOP.words; row < (first + count) * STOP.words; row += STOP.words) {
-        const delay = valueAt(this.#stops, row + STOP.departureDelay) ?? valueAt(this.#stops, row + STOP.arrivalDelay);
-        if (delay !== null && delay * 1000 > (latest ?? Number.NEGATIVE_INFINITY)) latest = delay * 1000;
-      }
-    }
-    return latest;
-  }
-
-  #findTripRows(tripId: string): readonly number[] {
-    const rows = this.#tripRows.get(tripId) ?? this.#searchTripRows(tripId);
-    this.#tripRows.set(tripId, rows);
-    return rows;
-  }
-
-  #searchTripRows(tripId: string): readonly number[] {
-    const rows = findRows(this.#trips, TRIP.words, this.#findText(tripId), MAX_TRIPS_PER_ID);
-    const undatedId = rows.length === 0 ? withoutDate(tripId) : tripId;
-    if (undatedId === tripId) return rows;
-    this.#undated ??= Map.groupBy(
-      Array.from({ length: this.tripCount }, (_, trip) => trip),
-      (trip) => withoutDate(this.#textOf(this.#trips[trip * TRIP.words + TRIP.tripId] ?? NONE) ?? ''),
-    );
-    return this.#undated.get(undatedId)?.slice(0, MAX_TRIPS_PER_ID) ?? [];
-  }
-
-  /** Reads every trip without keeping it. */
-  *trips(): Generator<TripUpdate> {
-    for (let trip = 0; trip < this.tripCount; trip++) yield this.#readTrip(trip * TRIP.words);
-  }
-
-  /**
-   * Lists identifiers of trips that follow the timetable: up to `limit`, spread over the feed. Trains without passengers, a
-   * quarter of the feed of trains, are not in the timetable.
-   */
-  sampleTimetabledTrips(limit: number): string[] {
-    const step = Math.max(1, Math.ceil(this.tripCount / limit));
-    const rows = Array.from({ length: Math.ceil(this.tripCount / step) }, (_, index) => index * step * TRIP.words);
-    return rows
-      .filter((row) => isTimetabled(this.#trips[row + TRIP.relationship] ?? NONE))
-      .filter((row) => !isEmptyRoute(this.#textOf(this.#trips[row + TRIP.routeId] ?? NONE)))
-      .map((row) => this.#textOf(this.#trips[row + TRIP.tripId] ?? NONE) ?? '');
-  }
-
-  /** Finds the trips that do not follow the timetable (added, unscheduled, replaced) and list this stop. */
-  findUntimetabledTrips(stopId: string): readonly TripUpdate[] {
-    if (this.#calls.length === 0) return [];
-    const rows = findRows(this.#calls, CALL.words, this.#findText(stopId), MAX_UNTIMETABLED_PER_STOP);
-    return rows.map((call) => this.#open(this.#calls[call * CALL.words + CALL.trip] ?? NONE));
+  /** The indices of the stop updates of the trip in this row. Out-of-range numbers are safe. */
+  updatesOf(row: number): { first: number; count: number } {
+    const first = Math.max(0, this.trips[row + TRIP.firstUpdate] ?? 0);
+    const updateCount = this.trips[row + TRIP.updateCount] ?? 0;
+    const count = Math.min(updateCount, MAX_UPDATES_PER_TRIP, this.stops.length / STOP.words - first);
+    return { first, count: Math.max(0, count) };
   }
 
   /** Lists the vehicles at the requested positions, or on a trip found as in `findTrips`. */
   findVehicles(criteria: { isAt: (lat: number, lng: number) => boolean } | { tripId: string }): VehiclePosition[] {
-    const vehicles = this.#vehicles;
-    const trip = 'tripId' in criteria ? withoutDate(criteria.tripId) : null;
-    const isDated = 'tripId' in criteria && trip !== criteria.tripId;
-    const number = trip === null || isDated ? NONE : this.#findText(trip);
-    const isOnTrip = (text: number) => (isDated ? withoutDate(this.#textOf(text) ?? '') === trip : text === number);
+    const { vehicles } = this;
+    const tripId = 'tripId' in criteria ? withoutDate(criteria.tripId) : null;
+    const isOnTrip = (text: number) => withoutDate(this.textOf(text) ?? '') === tripId;
     const matches: VehiclePosition[] = [];
     for (let row = 0; row < vehicles.length; row += VEHICLE.words) {
       const lat = (vehicles[row + VEHICLE.lat] ?? 0) / 1e6;
@@ -241,20 +185,20 @@ export class Feed {
   }
 
   /**
-   * Finds the predicted load of each carriage when the vehicle leaves this stop, front to rear, in numbers of GTFS-realtime;
-   * null for a carriage without a prediction. Null if the feed lists no carriages.
+   * Lists the stop updates with a predicted load of each carriage, front to rear, in numbers of GTFS-realtime; null for a carriage
+   * without a prediction.
    */
-  findCarriages(trip: TripUpdate, update: StopUpdate): (number | null)[] | null {
+  *carriages(): Generator<[update: number, loads: (number | null)[]]> {
     const trains = this.#trains;
-    const updateIndex = trip.firstUpdate + trip.stopUpdates.indexOf(update);
-    const updateOf = (row: number) => trains[row * TRAIN.words + TRAIN.update] ?? NONE;
-    const row = firstFrom(0, trains.length / TRAIN.words, (at) => updateOf(at) >= updateIndex);
-    return updateOf(row) === updateIndex ? unpackCarriages(trains, row * TRAIN.words + TRAIN.carriages) : null;
+    for (let row = 0; row < trains.length; row += TRAIN.words) {
+      const loads = unpackCarriages(trains, row + TRAIN.carriages);
+      if (loads) yield [trains[row + TRAIN.update] as number, loads];
+    }
   }
 
   #readVehicle(row: number, lat: number, lng: number): VehiclePosition {
-    const vehicles = this.#vehicles;
-    const text = (position: number) => this.#textOf(vehicles[row + position] ?? NONE);
+    const { vehicles } = this;
+    const text = (position: number) => this.textOf(vehicles[row + position]);
     const wheelchair = valueAt(vehicles, row + VEHICLE.wheelchair);
     return {
       tripId: text(VEHICLE.tripId) ?? '',
@@ -272,96 +216,23 @@ export class Feed {
     };
   }
 
-  #open(trip: number): TripUpdate {
-    const cached = this.#opened.get(trip);
-    if (cached) return cached;
-    const update = this.#readTrip(trip * TRIP.words);
-    this.#openedUpdates += update.stopUpdates.length;
-    if (this.#openedUpdates > MAX_OPENED_UPDATES) {
-      this.#opened.clear();
-      this.#openedUpdates = update.stopUpdates.length;
-    }
-    this.#opened.set(trip, update);
-    return update;
-  }
-
   /** Returns the text with this number; null if there is none. */
-  #textOf(number: number): string | null {
-    const end = this.#textEnds[number];
-    return end === undefined ? null : this.#text.toString('utf8', this.#textEnds[number - 1] ?? 0, end);
+  textOf(number: number | undefined): string | null {
+    const end = this.#textEnds[number ?? NONE];
+    return end === undefined ? null : this.#text.toString('utf8', this.#textEnds[(number as number) - 1] ?? 0, end);
   }
 
-  /** Returns the number of the text; `NONE` if the feed does not have it. */
-  #findText(text: string): number {
-    const textBytes = Buffer.from(text, 'utf8');
-    const number = firstFrom(0, this.#textEnds.length, (at) => this.#compareText(at, textBytes) >= 0);
-    return number < this.#textEnds.length && this.#compareText(number, textBytes) === 0 ? number : NONE;
-  }
-
-  /**
-   * Compares bytes, because decoding would create a string in each of the sixteen steps of a lookup. It uses a loop because
-   * texts are short: `Buffer.compare` takes three times as long.
-   */
-  #compareText(number: number, expected: Buffer): number {
-    const start = this.#textEnds[number - 1] ?? 0;
-    const length = (this.#textEnds[number] ?? 0) - start;
-    const shorter = Math.min(length, expected.length);
-    for (let index = 0; index < shorter; index++) {
-      const difference = (this.#text[start + index] ?? 0) - (expected[index] ?? 0);
-      if (difference !== 0) return difference;
-    }
-    return length - expected.length;
-  }
-
-  #readTrip(row: number): TripUpdate {
-    const trips = this.#trips;
-    const { first, count } = this.#updatesOf(row);
+  #readStop(row: number): StopUpdate {
+    const { stops } = this;
     return {
-      tripId: this.#textOf(trips[row + TRIP.tripId] ?? NONE) ?? '',
-      routeId: this.#textOf(trips[row + TRIP.routeId] ?? NONE),
-      startDate:
-        valueAt(trips, row + TRIP.startDate)
-          ?.toString()
-          .padStart(8, '0') ?? null,
-      startTimeSeconds: valueAt(trips, row + TRIP.startTimeSeconds),
-      relationship: TRIP_RELATIONSHIPS[valueAt(trips, row + TRIP.relationship) ?? 0] ?? 'UNKNOWN',
-      firstUpdate: first,
-      stopUpdates: this.#readStops(first, count),
+      stopId: this.textOf(stops[row + STOP.stopId]),
+      sequence: valueAt(stops, row + STOP.sequence),
+      relationship: STOP_RELATIONSHIPS[valueAt(stops, row + STOP.relationship) ?? 0] ?? 'UNKNOWN',
+      arrival: readTime(stops, row + STOP.arrivalDelay),
+      departure: readTime(stops, row + STOP.departureDelay),
+      occupancy: valueAt(stops, row + STOP.occupancy),
     };
   }
-
-  /** Finds the stop updates of the trip in this row. Out-of-range numbers are safe. */
-  #updatesOf(row: number): { first: number; count: number } {
-    const first = Math.max(0, this.#trips[row + TRIP.firstUpdate] ?? 0);
-    const updateCount = this.#trips[row + TRIP.updateCount] ?? 0;
-    const count = Math.min(updateCount, MAX_UPDATES_PER_TRIP, this.#stops.length / STOP.words - first);
-    return { first, count: Math.max(0, count) };
-  }
-
-  #readStops(first: number, count: number): StopUpdate[] {
-    const stops = this.#stops;
-    return Array.from({ length: count }, (_, index) => {
-      const row = (first + index) * STOP.words;
-      return {
-        stopId: this.#textOf(stops[row + STOP.stopId] ?? NONE),
-        sequence: valueAt(stops, row + STOP.sequence),
-        relationship: STOP_RELATIONSHIPS[valueAt(stops, row + STOP.relationship) ?? 0] ?? 'UNKNOWN',
-        arrival: readTime(stops, row + STOP.arrivalDelay),
-        departure: readTime(stops, row + STOP.departureDelay),
-        occupancy: valueAt(stops, row + STOP.occupancy),
-      };
-    });
-  }
-}
-
-/** Finds at most `limit` rows whose first word is this value. Rows are sorted by their first word. */
-function findRows(words: Int32Array, width: number, value: number, limit: number): number[] {
-  if (value === NONE) return [];
-  const firstWord = (row: number) => words[row * width] ?? NONE;
-  const first = firstFrom(0, words.length / width, (row) => firstWord(row) >= value);
-  const rows: number[] = [];
-  for (let row = first; firstWord(row) === value && rows.length < limit; row++) rows.push(row);
-  return rows;
 }
 
 function valueAt(words: Int32Array, position: number): number | null {

@@ -4,18 +4,16 @@ import { Numbers } from '../../core/growing-numbers.ts';
  * The form in which a feed is passed from the reading thread to the main one and between instances: one buffer of 32-bit
  * integers (little-endian, as on every machine the service runs on), followed by the texts.
  *
- *   header | trips | stop updates | calls of untimetabled trips | vehicles | carriages | where each text ends | texts, UTF-8
+ *   header | trips | stop updates | vehicles | carriages | where each text ends | texts, UTF-8
  *
- * Texts are sorted by their bytes and numbered in that order; trips are sorted by the number of their identifier, calls by that
- * of their stop. The main thread can therefore search the buffer in place: opening a feed takes constant time, even for a
- * malformed one, and only the trips that a board looks up become objects. The feed of buses has 160,000 stop updates; receiving
- * that many objects would block the main thread for about 100 ms.
+ * Opening a feed takes constant time, even for a malformed one. The feed of buses has 160,000 stop updates; receiving that many
+ * objects would block a thread for about 100 ms.
  *
  * Carriages belong to the stop updates that have some, in the order of the stop updates.
  */
 
 /** Change this with the format, so that instances of different versions do not read each other's feeds. */
-export const MAGIC = 0x46454534;
+export const MAGIC = 0x46454535;
 
 /** Returns the position of each word of a row, and the number of words. */
 function rowOf<const Name extends string>(...names: Name[]) {
@@ -30,14 +28,16 @@ export const HEADER = rowOf(
   'unreadable',
   'trips',
   'stopUpdates',
-  'calls',
   'vehicles',
   'trains',
   'texts',
   'textBytes',
 );
 
-/** `firstUpdate` is an index of stop updates. */
+/**
+ * `firstUpdate` is an index of stop updates. The fields with `new` describe the copy that a DUPLICATED trip is. Delays are in
+ * seconds, `timestamp` is unsigned seconds since 1970.
+ */
 export const TRIP = rowOf(
   'tripId',
   'startDate',
@@ -46,8 +46,12 @@ export const TRIP = rowOf(
   'routeId',
   'firstUpdate',
   'updateCount',
+  'delay',
+  'timestamp',
+  'newTripId',
+  'newStartDate',
+  'newStartTimeSeconds',
 );
-const TRIP_TEXTS = [TRIP.tripId, TRIP.routeId];
 
 /** Times are unsigned seconds since 1970, in the word after the delay. */
 export const STOP = rowOf(
@@ -59,10 +63,8 @@ export const STOP = rowOf(
   'arrivalSeconds',
   'departureDelay',
   'departureSeconds',
+  'assignedStopId',
 );
-
-/** A call of a trip that does not follow the timetable; one for each pair of trip and stop. */
-export const CALL = rowOf('stopId', 'trip');
 
 /** The carriages of a stop update: its index, their number, and the two words of `packCarriages`. */
 export const TRAIN = rowOf('update', 'carriages', 'firstEight', 'nextEight');
@@ -87,8 +89,9 @@ export const VEHICLE = rowOf(
   'carriages',
   'firstEight',
   'nextEight',
+  'sequence',
+  'status',
 );
-const VEHICLE_TEXTS = [VEHICLE.tripId, VEHICLE.routeId, VEHICLE.vehicleId, VEHICLE.label, VEHICLE.stopId];
 /** A value that the feed does not give. */
 export const NONE = -(2 ** 31);
 
@@ -125,12 +128,10 @@ export function unpackCarriages(words: Int32Array, at: number): (number | null)[
 }
 
 /*
- * Bounds for one lookup, far above what real feeds have: one trip for an identifier (two around midnight), 33 updates for a
- * train, 11 untimetabled trips at a stop.
+ * Bounds far above what real feeds have: one trip for an identifier (two around midnight), 173 updates for a bus.
  */
-export const MAX_TRIPS_PER_ID = 8;
+const MAX_TRIPS_PER_ID = 8;
 export const MAX_UPDATES_PER_TRIP = 300;
-export const MAX_UNTIMETABLED_PER_STOP = 200;
 
 /** Collects the trips of a feed. `rollback` removes everything appended since `mark`. */
 export class FeedPacker {
@@ -203,20 +204,12 @@ export class FeedPacker {
   }
 
   finish(headerSeconds: number, unreadable: number): ArrayBuffer {
-    const texts = [...this.#texts].map(([text, interned]) => ({ bytes: Buffer.from(text, 'utf8'), interned }));
-    texts.sort((a, b) => Buffer.compare(a.bytes, b.bytes));
-    const numbers = new Int32Array(texts.length);
-    texts.forEach(({ interned }, number) => {
-      numbers[interned] = number;
-    });
-    const stops = renumber(this.#stops, STOP.words, [STOP.stopId], numbers);
-    const vehicles = renumber(this.#vehicles, VEHICLE.words, VEHICLE_TEXTS, numbers);
-    const trips = sortRows(renumber(this.#trips, TRIP.words, TRIP_TEXTS, numbers), TRIP.words);
-    const calls = sortRows(listCalls(trips, stops), CALL.words);
+    const texts = [...this.#texts.keys()].map((text) => Buffer.from(text, 'utf8'));
     let end = 0;
-    const textEnds = Int32Array.from(texts, ({ bytes }) => (end += bytes.length));
-    const trains = this.#trains.values.subarray(0, this.#trains.length);
-    const textBytes = Buffer.concat(texts.map(({ bytes }) => bytes));
+    const textEnds = Int32Array.from(texts, ({ length }) => (end += length));
+    const [trips, stops, vehicles, trains] = [this.#trips, this.#stops, this.#vehicles, this.#trains].map(
+      ({ values, length }) => values.subarray(0, length),
+    ) as [Int32Array, Int32Array, Int32Array, Int32Array];
     // In the order of `HEADER`.
     const header = Int32Array.of(
       MAGIC,
@@ -224,65 +217,15 @@ export class FeedPacker {
       unreadable,
       trips.length / TRIP.words,
       stops.length / STOP.words,
-      calls.length / CALL.words,
       vehicles.length / VEHICLE.words,
       trains.length / TRAIN.words,
       textEnds.length,
-      textBytes.length,
+      end,
     );
-    const sections = [header, trips, stops, calls, vehicles, trains, textEnds, textBytes];
+    const sections = [header, trips, stops, vehicles, trains, textEnds, ...texts];
     const packed = Buffer.concat(
       sections.map((section) => new Uint8Array(section.buffer, section.byteOffset, section.byteLength)),
     );
     return new Uint8Array(packed).buffer;
   }
-}
-
-/** Returns the rows with the texts in these columns renumbered. */
-function renumber(list: Numbers, width: number, columns: readonly number[], numbers: Int32Array): Int32Array {
-  const rows = list.values.subarray(0, list.length);
-  for (const column of columns) {
-    for (let at = column; at < rows.length; at += width) rows[at] = numbers[rows[at] ?? NONE] ?? NONE;
-  }
-  return rows;
-}
-
-/** Sorts rows by their first word; the sort is stable. */
-function sortRows(words: Int32Array, width: number): Int32Array {
-  const key = (row: number) => words[row * width] ?? NONE;
-  const order = Array.from({ length: words.length / width }, (_, row) => row).sort((a, b) => key(a) - key(b));
-  const sorted = new Int32Array(words.length);
-  order.forEach((row, index) => {
-    sorted.set(words.subarray(row * width, (row + 1) * width), index * width);
-  });
-  return sorted;
-}
-
-/**
- * Whether the trip is SCHEDULED, CANCELED or DELETED. As far as we know, trips of any other relationship do not follow the
- * timetable.
- */
-export function isTimetabled(relationship: number): boolean {
-  return [NONE, 0, 3, 7].includes(relationship);
-}
-
-/** Lists the calls of untimetabled trips, in the order of the feed. Calls beyond the limit for a stop are left out. */
-function listCalls(trips: Int32Array, stops: Int32Array): Int32Array {
-  const word = (trip: number, position: number) => trips[trip * TRIP.words + position] ?? NONE;
-  const perStop = new Map<number, number>();
-  const calls: number[] = [];
-  const untimetabled = Array.from({ length: trips.length / TRIP.words }, (_, trip) => trip)
-    .filter((trip) => !isTimetabled(word(trip, TRIP.relationship)))
-    .sort((a, b) => word(a, TRIP.firstUpdate) - word(b, TRIP.firstUpdate));
-  for (const trip of untimetabled) {
-    const first = word(trip, TRIP.firstUpdate);
-    const rows = Array.from({ length: word(trip, TRIP.updateCount) }, (_, index) => (first + index) * STOP.words);
-    for (const stopId of new Set(rows.map((row) => stops[row + STOP.stopId] ?? NONE))) {
-      const calling = perStop.get(stopId) ?? 0;
-      if (stopId === NONE || calling >= MAX_UNTIMETABLED_PER_STOP) continue;
-      perStop.set(stopId, calling + 1);
-      calls.push(stopId, trip);
-    }
-  }
-  return Int32Array.from(calls);
 }

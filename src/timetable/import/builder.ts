@@ -54,7 +54,7 @@ interface LineCounts {
 /** The columns of a trip, one number each. */
 const TRIP = ['pattern', 'start', 'arrivals', 'departures', 'service', 'headsign', 'block', 'flags'] as const;
 /** The fields of each call of a pattern, in `#patterns` after `PATTERN_START`. */
-const CALL = { stop: 0, flags: 1, headsign: 2, length: 3 } as const;
+const CALL = { stop: 0, flags: 1, headsign: 2, sequence: 3, length: 4 } as const;
 const PATTERN = { route: 0, calls: 1, direction: 2, length: 3 } as const;
 
 /**
@@ -168,7 +168,7 @@ export class TimetableBuilder {
   }
 
   #addTrip(trip: ScheduleTrip, file: ScheduleFile, { routes, stops, services, headsigns, report }: AddedParts): void {
-    const { stop, arrival, departure, flags, headsign } = file.calls;
+    const { stop, sequence, arrival, departure, flags, headsign } = file.calls;
     const { firstCall, callCount } = trip;
     const route = file.routes[trip.route] as ScheduleRoute;
     const line = this.#lineOf(route);
@@ -184,6 +184,7 @@ export class TimetableBuilder {
       const ownHeadsign = headsign[call] as number;
       pattern[at + CALL.stop] = stops[stop[call] as number] as number;
       pattern[at + CALL.flags] = flags[call] as number;
+      pattern[at + CALL.sequence] = sequence[call] as number;
       pattern[at + CALL.headsign] = ownHeadsign < 0 ? 0 : (headsigns[ownHeadsign] as number);
       arrivals[position] = (arrival[call] as number) - start;
       departures[position] = (departure[call] as number) - start;
@@ -353,6 +354,7 @@ export class TimetableBuilder {
         pathEnd: Uint32Array.from(this.#paths, (path) => path?.end ?? 0),
         ferryWays: this.#ferryWays.numbers.values.subarray(0, this.#ferryWays.numbers.length),
         callStop,
+        callSequence: ofCalls(CALL.sequence),
         callFlags: ofCalls(CALL.flags),
         callHeadsign: ofCalls(CALL.headsign),
         ...times,

@@ -87,7 +87,7 @@ function toNumber(text: string, known: Map<string, number>): number {
 const FIRST_LENGTH = 1 << 16;
 
 type Column = Int32Array | Uint16Array | Uint8Array;
-type Columns = ScheduleCalls & { trip: Int32Array; sequence: Uint16Array };
+type Columns = ScheduleCalls & { trip: Int32Array };
 
 /** Growing columns, in the order of the file. */
 class CallRows {
@@ -124,11 +124,11 @@ class CallRows {
   /** Groups the calls by trip, in order of their sequence. */
   sort(tripCount: number, leftOut: LeftOut): { calls: ScheduleCalls; ranges: (CallRange | null)[] } {
     const { order, ranges } = this.#order(tripCount, leftOut);
-    Object.assign(this.#columns, { trip: new Int32Array(), sequence: new Uint16Array() });
+    Object.assign(this.#columns, { trip: new Int32Array() });
     this.#replace((from, to) => {
       for (let index = 0; index < order.length; index++) to[index] = from[order[index] as number] as number;
     }, order.length);
-    const { trip: _trip, sequence: _sequence, ...calls } = this.#columns;
+    const { trip: _trip, ...calls } = this.#columns;
     return { calls, ranges };
   }
 

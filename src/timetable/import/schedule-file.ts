@@ -81,6 +81,8 @@ export const NEEDS_BOOKING = 4;
 export interface ScheduleCalls {
   /** Index in `stops`. */
   stop: Int32Array;
+  /** The file's `stop_sequence`. */
+  sequence: Uint16Array;
   /** Seconds since the start of the service day. */
   arrival: Int32Array;
   departure: Int32Array;

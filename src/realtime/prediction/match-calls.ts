@@ -1,0 +1,154 @@
+import { NONE, STOP } from '../feed/packed-feed.ts';
+import type { PlannedRuns } from './planned-runs.ts';
+import type { RunColumns } from './run-columns.ts';
+
+/** Planned times of feeds and files differ by less. */
+const SAME_TIME_SECONDS = 60;
+
+/** The stop updates of a trip, by their rows in the feed. */
+export interface Updates {
+  rows: Int32Array;
+  first: number;
+  count: number;
+  /** The number of the text of a stop identifier as the index of the stop; -1 if the timetable lacks it. */
+  stopOf(text: number): number;
+  /** The header, in seconds since 1970. */
+  base: number;
+}
+
+/** The result for each update: the index of its call, or one of these. */
+export const UNMATCHED = -1;
+/** There is no such call in the run, and the timetable lacks the stop. */
+export const UNKNOWN_STOP = -2;
+
+/**
+ * Finds the call of each update: by its sequence number if the stop is the same or of the same station; else by its stop, in the
+ * order of the run; else a call moved to another stop, by its planned time or as the only one of the station. Feeds drop the stops
+ * that a vehicle has passed, so updates are matched from the last to the first. Writes to `calls`, one entry for each update.
+ */
+export function matchCalls(
+  columns: RunColumns,
+  updates: Updates,
+  runs: Pick<PlannedRuns, 'isSameStation'>,
+  { sequences, isLoop }: { sequences: Uint16Array; isLoop: boolean },
+  calls: Int32Array,
+): void {
+  const { count, stop: stops, update: updateOf } = columns;
+  const { rows, first, count: updateCount, stopOf, base } = updates;
+  let limit = count;
+  let unmatched = 0;
+  for (let index = updateCount - 1; index >= 0; index--) {
+    const row = (first + index) * STOP.words;
+    const text = rows[row + STOP.stopId] as number;
+    const stop = text === NONE ? NONE : stopOf(text);
+    const call = findCall(row, stop);
+    if (call < 0) {
+      calls[index] = stop === -1 ? UNKNOWN_STOP : UNMATCHED;
+      unmatched++;
+      continue;
+    }
+    calls[index] = call;
+    updateOf[call] = first + index;
+    if (call < limit) limit = call;
+  }
+  if (unmatched > 0) matchMoved();
+
+  function findCall(row: number, stop: number): number {
+    const sequence = rows[row + STOP.sequence] as number;
+    if (sequence !== NONE) {
+      let at = Math.min(limit, count) - 1;
+      while (at >= 0 && (sequences[at] as number) > sequence) at--;
+      if (at >= 0 && sequences[at] === sequence && updateOf[at] === -1 && fits(at, stop)) return at;
+    }
+    if (stop < 0) return -1;
+    if (isLoop) return findNearest(row, stop);
+    for (let at = limit - 1; at >= 0; at--) if (stops[at] === stop) return at;
+    // The updates are not in the order of the run.
+    for (let at = limit; at < count; at++) if (stops[at] === stop && updateOf[at] === -1) return at;
+    return -1;
+  }
+
+  function fits(at: number, stop: number): boolean {
+    return stop < 0 || runs.isSameStation(stops[at] as number, stop);
+  }
+
+  /** Of the calls at this stop before the next matched one: the nearest in time if the update has a time, else the last. */
+  function findNearest(row: number, stop: number): number {
+    const planned = plannedTime(rows, row, base);
+    const time = planned === NONE ? givenTime(rows, row, base) : planned;
+    let nearest = -1;
+    let least = Number.POSITIVE_INFINITY;
+    for (let at = limit - 1; at >= 0; at--) {
+      if (stops[at] !== stop || updateOf[at] !== -1) continue;
+      if (time === NONE) return at;
+      const apart = Math.abs(time - (columns.plannedDeparture[at] as number));
+      if (apart < least) [nearest, least] = [at, apart];
+    }
+    return nearest;
+  }
+
+  function matchMoved(): void {
+    let before = -1;
+    for (let index = 0; index < updateCount; index++) {
+      const known = calls[index] as number;
+      if (known >= 0) {
+        before = known;
+        continue;
+      }
+      let end = count;
+      for (let later = index + 1; later < updateCount; later++) {
+        if ((calls[later] as number) >= 0) {
+          end = calls[later] as number;
+          break;
+        }
+      }
+      const call = findMoved(index, before + 1, end);
+      if (call < 0) continue;
+      calls[index] = call;
+      updateOf[call] = first + index;
+      before = call;
+    }
+  }
+
+  /** The call between two others that the vehicle makes at another stop instead. */
+  function findMoved(index: number, from: number, end: number): number {
+    const row = (first + index) * STOP.words;
+    const text = rows[row + STOP.stopId] as number;
+    if (text === NONE) return -1;
+    const stop = stopOf(text);
+    const sequence = rows[row + STOP.sequence] as number;
+    const planned = plannedTime(rows, row, base);
+    let [here, hereCount, elsewhere] = [-1, 0, -1];
+    for (let at = from; at < end; at++) {
+      if (updateOf[at] !== -1) continue;
+      const isPlannedThen =
+        planned !== NONE && Math.abs(planned - (columns.plannedDeparture[at] as number)) <= SAME_TIME_SECONDS;
+      const isHere = stop >= 0 && runs.isSameStation(stops[at] as number, stop);
+      if (isHere && isPlannedThen) return at;
+      if (isHere) [here, hereCount] = [at, hereCount + 1];
+      // A feed that drops passed stops may have dropped this one, and the next can be planned for the same minute.
+      const isSequence = sequence !== NONE && sequences[at] === sequence;
+      if (isSequence || (isPlannedThen && (index > 0 || sequence === 1))) elsewhere = at;
+    }
+    return hereCount === 1 ? here : elsewhere;
+  }
+}
+
+/** The planned time that the feed gives by a time and a delay: of the departure, else of the arrival. */
+export function plannedTime(rows: Int32Array, row: number, base: number): number {
+  const departs = plannedBy(rows, row + STOP.departureDelay, base);
+  return departs === NONE ? plannedBy(rows, row + STOP.arrivalDelay, base) : departs;
+}
+
+/** The delay is at this position, the time in the next. */
+export function plannedBy(rows: Int32Array, at: number, base: number): number {
+  const [delay, seconds] = [rows[at] as number, rows[at + 1] as number];
+  return delay === NONE || seconds === NONE ? NONE : (seconds >>> 0) - base - delay;
+}
+
+export function givenTime(rows: Int32Array, row: number, base: number): number {
+  const seconds = rows[row + STOP.departureSeconds] as number;
+  const other = rows[row + STOP.arrivalSeconds] as number;
+  if (seconds !== NONE) return (seconds >>> 0) - base;
+  return other === NONE ? NONE : (other >>> 0) - base;
+}

@@ -1,0 +1,135 @@
+import { DAY_MS, SECOND_MS } from '../../core/clock.ts';
+import type { FileId } from '../../timetable/schedule-files.ts';
+import { calendarDayAt, serviceDayStart } from '../../timetable/service-day.ts';
+import type { Timetable } from '../../timetable/timetable.ts';
+import type { RunColumns } from './run-columns.ts';
+
+/** Runs of these days around the feed's header are found: a run may begin 34 hours after its service day. */
+const DAYS_AROUND = [-2, -1, 0, 1, 2] as const;
+
+export type PlannedRuns = ReturnType<typeof createPlannedRuns>;
+
+/** The lookups in the timetable that a prediction needs. They are kept from one publication of a feed to the next. */
+export function createPlannedRuns(timetable: Timetable) {
+  const { sections } = timetable;
+  const { patternCalls, callStop, tripPattern, tripStart, tripArrivals, tripDepartures, offsets, stopParent } = sections;
+  const stops = new Map<string, number>();
+  const tripsOf = new Map<string, readonly number[]>();
+  const stations = Int32Array.from(stopParent, (_, stop) => timetable.stationOf(stop));
+  const loops = new Uint8Array(patternCalls.length);
+  const seenIn = new Int32Array(timetable.stopCount).fill(-1);
+  let days: { day: number; start: number }[] = [];
+  let daysAround = Number.NaN;
+
+  function rememberDays(headerAt: number): void {
+    const today = calendarDayAt(headerAt);
+    if (today === daysAround) return;
+    daysAround = today;
+    days = DAYS_AROUND.map((offset) => ({ day: today + offset, start: serviceDayStart(today + offset) / SECOND_MS }));
+  }
+
+  return {
+    timetable,
+
+    /** -1 if the timetable lacks the stop. */
+    stopOf(stopId: string): number {
+      const known = stops.get(stopId);
+      if (known !== undefined) return known;
+      const stop = timetable.findStop(stopId) ?? -1;
+      stops.set(stopId, stop);
+      return stop;
+    },
+
+    tripsOf(tripId: string, files: readonly FileId[]): readonly number[] {
+      const key = `${files[0]} ${tripId}`;
+      const known = tripsOf.get(key);
+      if (known) return known;
+      const trips = timetable.findTrips(tripId, files);
+      tripsOf.set(key, trips);
+      return trips;
+    },
+
+    /** Forgets lookups of earlier feeds if there are too many. */
+    prune(): void {
+      if (tripsOf.size > 50_000) tripsOf.clear();
+      if (stops.size > 100_000) stops.clear();
+    },
+
+    /** Whether two stops are platforms of one station. */
+    isSameStation: (one: number, other: number) => one === other || stations[one] === stations[other],
+
+    /** Whether the pattern calls at a stop more than once. */
+    isLoop(pattern: number): boolean {
+      if (loops[pattern] === 0) {
+        loops[pattern] = 1;
+        for (let call = patternCalls[pattern] as number; call < (patternCalls[pattern + 1] as number); call++) {
+          const stop = callStop[call] as number;
+          if (seenIn[stop] === pattern) loops[pattern] = 2;
+          seenIn[stop] = pattern;
+        }
+      }
+      return loops[pattern] === 2;
+    },
+
+    callCount(trip: number): number {
+      const pattern = tripPattern[trip] as number;
+      return (patternCalls[pattern + 1] as number) - (patternCalls[pattern] as number);
+    },
+
+    /** The beginning of a service day in seconds since 1970. */
+    dayStart(day: number): number {
+      return days.find((one) => one.day === day)?.start ?? serviceDayStart(day) / SECOND_MS;
+    },
+
+    /**
+     * The service day on which the trip runs nearest to a moment in seconds since 1970, and how far it is from that run; null if
+     * it runs on none of the days around the header.
+     */
+    nearestDay(trip: number, moment: number, headerAt: number): { day: number; apart: number } | null {
+      rememberDays(headerAt);
+      const first = tripStart[trip] as number;
+      const last = first + (offsets[(tripArrivals[trip] as number) + this.callCount(trip) - 1] as number);
+      let nearest: { day: number; apart: number } | null = null;
+      for (const { day, start } of days) {
+        const apart = Math.max(0, start + first - moment, moment - start - last);
+        if ((nearest === null || apart < nearest.apart) && timetable.runsOn(trip, day)) nearest = { day, apart };
+      }
+      return nearest;
+    },
+
+    /** Fills the columns with the planned calls of a run. `base` is in seconds since 1970. */
+    fill(columns: RunColumns, trip: number, day: number, base: number): void {
+      const first = patternCalls[tripPattern[trip] as number] as number;
+      const count = this.callCount(trip);
+      const start = this.dayStart(day) - base + (tripStart[trip] as number);
+      const [arrivals, departures] = [tripArrivals[trip] as number, tripDepartures[trip] as number];
+      columns.reset(count);
+      const { stop, plannedStop, position, plannedArrival, plannedDeparture } = columns;
+      for (let at = 0; at < count; at++) {
+        stop[at] = plannedStop[at] = callStop[first + at] as number;
+        position[at] = at;
+        plannedArrival[at] = start + (offsets[arrivals + at] as number);
+        plannedDeparture[at] = start + (offsets[departures + at] as number);
+      }
+    },
+
+    /** The next trip of the vehicle's block on this day that begins after this one has ended, wherever it begins; -1 if none. */
+    nextInBlock(trip: number, day: number): number {
+      const { tripBlock, blockStart, blockTrips } = sections;
+      const block = tripBlock[trip] as number;
+      if (block === 0) return -1;
+      const begins = tripStart[trip] as number;
+      const ends = begins + (offsets[(tripArrivals[trip] as number) + this.callCount(trip) - 1] as number);
+      for (let at = blockStart[block] as number; at < (blockStart[block + 1] as number); at++) {
+        const next = blockTrips[at] as number;
+        const start = tripStart[next] as number;
+        // A run that takes no time must not lead back to itself.
+        if (start >= ends && start > begins && next !== trip && timetable.runsOn(next, day)) return next;
+      }
+      return -1;
+    },
+  };
+}
+
+/** A day in seconds. */
+export const DAY_SECONDS = DAY_MS / SECOND_MS;

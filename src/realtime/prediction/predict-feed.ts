@@ -1,0 +1,496 @@
+import { isEmptyRoute } from '../../timetable/import/passenger-trips.ts';
+import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
+import { toDayNumber } from '../../timetable/service-day.ts';
+import { Feed, TRIP_RELATIONSHIPS, type TripRelationship } from '../feed/feed.ts';
+import { NONE, STOP, TRIP, VEHICLE } from '../feed/packed-feed.ts';
+import { type FeedSourceId, filesOfFeed } from '../polling/feed-source.ts';
+import { type LeftOutOfFeed, packSnapshot, RUN } from '../snapshot.ts';
+import { givenTime, matchCalls, plannedTime, UNKNOWN_STOP, UNMATCHED, type Updates } from './match-calls.ts';
+import type { PlannedRuns } from './planned-runs.ts';
+import { predictRun, type TripFacts } from './predict-run.ts';
+import { CALL, RunColumns, ruleNumber } from './run-columns.ts';
+import { RunList } from './run-list.ts';
+
+/** An update belongs to a run that is planned at most this far from its times. */
+const HALF_A_DAY_SECONDS = 12 * 3600;
+/** How far the time of an added call may be from the header. */
+const MAX_APART_SECONDS = 2 * 86_400;
+const MAX_EXAMPLES = 10;
+/** GTFS-realtime: 0 INCOMING_AT, 1 STOPPED_AT, 2 IN_TRANSIT_TO, the default. */
+const STOPPED_AT = 1;
+/** A vehicle that has reported earlier than this before the feed may have moved on. */
+const MAX_REPORT_AGE_SECONDS = 120;
+/** The next runs of a vehicle that are later because it is late. */
+const MAX_NEXT_RUNS = 20;
+
+/** Trips whose calls come from the feed. */
+const LISTS_CALLS: ReadonlySet<TripRelationship> = new Set([
+  'ADDED',
+  'UNSCHEDULED',
+  'NEW',
+  'DUPLICATED',
+  'REPLACEMENT',
+]);
+
+interface Trip {
+  /** Its row in the feed. */
+  row: number;
+  id: string;
+  relationship: TripRelationship;
+  updates: Updates;
+}
+
+/**
+ * Predicts all runs of a feed. `positions` is the newest feed of vehicle positions of the same vehicles, or null. Pure: the same
+ * feed and timetable give the same snapshot.
+ */
+export function predictFeed(
+  runs: PlannedRuns,
+  { source, feed, positions = null }: { source: FeedSourceId; feed: Feed; positions?: Feed | null },
+): SharedArrayBuffer {
+  const { timetable } = runs;
+  const { sections } = timetable;
+  const files = filesOfFeed(source);
+  const base = Math.floor(feed.headerAt / 1000);
+  const columns = new RunColumns();
+  const calls = new Int32Array(512);
+  const list = new RunList();
+  const leftOut: LeftOutOfFeed = {};
+  const stopOfText = new Int32Array(feed.textCount).fill(NONE);
+  const vehicles = positions ? indexVehicles(positions) : null;
+  let [compared, found] = [0, 0];
+
+  function leaveOut(reason: string, example: string): void {
+    leftOut[reason] ??= { count: 0, examples: [] };
+    const { examples } = leftOut[reason];
+    leftOut[reason].count++;
+    if (examples.length < MAX_EXAMPLES) examples.push(example);
+  }
+
+  function stopOf(text: number): number {
+    let stop = stopOfText[text] ?? -1;
+    if (stop === NONE) {
+      stop = runs.stopOf(feed.textOf(text) ?? '');
+      stopOfText[text] = stop;
+    }
+    return stop;
+  }
+
+  for (let row = 0; row < feed.trips.length; row += TRIP.words) {
+    const relationship = TRIP_RELATIONSHIPS[Math.max(0, feed.trips[row + TRIP.relationship] as number)] ?? 'UNKNOWN';
+    const id = feed.textOf(feed.trips[row + TRIP.tripId]) ?? '';
+    const { first, count } = feed.updatesOf(row);
+    const updates: Updates = { rows: feed.stops, first, count, stopOf, base };
+    predictTrip({ row, id, relationship, updates });
+  }
+  addNextRuns();
+  return pack();
+
+  function predictTrip(trip: Trip): void {
+    const { relationship, id, row } = trip;
+    if (relationship === 'UNKNOWN') return leaveOut('unknown relationship', id);
+    const trips = runs.tripsOf(id, files);
+    const isTimetabled = !LISTS_CALLS.has(relationship);
+    if (isTimetabled && !isEmptyRoute(feed.textOf(feed.trips[row + TRIP.routeId]))) {
+      compared++;
+      if (trips.length > 0) found++;
+      else leaveOut('trip not in the timetable', id);
+    }
+    if (relationship === 'DUPLICATED') return predictDuplicate(trip, trips);
+    if (trips.length === 0) {
+      // A replaced run that the timetable lacks is a train without passengers, or also in the feed of TrainLink.
+      if (!isTimetabled && relationship !== 'REPLACEMENT') predictAdded(trip, id);
+      return;
+    }
+    if (relationship === 'NEW') return leaveOut('new trip with the identifier of a planned one', id);
+    const run = findRun(trip, trips);
+    if (!run) return leaveOut('trip does not run then', id);
+    predictKnown(trip, run);
+  }
+
+  /** The run of a trip that the update is about: on its start date if the times fit, else on the nearest day. */
+  function findRun({ row, updates }: Trip, trips: readonly number[]): { trip: number; day: number } | null {
+    const { trips: rows, headerAt } = feed;
+    const startDate = rows[row + TRIP.startDate] as number;
+    const startTime = rows[row + TRIP.startTimeSeconds] as number;
+    const startDay = startDate === NONE ? null : toDayNumber(String(startDate).padStart(8, '0'));
+    const time = firstTime(updates);
+    const isKnown = time !== NONE;
+    let moment = isKnown ? base + time : base;
+    if (!isKnown && startDay !== null && startTime !== NONE) moment = runs.dayStart(startDay) + startTime;
+    if (startDay !== null) {
+      for (const trip of trips) {
+        if (!timetable.runsOn(trip, startDay)) continue;
+        if (!isKnown || apart(trip, startDay, moment) <= HALF_A_DAY_SECONDS) return { trip, day: startDay };
+      }
+    }
+    let nearest: { trip: number; day: number; apart: number } | null = null;
+    for (const trip of trips) {
+      const day = runs.nearestDay(trip, moment, headerAt);
+      if (day && (!nearest || day.apart < nearest.apart)) nearest = { trip, ...day };
+    }
+    return nearest && nearest.apart <= HALF_A_DAY_SECONDS ? nearest : null;
+  }
+
+  function apart(trip: number, day: number, moment: number): number {
+    const start = runs.dayStart(day) + (sections.tripStart[trip] as number);
+    const last = (sections.tripArrivals[trip] as number) + runs.callCount(trip) - 1;
+    return Math.max(0, start - moment, moment - start - (sections.offsets[last] as number));
+  }
+
+  function predictKnown(trip: Trip, run: { trip: number; day: number }): void {
+    const { row, id, relationship } = trip;
+    const isReplaced = LISTS_CALLS.has(relationship);
+    const isCancelled = relationship === 'CANCELED' || relationship === 'DELETED';
+    const about = { trip: run.trip, day: run.day, like: -1, route: -1, update: row, id };
+    const timestamp = feed.trips[row + TRIP.timestamp] as number;
+    const known = list.find(run.trip, run.day);
+    if (known >= 0) {
+      leaveOut('several updates of one run', id);
+      const other = list.about(known);
+      const wins = other.isCancelled === isCancelled ? timestamp > other.timestamp : other.isCancelled;
+      if (!wins) return;
+      list.drop(known);
+    }
+    runs.fill(columns, run.trip, run.day, base);
+    const pattern = sections.tripPattern[run.trip] as number;
+    const isTrain = isTrainPattern(pattern);
+    if (isTrain) cutToMinutes(columns, base);
+    if (isCancelled) {
+      for (let at = 0; at < columns.count; at++) skipCall(at);
+      list.add({ ...about, flags: RUN.cancelled, timestamp }, columns);
+      return;
+    }
+    const isMerged = matchUpdates(trip, pattern, isReplaced);
+    const vehicle = vehicles?.get(id);
+    const reached = vehicle === undefined ? -1 : findReached(vehicle, pattern);
+    const facts: TripFacts = {
+      isTrain,
+      isReplaced,
+      delay: feed.trips[row + TRIP.delay] as number,
+      continues: isTrain && timetable.nextTrip(run.trip, run.day) !== null,
+      reached: isMerged ? -1 : reached,
+      isStanding: vehicle !== undefined && isStanding(vehicle),
+    };
+    const impossible = predictRun(columns, feed.stops, base, facts);
+    if (impossible > 0) leaveOut('impossible time', id);
+    if (impossible < 0) return;
+    list.add({ ...about, flags: isMerged ? RUN.replaced : 0, timestamp }, columns, (at) => flagsOf(pattern, at), occupancyAt);
+  }
+
+  function isTrainPattern(pattern: number): boolean {
+    return timetable.routeOf(pattern).mode === 'train';
+  }
+
+  /** What riders may do at a call: as planned, and at a call that only the feed has, both. */
+  function flagsOf(pattern: number, at: number): number {
+    if ((columns.stop[at] as number) < 0) return 0;
+    const position = columns.position[at] as number;
+    if (position < 0) return MAY_BOARD | MAY_ALIGHT;
+    return sections.callFlags[(sections.patternCalls[pattern] as number) + position] as number;
+  }
+
+  function occupancyAt(at: number): number {
+    const update = columns.update[at] as number;
+    const occupancy = update < 0 ? NONE : (feed.stops[update * STOP.words + STOP.occupancy] as number);
+    return occupancy < 0 || occupancy > 250 ? 0 : occupancy + 1;
+  }
+
+  function skipCall(at: number): void {
+    columns.arrival[at] = columns.plannedArrival[at] as number;
+    columns.departure[at] = columns.plannedDeparture[at] as number;
+    columns.state[at] = CALL.skipped;
+  }
+
+  /**
+   * Finds the call of each update, and inserts the calls that only the feed has. Returns whether the calls are no longer those of
+   * the trip.
+   */
+  function matchUpdates({ id, updates }: Trip, pattern: number, isReplaced: boolean): boolean {
+    const { patternCalls, callSequence } = sections;
+    const sequences = callSequence.subarray(patternCalls[pattern], patternCalls[pattern + 1]);
+    matchCalls(columns, updates, runs, { sequences, isLoop: runs.isLoop(pattern) }, calls);
+    let inserted = 0;
+    for (let index = 0; index < updates.count; index++) {
+      const call = calls[index] as number;
+      const row = (updates.first + index) * STOP.words;
+      if (call >= 0) moveCall(call, row);
+      else if (call === UNKNOWN_STOP) leaveOut('stop not in the timetable', `${id} ${stopIdAt(row)}`);
+      else if (isExtraCall(row)) inserted++;
+      else leaveOut('update of no call', `${id} ${stopIdAt(row)}`);
+    }
+    if (inserted > 0) insertCalls(updates, inserted);
+    if (isReplaced) for (let at = 0; at < columns.count; at++) if (columns.update[at] === -1) leaveOutCall(at);
+    return inserted > 0;
+  }
+
+  function stopIdAt(row: number): string {
+    const sequence = feed.stops[row + STOP.sequence] as number;
+    return feed.textOf(feed.stops[row + STOP.stopId]) ?? (sequence === NONE ? '' : `#${sequence}`);
+  }
+
+  /** The stop of a call today: another platform of the station, or another stop. */
+  function moveCall(call: number, row: number): void {
+    const assigned = feed.stops[row + STOP.assignedStopId] as number;
+    const text = assigned === NONE ? (feed.stops[row + STOP.stopId] as number) : assigned;
+    const stop = text === NONE ? -1 : stopOf(text);
+    // A station as a whole is no other platform.
+    if (stop >= 0 && stop !== sections.stopParent[columns.stop[call] as number]) columns.stop[call] = stop;
+  }
+
+  function isExtraCall(row: number): boolean {
+    const relationship = feed.stops[row + STOP.relationship] as number;
+    const time = givenTime(feed.stops, row, base);
+    return relationship <= 0 && time !== NONE && Math.abs(time) <= MAX_APART_SECONDS;
+  }
+
+  /** Inserts the calls that only the feed has, each behind the call of the update before it. */
+  function insertCalls({ first, count }: Updates, inserted: number): void {
+    const { stop, plannedArrival, plannedDeparture, update, count: before } = columns;
+    const old = {
+      stop: stop.slice(0, before),
+      plannedStop: columns.plannedStop.slice(0, before),
+      plannedArrival: plannedArrival.slice(0, before),
+      plannedDeparture: plannedDeparture.slice(0, before),
+      update: update.slice(0, before),
+    };
+    const behind: number[][] = [];
+    let last = -1;
+    const next = calls.subarray(0, count).findIndex((call) => call >= 0);
+    for (let index = 0; index < count; index++) {
+      const call = calls[index] as number;
+      if (call >= 0) last = call;
+      const row = (first + index) * STOP.words;
+      if (call !== UNMATCHED || !isExtraCall(row)) continue;
+      // A call before all others that are known: behind those that the vehicle has left.
+      const at = last < 0 && next >= 0 ? (calls[next] as number) - 1 : last;
+      behind[at + 1] ??= [];
+      behind[at + 1]?.push(first + index);
+    }
+    columns.reset(before + inserted);
+    let to = 0;
+    for (let at = 0; at <= before; at++) {
+      for (const extra of behind[at] ?? []) {
+        const row = extra * STOP.words;
+        const planned = plannedTime(feed.stops, row, base);
+        const time = givenTime(feed.stops, row, base);
+        columns.stop[to] = stopOf(feed.stops[row + STOP.stopId] as number);
+        columns.plannedStop[to] = columns.stop[to] as number;
+        columns.position[to] = -1;
+        columns.plannedDeparture[to] = planned === NONE ? time : planned;
+        columns.plannedArrival[to] = columns.plannedDeparture[to] as number;
+        columns.update[to++] = extra;
+      }
+      if (at === before) break;
+      columns.stop[to] = old.stop[at] as number;
+      columns.plannedStop[to] = old.plannedStop[at] as number;
+      columns.position[to] = at;
+      columns.plannedArrival[to] = old.plannedArrival[at] as number;
+      columns.plannedDeparture[to] = old.plannedDeparture[at] as number;
+      columns.update[to++] = old.update[at] as number;
+    }
+  }
+
+  /** A replaced run does not make the planned calls that the feed leaves out; those before its first one may have been left. */
+  function leaveOutCall(at: number): void {
+    let first = 0;
+    while (first < columns.count && columns.update[first] === -1) first++;
+    const isLeft = at < first && (columns.plannedDeparture[at] as number) <= 0;
+    columns.state[at] = isLeft ? CALL.left : CALL.skipped;
+  }
+
+  /** A second vehicle on a planned trip, at another time. */
+  function predictDuplicate(trip: Trip, trips: readonly number[]): void {
+    const { trips: rows } = feed;
+    const id = feed.textOf(rows[trip.row + TRIP.newTripId]);
+    const [like] = trips;
+    if (id === null || like === undefined) return leaveOut('copy of no trip', trip.id);
+    const date = rows[trip.row + TRIP.newStartDate] as number;
+    const time = rows[trip.row + TRIP.newStartTimeSeconds] as number;
+    const run = findRun(trip, trips);
+    const day = (date === NONE ? null : toDayNumber(String(date).padStart(8, '0'))) ?? run?.day;
+    if (day === undefined) return leaveOut('trip does not run then', trip.id);
+    runs.fill(columns, like, day, base);
+    const later = time === NONE ? 0 : time - (sections.tripStart[like] as number);
+    for (let at = 0; at < columns.count; at++) {
+      columns.plannedArrival[at] = (columns.plannedArrival[at] as number) + later;
+      columns.plannedDeparture[at] = (columns.plannedDeparture[at] as number) + later;
+    }
+    addLike(trip, { id, like, day });
+  }
+
+  /** A run that only the feed has. Its identifier may be that of a planned trip with a suffix. */
+  function predictAdded(trip: Trip, id: string): void {
+    const [like] = runs.tripsOf(id.replace(/_[^_]*$/, ''), files);
+    const run = like === undefined ? null : findRun(trip, [like]);
+    if (like !== undefined && run) {
+      runs.fill(columns, like, run.day, base);
+      return addLike(trip, { id, like, day: run.day });
+    }
+    const route = timetable.findRouteIndex(feed.textOf(feed.trips[trip.row + TRIP.routeId]), files);
+    if (route === null) return leaveOut('added trip without a known route', id);
+    columns.reset(0);
+    calls.fill(UNMATCHED, 0, trip.updates.count);
+    addFromFeed(trip, { id, like: -1, route, isTrain: timetable.routeAt(route).mode === 'train' });
+  }
+
+  function addLike(trip: Trip, { id, like }: { id: string; like: number; day: number }): void {
+    const pattern = sections.tripPattern[like] as number;
+    const { patternCalls, callSequence } = sections;
+    const sequences = callSequence.subarray(patternCalls[pattern], patternCalls[pattern + 1]);
+    matchCalls(columns, trip.updates, runs, { sequences, isLoop: runs.isLoop(pattern) }, calls);
+    addFromFeed(trip, { id, like, route: sections.patternRoute[pattern] as number, isTrain: isTrainPattern(pattern) });
+  }
+
+  /** Makes the run of the calls in the feed, with planned times from `columns` where they are known. */
+  function addFromFeed(
+    trip: Trip,
+    { id, like, route, isTrain }: { id: string; like: number; route: number; isTrain: boolean },
+  ): void {
+    const { first, count } = trip.updates;
+    const plannedCalls = Array.from({ length: columns.count }, (_, at) => ({
+      stop: columns.stop[at] as number,
+      arrives: columns.plannedArrival[at] as number,
+      departs: columns.plannedDeparture[at] as number,
+    }));
+    const listed: { stop: number; arrives: number; departs: number; update: number; position: number }[] = [];
+    for (let index = 0; index < count; index++) {
+      const row = (first + index) * STOP.words;
+      const text = feed.stops[row + STOP.stopId] as number;
+      const known = (calls[index] as number) < 0 ? undefined : plannedCalls[calls[index] as number];
+      const stop = text === NONE ? (known?.stop ?? -1) : stopOf(text);
+      const time = givenTime(feed.stops, row, base);
+      const isTimed = time !== NONE && Math.abs(time) <= MAX_APART_SECONDS;
+      if (stop < 0) {
+        leaveOut('stop not in the timetable', `${id} ${stopIdAt(row)}`);
+        continue;
+      }
+      if (!isTimed && !known) continue;
+      const byFeed = plannedTime(feed.stops, row, base);
+      const departs = known?.departs ?? (byFeed === NONE ? time : byFeed);
+      const position = known ? (calls[index] as number) : -1;
+      listed.push({ stop, arrives: known?.arrives ?? departs, departs, update: first + index, position });
+    }
+    // A copy without calls of its own runs as the trip does, at its other time.
+    const ofRun =
+      count === 0
+        ? plannedCalls.map((call, position) => ({ ...call, update: -1, position }))
+        : listed;
+    if (ofRun.length < 2) return leaveOut('added trip with fewer than two calls', id);
+    columns.reset(ofRun.length);
+    for (const [at, call] of ofRun.entries()) {
+      columns.stop[at] = columns.plannedStop[at] = call.stop;
+      columns.position[at] = call.position;
+      columns.plannedArrival[at] = call.arrives;
+      columns.plannedDeparture[at] = call.departs;
+      columns.update[at] = call.update;
+    }
+    const facts: TripFacts = {
+      isTrain: false,
+      isReplaced: true,
+      delay: feed.trips[trip.row + TRIP.delay] as number,
+      continues: false,
+      reached: -1,
+      isStanding: false,
+    };
+    if (isTrain) cutToMinutes(columns, base);
+    if (predictRun(columns, feed.stops, base, { ...facts, isTrain }) < 0) {
+      for (let at = 0; at < columns.count; at++) {
+        columns.arrival[at] = columns.plannedArrival[at] as number;
+        columns.departure[at] = columns.plannedDeparture[at] as number;
+      }
+    }
+    const about = { trip: -1, day: 0, like, route, update: trip.row, id, flags: RUN.replaced, timestamp: NONE };
+    list.add(about, columns, (at) => ((columns.stop[at] as number) < 0 ? 0 : MAY_BOARD | MAY_ALIGHT), occupancyAt);
+  }
+
+  /** A vehicle that arrives late begins its next run late, unless that run has an update of its own. */
+  function addNextRuns(): void {
+    const late = ruleNumber('next run of the vehicle');
+    for (let run = 0, count = list.length; run < count; run++) {
+      let { trip, day } = list.about(run);
+      if (trip < 0 || list.isDropped(run) || (sections.tripBlock[trip] as number) === 0) continue;
+      let ends = list.lastArrival(run);
+      for (let chained = 0; ends !== NONE && chained < MAX_NEXT_RUNS; chained++) {
+        const next = runs.nextInBlock(trip, day);
+        if (next < 0 || list.find(next, day) >= 0) break;
+        runs.fill(columns, next, day, base);
+        const pattern = sections.tripPattern[next] as number;
+        if (isTrainPattern(pattern)) cutToMinutes(columns, base);
+        const delay = ends - (columns.plannedDeparture[0] as number);
+        if (delay <= 0) break;
+        for (let at = 0; at < columns.count; at++) {
+          columns.arrival[at] = (columns.plannedArrival[at] as number) + delay;
+          columns.departure[at] = (columns.plannedDeparture[at] as number) + delay;
+          columns.state[at] = CALL.live;
+          columns.rule[at] = late;
+        }
+        const about = { trip: next, day, like: -1, route: -1, update: -1, id: '', flags: 0, timestamp: NONE };
+        list.add(about, columns, (at) => flagsOf(pattern, at));
+        ends = columns.arrival[columns.count - 1] as number;
+        [trip, day] = [next, day];
+      }
+    }
+  }
+
+  function pack(): SharedArrayBuffer {
+    const { numbers, addedIds } = list.finish(feed);
+    const about = { source, base, timetable: identityOf(timetable), addedIds, compared, found, leftOut };
+    return packSnapshot(about, numbers);
+  }
+
+  /** The first call that the vehicle has reached or goes to, as its position in the trip; -1 if unknown. */
+  function findReached(row: number, pattern: number): number {
+    const { vehicles } = positions as Feed;
+    const { patternCalls, callSequence, callStop } = sections;
+    const first = patternCalls[pattern] as number;
+    const sequence = vehicles[row + VEHICLE.sequence] as number;
+    const text = (positions as Feed).textOf(vehicles[row + VEHICLE.stopId]);
+    const stop = text === null ? -1 : runs.stopOf(text);
+    for (let call = first; call < (patternCalls[pattern + 1] as number); call++) {
+      const isHere = sequence === NONE ? callStop[call] === stop : callSequence[call] === sequence;
+      if (isHere) return call - first;
+    }
+    return -1;
+  }
+
+  function isStanding(row: number): boolean {
+    const { vehicles } = positions as Feed;
+    const reported = (vehicles[row + VEHICLE.reportedSeconds] as number) >>> 0;
+    return vehicles[row + VEHICLE.status] === STOPPED_AT && Math.abs(base - reported) <= MAX_REPORT_AGE_SECONDS;
+  }
+}
+
+/** The timetable that a snapshot belongs to. */
+export function identityOf({ importedAt, tripCount, stopCount }: PlannedRuns['timetable']): number[] {
+  return [importedAt, tripCount, stopCount];
+}
+
+function indexVehicles(positions: Feed): Map<string, number> {
+  const rows = new Map<string, number>();
+  for (let row = 0; row < positions.vehicles.length; row += VEHICLE.words) {
+    const id = positions.textOf(positions.vehicles[row + VEHICLE.tripId]);
+    if (id !== null) rows.set(id, row);
+  }
+  return rows;
+}
+
+/** The first time that the updates give, planned if they give that; `NONE` without any. */
+function firstTime({ rows, first, count, base }: Updates): number {
+  for (let row = first * STOP.words; row < (first + count) * STOP.words; row += STOP.words) {
+    const planned = plannedTime(rows, row, base);
+    const time = planned === NONE ? givenTime(rows, row, base) : planned;
+    if (time !== NONE) return time;
+  }
+  return NONE;
+}
+
+/** The trip planner adds the delay of a train to its planned minute. */
+function cutToMinutes({ count, plannedArrival, plannedDeparture }: RunColumns, base: number): void {
+  for (const column of [plannedArrival, plannedDeparture]) {
+    for (let at = 0; at < count; at++) {
+      const seconds = base + (column[at] as number);
+      column[at] = seconds - (seconds % 60) - base;
+    }
+  }
+}

@@ -1,0 +1,249 @@
+import { NONE, STOP } from '../feed/packed-feed.ts';
+import { plannedBy } from './match-calls.ts';
+import { CALL, type RunColumns, ruleNumber } from './run-columns.ts';
+
+/*
+ * The times of one run from its planned calls and its matched stop updates. One pass back finds how late each call can be, one
+ * pass forward gives the times. Every rule has a row in README.md.
+ */
+
+const MAX_LATE_SECONDS = 12 * 3600;
+const MAX_EARLY_SECONDS = 30 * 60;
+/** A vehicle may begin its run early, by at most this. */
+const MAX_BEFORE_START_SECONDS = 15 * 60;
+/** Planned times of the feed and of the timetable belong to one version if they differ by at most this. */
+const SAME_TIMETABLE_SECONDS = 60;
+/** Without an own time, a ride takes at least this share of its planned time. */
+const LEAST_SHARE = 1 / 3;
+const SCHEDULED = 0;
+const SKIPPED = 1;
+const NO_DATA = 2;
+const FAR = 2 ** 30;
+
+export interface TripFacts {
+  /** Trains: planned time plus delay comes before the time in the feed, as in the trip planner. Planned times count in minutes. */
+  isTrain: boolean;
+  /** The feed lists all calls, and its times may be far from the planned ones. */
+  isReplaced: boolean;
+  /** The delay of the whole trip in seconds, or `NONE`. */
+  delay: number;
+  /** Whether the vehicle goes on as another run after its last call. */
+  continues: boolean;
+  /** The last call that the vehicle has reached, by its position report; -1 if unknown. */
+  reached: number;
+  /** Whether it stands there. */
+  isStanding: boolean;
+}
+
+const [TIME, DELAY, BEFORE, TRIP_DELAY, NOT_YET, BEFORE_FIRST, ORDER, STANDING] = [
+  ruleNumber('time of the feed'),
+  ruleNumber('delay of the feed'),
+  ruleNumber('delay before'),
+  ruleNumber('delay of the trip'),
+  ruleNumber('cannot be there yet'),
+  ruleNumber('before the first update'),
+  ruleNumber('order'),
+  ruleNumber('standing'),
+] as const;
+
+/** How late a call can be because of the calls after it, as `limit + planned / 3`; reused. */
+let limits = new Float64Array(64);
+
+/**
+ * Fills arrival, departure, state and rule of the columns. Returns the number of updates with an impossible time, or -1 if the
+ * trip says nothing about its run.
+ */
+export function predictRun(columns: RunColumns, rows: Int32Array, base: number, facts: TripFacts): number {
+  const { count } = columns;
+  const impossible = readEstimates(columns, rows, base, facts);
+  const first = firstListed(columns);
+  if (first < 0 && facts.delay === NONE) return -1;
+  if (limits.length < count) limits = new Float64Array(count * 2);
+  stand(columns, first, facts);
+  passBack(columns);
+  passForward(columns, first, facts);
+  markEnds(columns, facts);
+  return impossible;
+}
+
+/** The time of each call that has an update of its own. */
+function readEstimates(columns: RunColumns, rows: Int32Array, base: number, facts: TripFacts): number {
+  const { count, plannedArrival, plannedDeparture, arrival, departure, state, rule, update } = columns;
+  let impossible = 0;
+  let startsAt = (plannedDeparture[0] as number) - MAX_BEFORE_START_SECONDS;
+  for (let at = 0; at < count; at++) {
+    if ((update[at] as number) < 0) continue;
+    const row = (update[at] as number) * STOP.words;
+    const relationship = rows[row + STOP.relationship] as number;
+    if (relationship === SKIPPED) {
+      state[at] = CALL.skipped | CALL.listed;
+      continue;
+    }
+    if (relationship === NO_DATA) {
+      state[at] = CALL.noData | CALL.listed;
+      continue;
+    }
+    if (relationship !== NONE && relationship !== SCHEDULED) continue;
+    const [planned, plannedArrives] = [plannedDeparture[at] as number, plannedArrival[at] as number];
+    let departs = estimate(rows, row + STOP.departureDelay, base, planned, facts);
+    let arrives = estimate(rows, row + STOP.arrivalDelay, base, plannedArrives, facts);
+    if (departs === NONE && arrives === NONE) continue;
+    if (departs === NONE) departs = Math.max(arrives, planned);
+    else if (arrives === NONE) arrives = Math.min(departs, plannedArrives + departs - planned);
+    const off = departs - planned;
+    const isWithin = facts.isReplaced
+      ? Math.abs(off) <= 2 * 86_400
+      : off <= MAX_LATE_SECONDS && off >= -MAX_EARLY_SECONDS && departs >= startsAt;
+    if (!isWithin) {
+      impossible++;
+      continue;
+    }
+    if (Math.abs(arrives - plannedArrives - off) > MAX_LATE_SECONDS) arrives = Math.min(departs, plannedArrives + off);
+    if (at === 0) startsAt = Math.min(startsAt, departs);
+    arrival[at] = arrives;
+    departure[at] = departs;
+    state[at] = CALL.live | CALL.own | CALL.listed;
+    rule[at] = isTime(rows, row) ? TIME : DELAY;
+  }
+  return impossible;
+}
+
+function isTime(rows: Int32Array, row: number): boolean {
+  return rows[row + STOP.departureSeconds] !== NONE || rows[row + STOP.arrivalSeconds] !== NONE;
+}
+
+/** The time of one end of a call, relative to the header; `NONE` without one. The delay is at `at`, the time in the next word. */
+function estimate(rows: Int32Array, at: number, base: number, planned: number, { isTrain }: TripFacts): number {
+  const [delay, seconds] = [rows[at] as number, rows[at + 1] as number];
+  const time = seconds === NONE ? NONE : (seconds >>> 0) - base;
+  if (delay === NONE) return time;
+  const byFeed = plannedBy(rows, at, base);
+  const isSameTimetable = byFeed === NONE || Math.abs(byFeed - planned) <= SAME_TIMETABLE_SECONDS;
+  return time === NONE || (isTrain && isSameTimetable) ? planned + delay : time;
+}
+
+function firstListed({ count, state }: RunColumns): number {
+  for (let at = 0; at < count; at++) if ((state[at] as number) & CALL.listed) return at;
+  return -1;
+}
+
+/** A vehicle that stands at a stop whose update is still in the feed has not left it. */
+function stand({ arrival, departure, state, rule }: RunColumns, first: number, { reached, isStanding }: TripFacts) {
+  if (!isStanding || first < 0 || reached < first || (state[reached] as number) & CALL.skipped) return;
+  if (((state[reached] as number) & CALL.listed) === 0 || (departure[reached] as number) >= 0) return;
+  if (departure[reached] === NONE) arrival[reached] = 0;
+  departure[reached] = 0;
+  state[reached] = (state[reached] as number) | CALL.live | CALL.own;
+  rule[reached] = STANDING;
+}
+
+/** No later call with an own time is reached in less than a third of the planned time. */
+function passBack({ count, plannedArrival, arrival, state }: RunColumns): void {
+  let limit = FAR;
+  for (let at = count - 1; at >= 0; at--) {
+    limits[at] = limit;
+    if ((state[at] as number) & CALL.own) {
+      limit = Math.min(limit, (arrival[at] as number) - (plannedArrival[at] as number) * LEAST_SHARE);
+    }
+  }
+}
+
+function passForward(columns: RunColumns, first: number, facts: TripFacts): void {
+  const { count, plannedArrival, plannedDeparture, arrival, departure, state, rule } = columns;
+  const isBegun = hasBegun(columns, first, facts);
+  let delay = facts.delay;
+  let delayRule = TRIP_DELAY;
+  /** The same for the calls before: `reach + planned / 3` is the soonest arrival. */
+  let [reach, reachOfDerived] = [-FAR, -FAR];
+  let latest = -FAR;
+  for (let at = 0; at < count; at++) {
+    const flags = state[at] as number;
+    const [planned, plannedArrives] = [plannedDeparture[at] as number, plannedArrival[at] as number];
+    if (flags & CALL.own) {
+      const own = departure[at] as number;
+      const soonest = Math.max(latest, Math.ceil(reachOfDerived + plannedArrives * LEAST_SHARE));
+      const arrives = Math.max(arrival[at] as number, soonest);
+      const departs = Math.max(own, arrives);
+      if (departs !== own) rule[at] = ORDER;
+      arrival[at] = arrives;
+      departure[at] = latest = departs;
+      reach = Math.max(reach, departs - planned * LEAST_SHARE);
+      // The delay as the feed has it: what follows is not later because two of its times are out of order.
+      delay = own - planned;
+      delayRule = BEFORE;
+      continue;
+    }
+    if (flags & CALL.noData) delay = NONE;
+    const stands = planned - plannedArrives;
+    let arrives = plannedArrives;
+    let isLive = false;
+    if (at < first) {
+      if (isBegun) state[at] = flags & CALL.skipped ? flags : flags | CALL.left;
+      else [arrives, isLive] = beforeFirst(columns, at, first);
+      if (isLive) rule[at] = BEFORE_FIRST;
+    } else if (delay !== NONE) {
+      arrives = plannedArrives + delay;
+      isLive = true;
+      rule[at] = delayRule;
+    }
+    const soonest = Math.max(latest, Math.ceil(reach + plannedArrives * LEAST_SHARE));
+    if (arrives < soonest) {
+      // After a stop without data the vehicle keeps its planned running times from the last known one.
+      arrives = delay === NONE && at > first ? Math.max(soonest, sinceLast(columns, at, latest)) : soonest;
+      if (!isLive) rule[at] = NOT_YET;
+      isLive = true;
+    }
+    let departs = arrives + stands;
+    const limit = Math.floor((limits[at] as number) + planned * LEAST_SHARE);
+    if (departs > limit && limit < FAR / 2) {
+      departs = Math.max(Math.min(departs, limit), soonest);
+      arrives = Math.min(arrives, departs);
+      rule[at] = ORDER;
+      isLive = true;
+    }
+    const isShown = (flags & CALL.skipped) === 0 && ((state[at] as number) & CALL.left) === 0;
+    if (isLive && isShown) state[at] = (state[at] as number) | CALL.live;
+    else rule[at] = 0;
+    arrival[at] = arrives;
+    departure[at] = latest = departs;
+    const own = departs - planned * LEAST_SHARE;
+    reach = Math.max(reach, own);
+    if (isShown) reachOfDerived = Math.max(reachOfDerived, own);
+  }
+}
+
+/** The arrival if the vehicle keeps its planned running time from the call before. */
+function sinceLast({ plannedArrival, plannedDeparture }: RunColumns, at: number, latest: number): number {
+  return latest + (plannedArrival[at] as number) - (plannedDeparture[at - 1] as number);
+}
+
+/**
+ * Calls before the first listed one have been left. Only a run that is planned to begin later, and of which the feed lists one
+ * of the first two calls, may not have begun.
+ */
+function hasBegun({ plannedDeparture }: RunColumns, first: number, { reached, isReplaced }: TripFacts): boolean {
+  return first > 1 || isReplaced || reached > 0 || (plannedDeparture[0] as number) <= 0;
+}
+
+/** The arrival at the first call of a run that has not begun: as planned, or late enough for the first listed call. */
+function beforeFirst(columns: RunColumns, at: number, first: number): [arrives: number, isLive: boolean] {
+  const { plannedArrival, plannedDeparture, arrival, state } = columns;
+  const planned = plannedArrival[at] as number;
+  if (((state[first] as number) & CALL.own) === 0) return [planned, false];
+  const running = (plannedArrival[first] as number) - (plannedDeparture[at] as number);
+  const late = (arrival[first] as number) - running - (plannedDeparture[at] as number);
+  return late > 0 ? [planned + late, true] : [planned, false];
+}
+
+/**
+ * If the vehicle skips all further stops, it ends at the last one before, unless it goes on as another run. If it skips all stops
+ * before, it begins at the first one after them.
+ */
+function markEnds({ count, state }: RunColumns, { continues }: TripFacts): void {
+  let last = count - 1;
+  while (last >= 0 && (state[last] as number) & CALL.skipped) last--;
+  if (last >= 0 && last < count - 1 && !continues) state[last] = (state[last] as number) | CALL.end;
+  let first = 0;
+  while (first < count && (state[first] as number) & CALL.skipped) first++;
+  if (first > 0 && first < count) state[first] = (state[first] as number) | CALL.start;
+}

@@ -1,0 +1,80 @@
+import { NONE } from '../feed/packed-feed.ts';
+
+/** Bits of the state of a call. */
+export const CALL = {
+  /** Its times are live: from the feed, or derived from times in the feed. */
+  live: 1,
+  /** The feed has a time or delay for this call itself. */
+  own: 2,
+  /** The vehicle does not stop there. */
+  skipped: 4,
+  /** The vehicle has left. */
+  left: 8,
+  /** The run ends there early. */
+  end: 16,
+  /** The feed has the call, with or without times. */
+  listed: 32,
+  /** The feed has nothing to say about the call (NO_DATA). */
+  noData: 64,
+  /** The run begins there, later than planned. */
+  start: 128,
+} as const;
+
+/** The rules that give a call its times, as they are named in README.md. The index is stored. */
+export const RULES = [
+  'planned',
+  'time of the feed',
+  'delay of the feed',
+  'delay before',
+  'delay of the trip',
+  'cannot be there yet',
+  'before the first update',
+  'order',
+  'next run of the vehicle',
+  'standing',
+] as const;
+export type Rule = (typeof RULES)[number];
+
+export const ruleNumber = (rule: Rule) => RULES.indexOf(rule);
+
+/**
+ * The calls of one run, in columns that are reused for all runs. Times are seconds after the header of the feed, `NONE` if there
+ * is none.
+ */
+export class RunColumns {
+  count = 0;
+  /** The stop of the call today, as its index in the timetable; -1 if the timetable lacks it. */
+  stop = new Int32Array(64);
+  /** The stop by the timetable; the same as `stop` for a call that only the feed has. */
+  plannedStop = new Int32Array(64);
+  /** The position in the pattern of the trip; -1 for a call that only the feed has. */
+  position = new Int32Array(64);
+  plannedArrival = new Int32Array(64);
+  plannedDeparture = new Int32Array(64);
+  /** The best times: live, else planned. In order along the run. */
+  arrival = new Int32Array(64);
+  departure = new Int32Array(64);
+  state = new Uint8Array(64);
+  rule = new Uint8Array(64);
+  /** The row of the stop update in the feed; -1 if there is none. */
+  update = new Int32Array(64);
+
+  /** Removes all calls and makes room for `count`. */
+  reset(count: number): void {
+    this.count = count;
+    if (count > this.stop.length) {
+      const length = count * 2;
+      for (const name of ['stop', 'plannedStop', 'position', 'plannedArrival', 'plannedDeparture', 'arrival', 'departure'] as const) {
+        this[name] = new Int32Array(length);
+      }
+      this.update = new Int32Array(length);
+      this.state = new Uint8Array(length);
+      this.rule = new Uint8Array(length);
+    }
+    this.arrival.fill(NONE, 0, count);
+    this.departure.fill(NONE, 0, count);
+    this.state.fill(0, 0, count);
+    this.rule.fill(0, 0, count);
+    this.update.fill(-1, 0, count);
+  }
+}

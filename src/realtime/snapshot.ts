@@ -1,0 +1,227 @@
+import { firstFrom } from '../core/binary-search.ts';
+import type { FeedSourceId } from './polling/feed-source.ts';
+import { CALL, RULES, type Rule } from './prediction/run-columns.ts';
+
+/*
+ * The predicted runs of one publication of a feed: one immutable buffer that the main thread and the search threads open without
+ * copying. Indices of trips, stops and routes are those of one timetable. Times are in seconds after `base`, the header of the
+ * feed.
+ */
+
+const SECTIONS = {
+  /** The runs, by trip and day. Runs of trips that the timetable lacks come last and have no trip (-1). */
+  runTrip: Int32Array,
+  /** The service day. */
+  runDay: Int32Array,
+  /** `RUN` bits. */
+  runFlags: Uint8Array,
+  /** The trip that a run without a trip is like; -1 if there is none. */
+  runLike: Int32Array,
+  /** The route of a run without a trip; -1 otherwise. */
+  runRoute: Int32Array,
+  /** The row of its trip in the feed; -1 for the next run of a vehicle, which has no update. */
+  runUpdate: Int32Array,
+  /** Where the calls of each run begin, with one more entry than there are runs. */
+  firstCall: Int32Array,
+  /** The stop of the call today; -1 if the timetable lacks it. */
+  stop: Int32Array,
+  /** The position of the call in the trip; -1 if it is not planned. */
+  position: Int16Array,
+  plannedArrival: Int32Array,
+  plannedDeparture: Int32Array,
+  /** The best times: live, else planned. In order along a run. */
+  arrival: Int32Array,
+  departure: Int32Array,
+  /** `CALL` bits. */
+  state: Uint8Array,
+  /** The index of the rule in `RULES`. */
+  rule: Uint8Array,
+  /** What riders may do, as in the timetable; 0 where the vehicle does not stop or has left. */
+  flags: Uint8Array,
+  /** The number of GTFS-realtime plus 1; 0 if unknown. */
+  occupancy: Uint8Array,
+  /** The calls at each stop: the stops in order, where their calls begin, and the calls. */
+  visitStop: Int32Array,
+  visitStart: Int32Array,
+  visits: Int32Array,
+  /** The run of each entry of `visits`. */
+  visitRun: Int32Array,
+  /** Calls with loads of carriages, in order, and where their loads begin. A load is as in `occupancy`. */
+  loadCall: Int32Array,
+  loadStart: Int32Array,
+  loads: Uint8Array,
+} as const;
+
+export type SnapshotSections = { [Name in keyof typeof SECTIONS]: InstanceType<(typeof SECTIONS)[Name]> };
+export type SnapshotNumbers = { [Name in keyof typeof SECTIONS]: ArrayLike<number> };
+type Header = SnapshotAbout & { lengths: number[] };
+
+/** Bits of `runFlags`. */
+export const RUN = {
+  cancelled: 1,
+  /** The feed lists the calls; they may differ from those of the trip. */
+  replaced: 2,
+  /** Any call is live. */
+  live: 4,
+} as const;
+
+/** Trips and stop updates of a feed that are not understood, by reason, with the first examples. */
+export type LeftOutOfFeed = Record<string, { count: number; examples: string[] }>;
+
+export interface SnapshotAbout {
+  source: FeedSourceId;
+  /** The header of the feed, in seconds since 1970. */
+  base: number;
+  /** The timetable whose indices the snapshot has: when it was imported, and its size. */
+  timetable: number[];
+  /** The identifiers of the runs without a trip, in order. */
+  addedIds: string[];
+  /** The feed's trips with passengers, and how many of them the timetable has. */
+  compared: number;
+  found: number;
+  leftOut: LeftOutOfFeed;
+}
+
+const HEADER_START = 4;
+const MAX_ADDED_PER_LOOKUP = 8;
+
+export function packSnapshot(about: SnapshotAbout, numbers: SnapshotNumbers): SharedArrayBuffer {
+  const names = Object.keys(SECTIONS) as (keyof typeof SECTIONS)[];
+  const header = Buffer.from(
+    JSON.stringify({ ...about, lengths: names.map((name) => numbers[name].length) } satisfies Header),
+  );
+  const { offsets, total } = place(
+    header.length,
+    names.map((name) => numbers[name].length),
+  );
+  const packed = new SharedArrayBuffer(total);
+  new DataView(packed).setUint32(0, header.length, true);
+  Buffer.from(packed).set(header, HEADER_START);
+  for (const [index, name] of names.entries()) {
+    new SECTIONS[name](packed as ArrayBufferLike as ArrayBuffer, offsets[index]).set(numbers[name]);
+  }
+  return packed;
+}
+
+function place(headerLength: number, lengths: readonly number[]): { offsets: number[]; total: number } {
+  const roundToFour = (bytes: number) => Math.ceil(bytes / 4) * 4;
+  let total = roundToFour(HEADER_START + headerLength);
+  const offsets = Object.values(SECTIONS).map((Section, index) => {
+    const offset = total;
+    total = roundToFour(offset + (lengths[index] ?? 0) * Section.BYTES_PER_ELEMENT);
+    return offset;
+  });
+  return { offsets, total };
+}
+
+/** One publication of a feed, predicted. Opening takes constant time. */
+export class Snapshot {
+  readonly packed: SharedArrayBuffer;
+  readonly about: SnapshotAbout;
+  readonly sections: SnapshotSections;
+  /** Milliseconds since 1970. */
+  readonly headerAt: number;
+  /** The number of runs that the timetable has. */
+  readonly tripCount: number;
+  readonly runCount: number;
+
+  constructor(packed: SharedArrayBuffer) {
+    const length = new DataView(packed).getUint32(0, true);
+    const { lengths, ...about }: Header = JSON.parse(
+      Buffer.from(packed).toString('utf8', HEADER_START, HEADER_START + length),
+    );
+    const { offsets } = place(length, lengths);
+    const views = Object.entries(SECTIONS).map(([name, Section], index) => [
+      name,
+      new Section(packed as ArrayBufferLike as ArrayBuffer, offsets[index], lengths[index]),
+    ]);
+    this.packed = packed;
+    this.about = about;
+    this.sections = Object.fromEntries(views);
+    this.headerAt = about.base * 1000;
+    this.runCount = this.sections.runTrip.length;
+    this.tripCount = this.runCount - about.addedIds.length;
+  }
+
+  get source(): FeedSourceId {
+    return this.about.source;
+  }
+
+  /** The index of the run of a trip on a service day; -1 if the feed says nothing about it. */
+  findRun(trip: number, day: number): number {
+    const { runTrip, runDay } = this.sections;
+    const isFrom = (run: number) =>
+      (runTrip[run] as number) > trip || (runTrip[run] === trip && (runDay[run] as number) >= day);
+    const run = firstFrom(0, this.tripCount, isFrom);
+    return run < this.tripCount && runTrip[run] === trip && runDay[run] === day ? run : -1;
+  }
+
+  /** The runs with this identifier that the timetable lacks. */
+  findAdded(tripId: string): number[] {
+    const { addedIds } = this.about;
+    const first = firstFrom(0, addedIds.length, (at) => (addedIds[at] as string) >= tripId);
+    const runs: number[] = [];
+    for (let at = first; addedIds[at] === tripId && runs.length < MAX_ADDED_PER_LOOKUP; at++) {
+      runs.push(this.tripCount + at);
+    }
+    return runs;
+  }
+
+  /** The identifier of a run that the timetable lacks. */
+  addedId(run: number): string {
+    return this.about.addedIds[run - this.tripCount] as string;
+  }
+
+  /** The entries of `visits` at a stop, as [first, end]. */
+  visitsAt(stop: number): [first: number, end: number] {
+    const { visitStop, visitStart } = this.sections;
+    const at = firstFrom(0, visitStop.length, (index) => (visitStop[index] as number) >= stop);
+    return visitStop[at] === stop ? [visitStart[at] as number, visitStart[at + 1] as number] : [0, 0];
+  }
+
+  /** The calls of a run, as [first, end]. */
+  callsOf(run: number): [first: number, end: number] {
+    const { firstCall } = this.sections;
+    return [firstCall[run] as number, firstCall[run + 1] as number];
+  }
+
+  /** The call at a position of the trip; -1 if the run does not have it. */
+  callAt(run: number, position: number): number {
+    const [first, end] = this.callsOf(run);
+    const { position: positions } = this.sections;
+    if (positions[first + position] === position && first + position < end) return first + position;
+    for (let call = first; call < end; call++) if (positions[call] === position) return call;
+    return -1;
+  }
+
+  isCancelled(run: number): boolean {
+    return ((this.sections.runFlags[run] as number) & RUN.cancelled) !== 0;
+  }
+
+  isLive(call: number): boolean {
+    return ((this.sections.state[call] as number) & CALL.live) !== 0;
+  }
+
+  /** A time of the columns in milliseconds since 1970. */
+  momentOf(seconds: number): number {
+    return this.headerAt + seconds * 1000;
+  }
+
+  ruleOf(call: number): Rule {
+    return RULES[this.sections.rule[call] as number] ?? 'planned';
+  }
+
+  /** The number of GTFS-realtime; null if unknown. */
+  occupancyOf(call: number): number | null {
+    const occupancy = this.sections.occupancy[call] as number;
+    return occupancy === 0 ? null : occupancy - 1;
+  }
+
+  /** The load of each carriage when the vehicle leaves, front to rear; null if the feed has none. */
+  loadsOf(call: number): (number | null)[] | null {
+    const { loadCall, loadStart, loads } = this.sections;
+    const at = firstFrom(0, loadCall.length, (index) => (loadCall[index] as number) >= call);
+    if (loadCall[at] !== call) return null;
+    return Array.from(loads.subarray(loadStart[at], loadStart[at + 1]), (load) => (load === 0 ? null : load - 1));
+  }
+}
