@@ -15,13 +15,6 @@ export class Numbers {
     this.length += numbers.length;
   }
 
-  /** Appends the first `count` numbers of a column. */
-  appendFrom(column: Int32Array | Uint8Array, count: number): void {
-    this.#reserve(count);
-    for (let at = 0; at < count; at++) this.values[this.length + at] = column[at] as number;
-    this.length += count;
-  }
-
   #reserve(count: number): void {
     const needed = this.length + count;
     if (needed <= this.values.length) return;

@@ -21,8 +21,9 @@ const SECTIONS = {
   runRoute: Int32Array,
   /** The row of its trip in the feed; -1 for the next run of a vehicle, which has no update. */
   runUpdate: Int32Array,
-  /** Where the calls of each run begin, with one more entry than there are runs. */
+  /** Where the calls of each run begin, and how many it has. */
   firstCall: Int32Array,
+  callCount: Int32Array,
   /** The stop of the call today; -1 if the timetable lacks it. */
   stop: Int32Array,
   /** The position of the call in the trip; -1 if it is not planned. */
@@ -181,8 +182,9 @@ export class Snapshot {
 
   /** The calls of a run, as [first, end]. */
   callsOf(run: number): [first: number, end: number] {
-    const { firstCall } = this.sections;
-    return [firstCall[run] as number, firstCall[run + 1] as number];
+    const { firstCall, callCount } = this.sections;
+    const first = firstCall[run] as number;
+    return [first, first + (callCount[run] as number)];
   }
 
   /** The call at a position of the trip; -1 if the run does not have it. */

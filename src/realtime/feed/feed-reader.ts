@@ -74,7 +74,9 @@ const MAX_ENTITIES = 20_000;
 const MAX_STOP_UPDATES = 500_000;
 const MAX_IDENTIFIERS = 100_000;
 /** Upstream's identifiers have up to 35 characters. */
-const MAX_TEXT_LENGTH = 100;
+const MAX_TEXT_BYTES = 300;
+const BLANK = 0x20;
+const LINE_FEED = 0x0a;
 const MAX_DELAY_SECONDS = 24 * 3600;
 const MAX_SEQUENCE = 100_000;
 /** The standard has 2 for accessible and 3 for not accessible; upstream's extension has 1 and 2. */
@@ -346,10 +348,17 @@ function toBearing(degrees: number): number {
 
 /** Some of upstream's identifiers end in blanks. One with a line feed is not an identifier. */
 function readIdentifier(pbf: PbfReader, packer: FeedPacker): number {
-  const text = pbf.readString().trim();
-  if (text === '') return NONE;
-  if (text.length > MAX_TEXT_LENGTH || text.includes('\n')) throw malformed;
-  const number = packer.internText(text);
+  const length = pbf.readVarint();
+  let [start, end] = [pbf.pos, pbf.pos + length];
+  pbf.pos = end;
+  const bytes = pbf.buf;
+  if (!(end <= bytes.length)) throw malformed;
+  while (start < end && (bytes[start] as number) <= BLANK) start++;
+  while (start < end && (bytes[end - 1] as number) <= BLANK) end--;
+  if (start === end) return NONE;
+  if (end - start > MAX_TEXT_BYTES) throw malformed;
+  for (let at = start; at < end; at++) if (bytes[at] === LINE_FEED) throw malformed;
+  const number = packer.internText(bytes, start, end);
   if (number >= MAX_IDENTIFIERS) throw new UndecodableFeed(`more than ${MAX_IDENTIFIERS} identifiers`);
   return number;
 }

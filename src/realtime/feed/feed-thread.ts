@@ -1,26 +1,58 @@
 import { parentPort } from 'node:worker_threads';
+import { Timetable } from '../../timetable/timetable.ts';
+import { type FeedId, isPositions, sourceOf } from '../polling/feed-source.ts';
+import { createPlannedRuns, type PlannedRuns } from '../prediction/planned-runs.ts';
+import { predictFeed } from '../prediction/predict-feed.ts';
+import { Feed } from './feed.ts';
 import { readFeed, UndecodableFeed } from './feed-reader.ts';
 
 /*
- * The program of the reading thread (see reading-thread.ts).
+ * The program of the reading thread (see reading-thread.ts). It reads feeds, and predicts their runs by the timetable that it was
+ * given last.
  */
 
-export interface ReadRequest {
-  id: number;
-  bytes: ArrayBuffer;
-}
+export type ReadRequest =
+  | { kind: 'timetable'; packed: SharedArrayBuffer }
+  /** The bytes of a feed, or its packed form. */
+  | { kind: 'read'; id: number; feed: FeedId; bytes: ArrayBuffer }
+  | { kind: 'open'; id: number; feed: FeedId; packed: ArrayBuffer };
 
-export type ReadReply = { id: number } & ({ packed: ArrayBuffer } | { problem: string });
+/** `snapshot` is null for positions, and without a timetable. */
+export type ReadReply = { id: number } & (
+  | { packed: ArrayBuffer; snapshot: SharedArrayBuffer | null }
+  | { problem: string }
+);
 
-parentPort?.on('message', ({ id, bytes }: ReadRequest) => {
+let runs: PlannedRuns | null = null;
+/** The newest positions of each feed's vehicles. */
+const positions = new Map<FeedId, Feed>();
+
+parentPort?.on('message', (request: ReadRequest) => {
+  if (request.kind === 'timetable') {
+    runs = createPlannedRuns(new Timetable(request.packed));
+    return;
+  }
+  const { id, feed } = request;
   try {
-    const packed = readFeed(Buffer.from(bytes));
-    reply({ id, packed }, [packed]);
+    const packed = request.kind === 'read' ? readFeed(Buffer.from(request.bytes)) : request.packed;
+    reply({ id, packed, snapshot: predict(feed, new Feed(packed)) }, [packed]);
   } catch (error) {
     if (!(error instanceof UndecodableFeed)) throw error;
     reply({ id, problem: error.message });
   }
 });
+
+function predict(id: FeedId, feed: Feed): SharedArrayBuffer | null {
+  const source = sourceOf(id);
+  if (isPositions(id)) {
+    // The packed form moves to the main thread.
+    positions.set(source, new Feed(feed.packed.slice(0)));
+    return null;
+  }
+  if (!runs) return null;
+  runs.prune();
+  return predictFeed(runs, { source, feed, positions: positions.get(source) ?? null });
+}
 
 function reply(message: ReadReply, transfer: ArrayBuffer[] = []): void {
   parentPort?.postMessage(message, transfer);

@@ -1,20 +1,30 @@
 import { Worker } from 'node:worker_threads';
+import type { FeedId } from '../polling/feed-source.ts';
+import { Snapshot } from '../snapshot.ts';
+import { Feed } from './feed.ts';
 import { MAX_FEED_BYTES, UndecodableFeed } from './feed-reader.ts';
 import type { ReadReply, ReadRequest } from './feed-thread.ts';
+
+/** A feed that was read, and its predicted runs; null for positions, and without a timetable. */
+export interface ReadFeed {
+  feed: Feed;
+  snapshot: Snapshot | null;
+}
 
 const TIMEOUT_MS = 5000;
 /** The limit of the thread's own heap. */
 const MAX_HEAP_MEGABYTES = 256;
 
 /**
- * Reads feeds in a worker thread, because the feed of all buses takes 80 ms and would block the event loop. The thread starts
- * with the first feed and is reused. Only the timeout of a waiting feed keeps the process alive.
+ * Reads feeds and predicts their runs in a worker thread, because that takes a tenth of a second for the feed of all buses. The
+ * thread starts with the first feed and is reused. Only the timeout of a waiting feed keeps the process alive.
  */
 export class ReadingThread {
   readonly #timeoutMs: number;
   readonly #program: string;
-  readonly #waiting = new Map<number, PromiseWithResolvers<ArrayBuffer> & { timer: NodeJS.Timeout }>();
+  readonly #waiting = new Map<number, PromiseWithResolvers<ReadFeed> & { timer: NodeJS.Timeout }>();
   #worker: Worker | null = null;
+  #timetable: SharedArrayBuffer | null = null;
   #requests = 0;
 
   constructor({ timeoutMs = TIMEOUT_MS, program = './feed-thread.ts' } = {}) {
@@ -22,19 +32,33 @@ export class ReadingThread {
     this.#program = program;
   }
 
-  /** Returns the packed form. Rejects only with `UndecodableFeed`, even if the thread dies or takes too long. */
-  async read(bytes: Uint8Array): Promise<ArrayBuffer> {
+  /** Predicts the feeds that are read from now on by this timetable. */
+  use(timetable: SharedArrayBuffer): void {
+    this.#timetable = timetable;
+    this.#worker?.postMessage({ kind: 'timetable', packed: timetable } satisfies ReadRequest);
+  }
+
+  /** Rejects only with `UndecodableFeed`, even if the thread dies or takes too long. */
+  async read(feed: FeedId, bytes: Uint8Array): Promise<ReadFeed> {
     if (bytes.length > MAX_FEED_BYTES) throw new UndecodableFeed(`more than ${MAX_FEED_BYTES} bytes`);
+    return this.#send({ kind: 'read', id: ++this.#requests, feed, bytes: new Uint8Array(bytes).buffer });
+  }
+
+  /** Predicts the runs of a feed in its packed form, which another instance has read. Rejects as `read`. */
+  async open(feed: FeedId, packed: ArrayBuffer): Promise<ReadFeed> {
+    return this.#send({ kind: 'open', id: ++this.#requests, feed, packed: packed.slice(0) });
+  }
+
+  #send(request: Extract<ReadRequest, { id: number }>): Promise<ReadFeed> {
     this.#worker ??= this.#start();
     const worker = this.#worker;
-    const request: ReadRequest = { id: ++this.#requests, bytes: new Uint8Array(bytes).buffer };
     const timer = setTimeout(
       () => this.#abandon(worker, `took more than ${this.#timeoutMs} ms to read`),
       this.#timeoutMs,
     );
-    const waiting = { ...Promise.withResolvers<ArrayBuffer>(), timer };
+    const waiting = { ...Promise.withResolvers<ReadFeed>(), timer };
     this.#waiting.set(request.id, waiting);
-    worker.postMessage(request, [request.bytes]);
+    worker.postMessage(request, [request.kind === 'read' ? request.bytes : request.packed]);
     return waiting.promise;
   }
 
@@ -50,6 +74,7 @@ export class ReadingThread {
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MEGABYTES },
     });
     worker.unref();
+    if (this.#timetable) worker.postMessage({ kind: 'timetable', packed: this.#timetable } satisfies ReadRequest);
     worker.on('message', (reply: ReadReply) => this.#settle(reply));
     worker.on('error', ({ message }) => this.#abandon(worker, `the reading thread failed: ${message}`));
     worker.on('exit', () => this.#abandon(worker, 'the reading thread ended'));
@@ -61,8 +86,10 @@ export class ReadingThread {
     if (!pending) return;
     clearTimeout(pending.timer);
     this.#waiting.delete(reply.id);
-    if ('packed' in reply) pending.resolve(reply.packed);
-    else pending.reject(new UndecodableFeed(reply.problem));
+    if ('packed' in reply) {
+      const { packed, snapshot } = reply;
+      pending.resolve({ feed: new Feed(packed), snapshot: snapshot && new Snapshot(snapshot) });
+    } else pending.reject(new UndecodableFeed(reply.problem));
   }
 
   /** Rejects all pending reads; the next feed starts a new thread. */

@@ -79,7 +79,7 @@ export const positionsOf = (source: FeedSourceId): PositionsId => `${source}${PO
 export const isPositions = (id: FeedId): id is PositionsId => id.endsWith(POSITIONS);
 
 /** The feed of trip updates for a feed of positions. */
-function sourceOf(id: FeedId): FeedSourceId {
+export function sourceOf(id: FeedId): FeedSourceId {
   return (isPositions(id) ? id.slice(0, -POSITIONS.length) : id) as FeedSourceId;
 }
 

@@ -12,19 +12,19 @@ export type PlannedRuns = ReturnType<typeof createPlannedRuns>;
 /** The lookups in the timetable that a prediction needs. They are kept from one publication of a feed to the next. */
 export function createPlannedRuns(timetable: Timetable) {
   const { sections } = timetable;
-  const { patternCalls, callStop, tripPattern, tripStart, tripArrivals, tripDepartures, offsets, stopParent } = sections;
+  const { patternCalls, callStop, callFlags, tripPattern, tripStart, tripArrivals, tripDepartures, offsets, stopParent } = sections;
   const stops = new Map<string, number>();
   const tripsOf = new Map<string, readonly number[]>();
   const stations = Int32Array.from(stopParent, (_, stop) => timetable.stationOf(stop));
   const loops = new Uint8Array(patternCalls.length);
   const seenIn = new Int32Array(timetable.stopCount).fill(-1);
   let days: { day: number; start: number }[] = [];
-  let daysAround = Number.NaN;
+  let daysOf = Number.NaN;
 
   function rememberDays(headerAt: number): void {
+    if (headerAt === daysOf) return;
+    daysOf = headerAt;
     const today = calendarDayAt(headerAt);
-    if (today === daysAround) return;
-    daysAround = today;
     days = DAYS_AROUND.map((offset) => ({ day: today + offset, start: serviceDayStart(today + offset) / SECOND_MS }));
   }
 
@@ -104,10 +104,11 @@ export function createPlannedRuns(timetable: Timetable) {
       const start = this.dayStart(day) - base + (tripStart[trip] as number);
       const [arrivals, departures] = [tripArrivals[trip] as number, tripDepartures[trip] as number];
       columns.reset(count);
-      const { stop, plannedStop, position, plannedArrival, plannedDeparture } = columns;
+      const { stop, plannedStop, position, plannedArrival, plannedDeparture, flags } = columns;
       for (let at = 0; at < count; at++) {
         stop[at] = plannedStop[at] = callStop[first + at] as number;
         position[at] = at;
+        flags[at] = callFlags[first + at] as number;
         plannedArrival[at] = start + (offsets[arrivals + at] as number);
         plannedDeparture[at] = start + (offsets[departures + at] as number);
       }

@@ -54,17 +54,25 @@ export function predictFeed(
   const base = Math.floor(feed.headerAt / 1000);
   const columns = new RunColumns();
   const calls = new Int32Array(512);
-  const list = new RunList();
+  const list = new RunList(feed.stops.length / STOP.words);
   const leftOut: LeftOutOfFeed = {};
   const stopOfText = new Int32Array(feed.textCount).fill(NONE);
   const vehicles = positions ? indexVehicles(positions) : null;
   let [compared, found] = [0, 0];
+  let lastDate: { date: number; day: number | null } = { date: NONE, day: null };
 
   function leaveOut(reason: string, example: string): void {
     leftOut[reason] ??= { count: 0, examples: [] };
     const { examples } = leftOut[reason];
     leftOut[reason].count++;
     if (examples.length < MAX_EXAMPLES) examples.push(example);
+  }
+
+  /** The service day of a date as a number, YYYYMMDD. Nearly all trips of a feed have the same one. */
+  function dayOf(date: number): number | null {
+    if (date === NONE) return null;
+    if (date !== lastDate.date) lastDate = { date, day: toDayNumber(String(date).padStart(8, '0')) };
+    return lastDate.day;
   }
 
   function stopOf(text: number): number {
@@ -113,7 +121,7 @@ export function predictFeed(
     const { trips: rows, headerAt } = feed;
     const startDate = rows[row + TRIP.startDate] as number;
     const startTime = rows[row + TRIP.startTimeSeconds] as number;
-    const startDay = startDate === NONE ? null : toDayNumber(String(startDate).padStart(8, '0'));
+    const startDay = dayOf(startDate);
     const time = firstTime(updates);
     const isKnown = time !== NONE;
     let moment = isKnown ? base + time : base;
@@ -175,25 +183,11 @@ export function predictFeed(
     const impossible = predictRun(columns, feed.stops, base, facts);
     if (impossible > 0) leaveOut('impossible time', id);
     if (impossible < 0) return;
-    list.add({ ...about, flags: isMerged ? RUN.replaced : 0, timestamp }, columns, (at) => flagsOf(pattern, at), occupancyAt);
+    list.add({ ...about, flags: isMerged ? RUN.replaced : 0, timestamp }, columns);
   }
 
   function isTrainPattern(pattern: number): boolean {
     return timetable.routeOf(pattern).mode === 'train';
-  }
-
-  /** What riders may do at a call: as planned, and at a call that only the feed has, both. */
-  function flagsOf(pattern: number, at: number): number {
-    if ((columns.stop[at] as number) < 0) return 0;
-    const position = columns.position[at] as number;
-    if (position < 0) return MAY_BOARD | MAY_ALIGHT;
-    return sections.callFlags[(sections.patternCalls[pattern] as number) + position] as number;
-  }
-
-  function occupancyAt(at: number): number {
-    const update = columns.update[at] as number;
-    const occupancy = update < 0 ? NONE : (feed.stops[update * STOP.words + STOP.occupancy] as number);
-    return occupancy < 0 || occupancy > 250 ? 0 : occupancy + 1;
   }
 
   function skipCall(at: number): void {
@@ -246,13 +240,14 @@ export function predictFeed(
 
   /** Inserts the calls that only the feed has, each behind the call of the update before it. */
   function insertCalls({ first, count }: Updates, inserted: number): void {
-    const { stop, plannedArrival, plannedDeparture, update, count: before } = columns;
+    const { stop, plannedArrival, plannedDeparture, update, flags, count: before } = columns;
     const old = {
       stop: stop.slice(0, before),
       plannedStop: columns.plannedStop.slice(0, before),
       plannedArrival: plannedArrival.slice(0, before),
       plannedDeparture: plannedDeparture.slice(0, before),
       update: update.slice(0, before),
+      flags: flags.slice(0, before),
     };
     const behind: number[][] = [];
     let last = -1;
@@ -277,6 +272,7 @@ export function predictFeed(
         columns.stop[to] = stopOf(feed.stops[row + STOP.stopId] as number);
         columns.plannedStop[to] = columns.stop[to] as number;
         columns.position[to] = -1;
+        columns.flags[to] = MAY_BOARD | MAY_ALIGHT;
         columns.plannedDeparture[to] = planned === NONE ? time : planned;
         columns.plannedArrival[to] = columns.plannedDeparture[to] as number;
         columns.update[to++] = extra;
@@ -285,6 +281,7 @@ export function predictFeed(
       columns.stop[to] = old.stop[at] as number;
       columns.plannedStop[to] = old.plannedStop[at] as number;
       columns.position[to] = at;
+      columns.flags[to] = old.flags[at] as number;
       columns.plannedArrival[to] = old.plannedArrival[at] as number;
       columns.plannedDeparture[to] = old.plannedDeparture[at] as number;
       columns.update[to++] = old.update[at] as number;
@@ -308,7 +305,7 @@ export function predictFeed(
     const date = rows[trip.row + TRIP.newStartDate] as number;
     const time = rows[trip.row + TRIP.newStartTimeSeconds] as number;
     const run = findRun(trip, trips);
-    const day = (date === NONE ? null : toDayNumber(String(date).padStart(8, '0'))) ?? run?.day;
+    const day = dayOf(date) ?? run?.day;
     if (day === undefined) return leaveOut('trip does not run then', trip.id);
     runs.fill(columns, like, day, base);
     const later = time === NONE ? 0 : time - (sections.tripStart[like] as number);
@@ -381,6 +378,7 @@ export function predictFeed(
     for (const [at, call] of ofRun.entries()) {
       columns.stop[at] = columns.plannedStop[at] = call.stop;
       columns.position[at] = call.position;
+      columns.flags[at] = MAY_BOARD | MAY_ALIGHT;
       columns.plannedArrival[at] = call.arrives;
       columns.plannedDeparture[at] = call.departs;
       columns.update[at] = call.update;
@@ -401,7 +399,7 @@ export function predictFeed(
       }
     }
     const about = { trip: -1, day: 0, like, route, update: trip.row, id, flags: RUN.replaced, timestamp: NONE };
-    list.add(about, columns, (at) => ((columns.stop[at] as number) < 0 ? 0 : MAY_BOARD | MAY_ALIGHT), occupancyAt);
+    list.add(about, columns);
   }
 
   /** A vehicle that arrives late begins its next run late, unless that run has an update of its own. */
@@ -415,8 +413,7 @@ export function predictFeed(
         const next = runs.nextInBlock(trip, day);
         if (next < 0 || list.find(next, day) >= 0) break;
         runs.fill(columns, next, day, base);
-        const pattern = sections.tripPattern[next] as number;
-        if (isTrainPattern(pattern)) cutToMinutes(columns, base);
+        if (isTrainPattern(sections.tripPattern[next] as number)) cutToMinutes(columns, base);
         const delay = ends - (columns.plannedDeparture[0] as number);
         if (delay <= 0) break;
         for (let at = 0; at < columns.count; at++) {
@@ -426,7 +423,7 @@ export function predictFeed(
           columns.rule[at] = late;
         }
         const about = { trip: next, day, like: -1, route: -1, update: -1, id: '', flags: 0, timestamp: NONE };
-        list.add(about, columns, (at) => flagsOf(pattern, at));
+        list.add(about, columns);
         ends = columns.arrival[columns.count - 1] as number;
         [trip, day] = [next, day];
       }

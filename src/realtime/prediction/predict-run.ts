@@ -68,12 +68,14 @@ export function predictRun(columns: RunColumns, rows: Int32Array, base: number, 
 
 /** The time of each call that has an update of its own. */
 function readEstimates(columns: RunColumns, rows: Int32Array, base: number, facts: TripFacts): number {
-  const { count, plannedArrival, plannedDeparture, arrival, departure, state, rule, update } = columns;
+  const { count, plannedArrival, plannedDeparture, arrival, departure, state, rule, update, occupancy } = columns;
   let impossible = 0;
   let startsAt = (plannedDeparture[0] as number) - MAX_BEFORE_START_SECONDS;
   for (let at = 0; at < count; at++) {
     if ((update[at] as number) < 0) continue;
     const row = (update[at] as number) * STOP.words;
+    const status = rows[row + STOP.occupancy] as number;
+    if (status >= 0 && status < 255) occupancy[at] = status + 1;
     const relationship = rows[row + STOP.relationship] as number;
     if (relationship === SKIPPED) {
       state[at] = CALL.skipped | CALL.listed;

@@ -56,6 +56,10 @@ export class RunColumns {
   departure = new Int32Array(64);
   state = new Uint8Array(64);
   rule = new Uint8Array(64);
+  /** What riders may do by the timetable; both at a call that only the feed has. */
+  flags = new Uint8Array(64);
+  /** As in a snapshot. */
+  occupancy = new Uint8Array(64);
   /** The row of the stop update in the feed; -1 if there is none. */
   update = new Int32Array(64);
 
@@ -70,11 +74,14 @@ export class RunColumns {
       this.update = new Int32Array(length);
       this.state = new Uint8Array(length);
       this.rule = new Uint8Array(length);
+      this.flags = new Uint8Array(length);
+      this.occupancy = new Uint8Array(length);
     }
     this.arrival.fill(NONE, 0, count);
     this.departure.fill(NONE, 0, count);
     this.state.fill(0, 0, count);
     this.rule.fill(0, 0, count);
+    this.occupancy.fill(0, 0, count);
     this.update.fill(-1, 0, count);
   }
 }

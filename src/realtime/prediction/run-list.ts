@@ -1,4 +1,3 @@
-import { Numbers } from '../../core/growing-numbers.ts';
 import type { Feed } from '../feed/feed.ts';
 import { NONE } from '../feed/packed-feed.ts';
 import { RUN, type SnapshotNumbers } from '../snapshot.ts';
@@ -19,17 +18,35 @@ interface ListedRun {
   timestamp: number;
 }
 
-const COPIED = ['stop', 'position', 'plannedArrival', 'plannedDeparture', 'arrival', 'departure', 'state', 'rule'] as const;
-const COLUMNS = [...COPIED, 'plannedStop', 'flags', 'occupancy', 'update'] as const;
+/** The columns of calls, as in `RunColumns`. */
+const COLUMNS = {
+  stop: Int32Array,
+  plannedStop: Int32Array,
+  position: Int16Array,
+  plannedArrival: Int32Array,
+  plannedDeparture: Int32Array,
+  arrival: Int32Array,
+  departure: Int32Array,
+  state: Uint8Array,
+  rule: Uint8Array,
+  flags: Uint8Array,
+  occupancy: Uint8Array,
+  update: Int32Array,
+} as const;
+type Columns = { [Name in keyof typeof COLUMNS]: InstanceType<(typeof COLUMNS)[Name]> };
+const NAMES = Object.keys(COLUMNS) as (keyof Columns)[];
 
-/** Collects the predicted runs of a feed and sorts them into the columns of a snapshot. */
+/** Collects the predicted runs of a feed for the columns of a snapshot. */
 export class RunList {
   readonly #runs: (ListedRun & { firstCall: number; count: number; isDropped: boolean })[] = [];
   readonly #known = new Map<number, number>();
-  readonly #columns = Object.fromEntries(COLUMNS.map((name) => [name, new Numbers()])) as Record<
-    (typeof COLUMNS)[number],
-    Numbers
-  >;
+  #columns: Columns;
+  #callCount = 0;
+
+  /** Each update stands for a call; there are a few more calls. */
+  constructor(updateCount: number) {
+    this.#columns = createColumns(Math.ceil(updateCount * 1.3) + 1024);
+  }
 
   get length(): number {
     return this.#runs.length;
@@ -59,66 +76,65 @@ export class RunList {
     const one = this.#runs[run];
     if (!one || one.flags & RUN.cancelled) return NONE;
     const last = one.firstCall + one.count - 1;
-    const isLive = (this.#columns.state.values[last] as number) & CALL.live;
-    return isLive ? (this.#columns.arrival.values[last] as number) : NONE;
+    const isLive = (this.#columns.state[last] as number) & CALL.live;
+    return isLive ? (this.#columns.arrival[last] as number) : NONE;
   }
 
-  /** Copies the columns. `flagsAt` returns what riders may do at a call that the vehicle makes. */
-  add(
-    run: ListedRun,
-    columns: RunColumns,
-    flagsAt: (at: number) => number = () => 0,
-    occupancyAt: (at: number) => number = () => 0,
-  ): void {
-    const { count, state, update } = columns;
-    const own = this.#columns;
-    let isLive = false;
-    for (const name of COPIED) own[name].appendFrom(columns[name], count);
-    own.update.appendFrom(update, count);
-    own.plannedStop.appendFrom(columns.plannedStop, count);
-    for (let at = 0; at < count; at++) {
-      const bits = state[at] as number;
-      isLive ||= (bits & CALL.live) !== 0;
-      own.flags.push(bits & (CALL.skipped | CALL.left) ? 0 : flagsAt(at));
-      own.occupancy.push(occupancyAt(at));
+  /** Copies the columns. Riders can do nothing where the vehicle does not stop or has left. */
+  add(run: ListedRun, columns: RunColumns): void {
+    const { count } = columns;
+    const firstCall = this.#callCount;
+    this.#reserve(count);
+    for (const name of NAMES) this.#columns[name].set(columns[name].subarray(0, count), firstCall);
+    this.#callCount += count;
+    const { state, flags, stop } = this.#columns;
+    let isLive = 0;
+    for (let call = firstCall; call < this.#callCount; call++) {
+      const bits = state[call] as number;
+      isLive |= bits & CALL.live;
+      if (bits & (CALL.skipped | CALL.left) || (stop[call] as number) < 0) flags[call] = 0;
     }
     if (run.trip >= 0) this.#known.set(keyOf(run.trip, run.day), this.#runs.length);
-    const firstCall = own.stop.length - count;
     this.#runs.push({ ...run, flags: isLive ? run.flags | RUN.live : run.flags, firstCall, count, isDropped: false });
   }
 
+  #reserve(count: number): void {
+    const { length } = this.#columns.stop;
+    if (this.#callCount + count <= length) return;
+    const larger = createColumns(Math.max(this.#callCount + count, length * 2));
+    for (const name of NAMES) larger[name].set(this.#columns[name]);
+    this.#columns = larger;
+  }
+
   finish(feed: Feed): { numbers: SnapshotNumbers; addedIds: string[] } {
-    const order = this.#runs.filter(({ isDropped }) => !isDropped).sort(compareRuns);
-    const callCount = order.reduce((sum, { count }) => sum + count, 0);
-    const firstCall = new Int32Array(order.length + 1);
-    const sorted = Object.fromEntries(COLUMNS.map((name) => [name, new Int32Array(callCount)])) as Record<
-      (typeof COLUMNS)[number],
-      Int32Array
-    >;
-    let to = 0;
-    for (const [index, { firstCall: from, count }] of order.entries()) {
-      firstCall[index] = to;
-      for (const name of COLUMNS) sorted[name].set(this.#columns[name].values.subarray(from, from + count), to);
-      to += count;
-    }
-    firstCall[order.length] = to;
-    const { update, plannedStop, ...calls } = sorted;
+    const runs = this.#runs.filter(({ isDropped }) => !isDropped).sort(compareRuns);
+    const columns = Object.fromEntries(
+      NAMES.map((name) => [name, this.#columns[name].subarray(0, this.#callCount)]),
+    ) as Columns;
+    const runOf = new Int32Array(this.#callCount).fill(-1);
+    for (const [run, { firstCall, count }] of runs.entries()) runOf.fill(run, firstCall, firstCall + count);
+    const { update, plannedStop, ...calls } = columns;
     return {
       numbers: {
         ...calls,
-        firstCall,
-        runTrip: order.map(({ trip }) => trip),
-        runDay: order.map(({ day }) => day),
-        runFlags: order.map(({ flags }) => flags),
-        runLike: order.map(({ like }) => like),
-        runRoute: order.map(({ route }) => route),
-        runUpdate: order.map((run) => run.update),
-        ...listVisits(sorted.stop, plannedStop, firstCall),
+        firstCall: runs.map(({ firstCall }) => firstCall),
+        callCount: runs.map(({ count }) => count),
+        runTrip: runs.map(({ trip }) => trip),
+        runDay: runs.map(({ day }) => day),
+        runFlags: runs.map(({ flags }) => flags),
+        runLike: runs.map(({ like }) => like),
+        runRoute: runs.map(({ route }) => route),
+        runUpdate: runs.map((run) => run.update),
+        ...listVisits(calls.stop, plannedStop, runOf),
         ...listLoads(feed, update),
       },
-      addedIds: order.filter(({ trip }) => trip < 0).map(({ id }) => id),
+      addedIds: runs.filter(({ trip }) => trip < 0).map(({ id }) => id),
     };
   }
+}
+
+function createColumns(length: number): Columns {
+  return Object.fromEntries(NAMES.map((name) => [name, new COLUMNS[name](length)])) as unknown as Columns;
 }
 
 function keyOf(trip: number, day: number): number {
@@ -132,21 +148,18 @@ function compareRuns(one: ListedRun, other: ListedRun): number {
   return one.trip - other.trip || one.day - other.day;
 }
 
-/** The calls at each stop. A call that has moved is also listed at its planned stop. */
-function listVisits(stop: Int32Array, plannedStop: Int32Array, firstCall: Int32Array) {
-  const runOf = new Int32Array(stop.length);
-  for (let run = 0; run + 1 < firstCall.length; run++) runOf.fill(run, firstCall[run], firstCall[run + 1]);
+/** The calls at each stop. A call that has moved is also listed at its planned stop. `runOf` is -1 for dropped runs. */
+function listVisits(stop: Int32Array, plannedStop: Int32Array, runOf: Int32Array) {
   let highest = -1;
   for (let call = 0; call < stop.length; call++) {
     highest = Math.max(highest, stop[call] as number, plannedStop[call] as number);
   }
   const starts = new Int32Array(highest + 2);
-  const count = (at: number) => {
-    if (at >= 0) starts[at + 1] = (starts[at + 1] as number) + 1;
-  };
   for (let call = 0; call < stop.length; call++) {
-    count(stop[call] as number);
-    if (plannedStop[call] !== stop[call]) count(plannedStop[call] as number);
+    const [at, planned] = [stop[call] as number, plannedStop[call] as number];
+    if (runOf[call] === -1) continue;
+    if (at >= 0) starts[at + 1] = (starts[at + 1] as number) + 1;
+    if (planned !== at && planned >= 0) starts[planned + 1] = (starts[planned + 1] as number) + 1;
   }
   const visitStop: number[] = [];
   const visitStart: number[] = [];
@@ -162,15 +175,16 @@ function listVisits(stop: Int32Array, plannedStop: Int32Array, firstCall: Int32A
   const visits = new Int32Array(total);
   const visitRun = new Int32Array(total);
   const visit = (at: number, call: number) => {
-    if (at < 0) return;
     const to = starts[at] as number;
     starts[at] = to + 1;
     visits[to] = call;
     visitRun[to] = runOf[call] as number;
   };
   for (let call = 0; call < stop.length; call++) {
-    visit(stop[call] as number, call);
-    if (plannedStop[call] !== stop[call]) visit(plannedStop[call] as number, call);
+    const [at, planned] = [stop[call] as number, plannedStop[call] as number];
+    if (runOf[call] === -1) continue;
+    if (at >= 0) visit(at, call);
+    if (planned !== at && planned >= 0) visit(planned, call);
   }
   return { visitStop, visitStart, visits, visitRun };
 }

@@ -1,0 +1,222 @@
+import { MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING } from '../timetable/import/schedule-file.ts';
+import { type FileId, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
+import type { Timetable, TimetableRoute } from '../timetable/timetable.ts';
+import type { CallState } from '../transit/departure.ts';
+import { toOccupancy } from './feed/feed.ts';
+import { type FeedSourceId, feedOfFile } from './polling/feed-source.ts';
+import { CALL, type Rule } from './prediction/run-columns.ts';
+import { identityOf } from './prediction/predict-feed.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** A call of a run today. Moments are milliseconds since 1970. */
+export interface LiveCall {
+  /** The position in the trip; -1 for a call that only the feed has. */
+  position: number;
+  /** Where the vehicle calls today; -1 if the timetable lacks the stop. */
+  stop: number;
+  plannedStop: number;
+  plannedArrivesAt: number;
+  plannedDepartsAt: number;
+  /** The best times: live if `isLive`, else planned. In order along the run. */
+  arrivesAt: number;
+  departsAt: number;
+  isLive: boolean;
+  /** The vehicle does not stop there. */
+  isSkipped: boolean;
+  /** The vehicle has left, as far as the feed tells. */
+  hasLeft: boolean;
+  /** The run ends, or begins, there today. */
+  isEnd: boolean;
+  isStart: boolean;
+  mayBoard: boolean;
+  mayAlight: boolean;
+  needsBooking: boolean;
+  /** The number of GTFS-realtime; null if unknown. */
+  occupancy: number | null;
+  rule: Rule;
+  /** Its index in the snapshot; -1 for a run that no feed has. */
+  index: number;
+}
+
+/** A run on one day: as planned, or as the snapshot of a feed predicts it. */
+export interface LiveRun {
+  /** -1 if the timetable lacks the trip. */
+  trip: number;
+  day: number;
+  /** The trip that gives headsign and direction; -1 if there is none. */
+  like: number;
+  /** The identifier that feeds and the trip planner use. */
+  tripId: string;
+  route: TimetableRoute;
+  isCancelled: boolean;
+  /** The snapshot that has the run and its index there; null for a run that no feed has. */
+  source: { snapshot: Snapshot; run: number } | null;
+  calls: LiveCall[];
+}
+
+/**
+ * The timetable with the newest trusted snapshot of each feed. It never changes: a request takes one at its beginning and uses it
+ * to its end, so all its live times belong together.
+ */
+export class LiveTimetable {
+  readonly timetable: Timetable;
+  readonly snapshots: readonly Snapshot[];
+  readonly #bySource: ReadonlyMap<FeedSourceId, Snapshot>;
+
+  /** Snapshots of another timetable are left out. */
+  constructor(timetable: Timetable, snapshots: readonly Snapshot[] = []) {
+    const own = identityOf(timetable).join();
+    this.timetable = timetable;
+    this.snapshots = snapshots.filter(({ about }) => about.timetable.join() === own);
+    this.#bySource = new Map(this.snapshots.map((snapshot) => [snapshot.source, snapshot]));
+  }
+
+  /** The same with fewer feeds. */
+  only(sources: readonly FeedSourceId[]): LiveTimetable {
+    return new LiveTimetable(
+      this.timetable,
+      this.snapshots.filter(({ source }) => sources.includes(source)),
+    );
+  }
+
+  snapshotOf(file: FileId): Snapshot | undefined {
+    const source = feedOfFile(file);
+    return source === null ? undefined : this.#bySource.get(source);
+  }
+
+  /** Where the feeds have a run; null if none has it. */
+  find(trip: number, day: number): LiveRun['source'] {
+    if (this.#bySource.size === 0) return null;
+    const snapshot = this.snapshotOf(this.timetable.routeOf(this.timetable.patternOf(trip)).file);
+    const run = snapshot?.findRun(trip, day) ?? -1;
+    return snapshot && run >= 0 ? { snapshot, run } : null;
+  }
+
+  /** The run of a trip on a service day on which it runs. */
+  run(trip: number, day: number): LiveRun {
+    const source = this.find(trip, day);
+    if (source) return this.open(source);
+    return {
+      trip,
+      day,
+      like: trip,
+      ...this.#nameOf(trip),
+      isCancelled: false,
+      source: null,
+      calls: this.#plannedCalls(trip, day),
+    };
+  }
+
+  /** The runs with this identifier that the timetable lacks. */
+  findAdded(tripId: string): LiveRun[] {
+    return this.snapshots.flatMap((snapshot) => snapshot.findAdded(tripId).map((run) => this.open({ snapshot, run })));
+  }
+
+  /** A run of a snapshot. */
+  open({ snapshot, run }: NonNullable<LiveRun['source']>): LiveRun {
+    const { runTrip, runDay, runLike, runRoute } = snapshot.sections;
+    const trip = runTrip[run] as number;
+    const like = trip >= 0 ? trip : (runLike[run] as number);
+    const [first, end] = snapshot.callsOf(run);
+    const named =
+      trip >= 0
+        ? this.#nameOf(trip)
+        : { tripId: snapshot.addedId(run), route: this.timetable.routeAt(runRoute[run] as number) };
+    return {
+      trip,
+      day: runDay[run] as number,
+      like,
+      ...named,
+      isCancelled: snapshot.isCancelled(run),
+      source: { snapshot, run },
+      calls: Array.from({ length: end - first }, (_, index) => this.callOf(snapshot, trip, first + index)),
+    };
+  }
+
+  /** A call of a snapshot, of a run of this trip. */
+  callOf(snapshot: Snapshot, trip: number, call: number): LiveCall {
+    const { sections } = snapshot;
+    const state = sections.state[call] as number;
+    const position = sections.position[call] as number;
+    const stop = sections.stop[call] as number;
+    const flags = sections.flags[call] as number;
+    return {
+      position,
+      stop,
+      plannedStop: position < 0 || trip < 0 ? stop : this.plannedStop(trip, position),
+      plannedArrivesAt: snapshot.momentOf(sections.plannedArrival[call] as number),
+      plannedDepartsAt: snapshot.momentOf(sections.plannedDeparture[call] as number),
+      arrivesAt: snapshot.momentOf(sections.arrival[call] as number),
+      departsAt: snapshot.momentOf(sections.departure[call] as number),
+      isLive: (state & CALL.live) !== 0,
+      isSkipped: (state & CALL.skipped) !== 0,
+      hasLeft: (state & CALL.left) !== 0,
+      isEnd: (state & CALL.end) !== 0,
+      isStart: (state & CALL.start) !== 0,
+      mayBoard: (flags & MAY_BOARD) !== 0,
+      mayAlight: (flags & MAY_ALIGHT) !== 0,
+      needsBooking: (flags & NEEDS_BOOKING) !== 0,
+      occupancy: snapshot.occupancyOf(call),
+      rule: snapshot.ruleOf(call),
+      index: call,
+    };
+  }
+
+  plannedStop(trip: number, position: number): number {
+    const { callStop, patternCalls } = this.timetable.sections;
+    return callStop[(patternCalls[this.timetable.patternOf(trip)] as number) + position] as number;
+  }
+
+  #nameOf(trip: number) {
+    return { tripId: this.timetable.tripIdOf(trip), route: this.timetable.routeOf(this.timetable.patternOf(trip)) };
+  }
+
+  #plannedCalls(trip: number, day: number): LiveCall[] {
+    return this.timetable.calls(trip, day).map((call, position) => ({
+      position,
+      stop: call.stop,
+      plannedStop: call.stop,
+      plannedArrivesAt: call.arrivesAt,
+      plannedDepartsAt: call.departsAt,
+      arrivesAt: call.arrivesAt,
+      departsAt: call.departsAt,
+      isLive: false,
+      isSkipped: false,
+      hasLeft: false,
+      isEnd: false,
+      isStart: false,
+      mayBoard: call.mayBoard,
+      mayAlight: call.mayAlight,
+      needsBooking: call.needsBooking,
+      occupancy: null,
+      rule: 'planned',
+      index: -1,
+    }));
+  }
+}
+
+/** The identifier under which callers know a run; null for runs of the bundle, whose identifiers nobody else uses. */
+export function publicTripId({ tripId, route }: Pick<LiveRun, 'tripId' | 'route'>): string | null {
+  return SCHEDULE_FILES[route.file].isBundle ? null : tripId;
+}
+
+/**
+ * The state of a call on a board of departures or arrivals. `isHere` is whether the vehicle calls at a stop of the board today.
+ * The only place that decides whether a call is live, cancelled or over.
+ */
+export function stateOfCall(
+  { isCancelled, source }: Pick<LiveRun, 'isCancelled' | 'source'>,
+  call: LiveCall,
+  { isArrival, isHere = true }: { isArrival: boolean; isHere?: boolean },
+): CallState {
+  const isOver = isArrival ? call.isStart : call.isEnd;
+  if (isCancelled || call.isSkipped || isOver || !isHere) return { kind: 'cancelled' };
+  if (call.hasLeft) return { kind: 'departed' };
+  if (!call.isLive || !source) return { kind: 'scheduled' };
+  return {
+    kind: 'live',
+    leavesAt: isArrival ? call.arrivesAt : call.departsAt,
+    occupancy: toOccupancy(call.occupancy),
+    headerAt: source.snapshot.headerAt,
+  };
+}
