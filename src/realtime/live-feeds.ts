@@ -1,8 +1,9 @@
-import { type Clock, SECOND_MS, sleep } from '../core/clock.ts';
+import { type Clock, HOUR_MS, SECOND_MS, sleep } from '../core/clock.ts';
 import { FRESHNESS_WINDOWS, type Freshness } from '../transit/freshness.ts';
+import type { Timetable } from '../timetable/timetable.ts';
 import type { Feed, VehiclePosition } from './feed/feed.ts';
-import { FEED_HORIZON_MS } from './join.ts';
-import type { TrustedFeed } from './overlay.ts';
+import type { ReadingThread } from './feed/reading-thread.ts';
+import { LiveTimetable } from './live-timetable.ts';
 import { type FeedProblem, findFeedProblem, MIN_COMPARED, UNREAD } from './polling/feed-health.ts';
 import type { FeedState } from './polling/feed-sharing.ts';
 import {
@@ -14,6 +15,8 @@ import {
   positionsOf,
 } from './polling/feed-source.ts';
 import { createFeedPoller, MAX_SHOWN_AGE_MS, nextPollAt, POLL_TAKES_MS } from './polling/poller.ts';
+import { identityOf } from './prediction/predict-feed.ts';
+import type { LeftOutOfFeed, Snapshot } from './snapshot.ts';
 
 /** How long a response waits for feeds that are not read yet. */
 const WAIT_MS = 2 * SECOND_MS;
@@ -23,26 +26,46 @@ const { freshMs: PLANNED_FRESH_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.timet
 const FIRST_POLL_MS = 6000;
 /** A poll that takes longer counts as failed. */
 const MAX_POLL_MS = 8000;
-const UNKNOWN_FEED: FeedState = { feed: null, health: UNREAD, polledAt: 0 };
-/** The number of trips of a feed that are looked up in the timetable, spread evenly over the feed. */
-const MAX_COMPARED = 100;
+const UNKNOWN_FEED: FeedState = { feed: null, snapshots: [], health: UNREAD, polledAt: 0 };
+/** Trains appear in their feed up to 510 minutes ahead; later trains are not in it yet. */
+export const FEED_HORIZON_MS = 9 * HOUR_MS;
+/** The share of its trips that the timetable must have. */
 const BELIEVED_FROM = 0.5;
-const NOTHING_COMPARED = { found: 0, compared: 0 };
+const NOTHING_COMPARED = { found: 0, compared: 0, leftOut: {} as LeftOutOfFeed };
 
 /** The feeds as used by the rest of the service. Times are in milliseconds since 1970. */
 export class LiveFeeds {
   readonly #poller: ReturnType<typeof createFeedPoller>;
-  readonly #knowsTrip: (tripId: string) => boolean | null;
-  readonly #shares = new WeakMap<Feed, { found: number; compared: number }>();
+  readonly #reader: Pick<ReadingThread, 'use'>;
+  readonly #timetable: () => Timetable | null;
   readonly #clock: Clock;
   readonly #now: () => number;
 
-  /** `knowsTrip` returns whether the timetable has a trip; null while there is no timetable. */
-  constructor(options: Parameters<typeof createFeedPoller>[0] & { knowsTrip?: (tripId: string) => boolean | null }) {
+  constructor(
+    options: Omit<Parameters<typeof createFeedPoller>[0], 'isCurrent' | 'reader'> & {
+      reader: Pick<ReadingThread, 'use' | 'read' | 'open'>;
+      /** The timetable in use. */
+      timetable: () => Timetable | null;
+    },
+  ) {
     this.#clock = options.clock;
     this.#now = options.clock.now;
-    this.#knowsTrip = options.knowsTrip ?? (() => null);
-    this.#poller = createFeedPoller(options);
+    this.#reader = options.reader;
+    this.#timetable = options.timetable;
+    const isCurrent = ({ about }: Snapshot) => {
+      const timetable = this.#timetable();
+      return timetable !== null && about.timetable === identityOf(timetable);
+    };
+    this.#poller = createFeedPoller({ ...options, isCurrent });
+  }
+
+  /**
+   * Predicts by this timetable from now on. Resolves when all feeds are predicted by it, so that it can come into use; until then
+   * the snapshots of the timetable in use stay.
+   */
+  async prepare(timetable: Timetable): Promise<void> {
+    this.#reader.use(timetable.packed);
+    await this.#poller.predictAgain();
   }
 
   /** Records that a request needs these feeds of trip updates, which keeps them polled. */
@@ -50,13 +73,15 @@ export class LiveFeeds {
     this.#poller.need(sources);
   }
 
-  /** Lists the feeds of trip updates that are trusted and polled. */
-  trusted(now: number): readonly TrustedFeed[] {
-    return [...this.#poller.feeds].flatMap(([source, { feed }]) =>
-      !isPositions(source) && feed && this.problemOf(source, now) === null
-        ? [{ source, modes: FEED_SOURCES[source].modes, feed }]
-        : [],
+  /** The timetable with the snapshots of the feeds that are trusted and polled; null while there is no timetable. */
+  take(): LiveTimetable | null {
+    const timetable = this.#timetable();
+    if (!timetable) return null;
+    const now = this.#now();
+    const snapshots = [...this.#poller.feeds].flatMap(([source, state]) =>
+      isPositions(source) || this.problemOf(source, now) !== null ? [] : state.snapshots,
     );
+    return new LiveTimetable(timetable, snapshots);
   }
 
   /** Returns why the feed cannot be used; null if it is usable. */
@@ -115,25 +140,11 @@ export class LiveFeeds {
   }
 
   /** Null if the feed is trusted. */
-  #findProblem(source: FeedId, { health, feed }: FeedState, now: number): FeedProblem | null {
+  #findProblem(source: FeedId, { health, snapshots }: FeedState, now: number): FeedProblem | null {
     const problem = findFeedProblem(health, intervalOf(source), now);
-    if (problem !== null || feed === null || isPositions(source)) return problem;
-    const { found, compared } = this.#compare(feed);
+    const { found, compared } = snapshots.at(-1)?.about ?? NOTHING_COMPARED;
+    if (problem !== null) return problem;
     return compared >= MIN_COMPARED && found < compared * BELIEVED_FROM ? 'runs are not found' : null;
-  }
-
-  /**
-   * Counts how many trips of the feed are in the timetable. If identifiers change, the feed looks fine but matches no
-   * departure.
-   */
-  #compare(feed: Feed): { found: number; compared: number } {
-    const cached = this.#shares.get(feed);
-    if (cached) return cached;
-    const results = feed.sampleTimetabledTrips(MAX_COMPARED).map(this.#knowsTrip);
-    const compared = results.filter((result) => result !== null).length;
-    const share = { found: results.filter(Boolean).length, compared };
-    this.#shares.set(feed, share);
-    return share;
   }
 
   /**
@@ -142,7 +153,7 @@ export class LiveFeeds {
    */
   list() {
     return [...this.#poller.feeds].map(([source, state]) => {
-      const { found, compared } = state.feed && !isPositions(source) ? this.#compare(state.feed) : NOTHING_COMPARED;
+      const { found, compared, leftOut } = state.snapshots.at(-1)?.about ?? NOTHING_COMPARED;
       return {
         source,
         problem: this.#findProblem(source, state, this.#now()),
@@ -150,6 +161,7 @@ export class LiveFeeds {
         tripCount: state.health.accepted?.tripCount ?? null,
         /** The share of its trips that the timetable has; null if none was compared. */
         foundShare: compared > 0 ? found / compared : null,
+        leftOut,
       };
     });
   }

@@ -65,9 +65,8 @@ export class LiveTimetable {
 
   /** Snapshots of another timetable are left out. */
   constructor(timetable: Timetable, snapshots: readonly Snapshot[] = []) {
-    const own = identityOf(timetable).join();
     this.timetable = timetable;
-    this.snapshots = snapshots.filter(({ about }) => about.timetable.join() === own);
+    this.snapshots = snapshots.filter(({ about }) => about.timetable === identityOf(timetable));
     this.#bySource = new Map(this.snapshots.map((snapshot) => [snapshot.source, snapshot]));
   }
 

@@ -73,8 +73,8 @@ export interface SnapshotAbout {
   source: FeedSourceId;
   /** The header of the feed, in seconds since 1970. */
   base: number;
-  /** The timetable whose indices the snapshot has: when it was imported, and its size. */
-  timetable: number[];
+  /** The timetable whose indices the snapshot has, by `identityOf`. */
+  timetable: string;
   /** The identifiers of the runs without a trip, in order. */
   addedIds: string[];
   /** The feed's trips with passengers, and how many of them the timetable has. */

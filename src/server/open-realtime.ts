@@ -51,18 +51,17 @@ export function openRealtime(
   const client = new FeedClient({ ...options, url, now: () => new Date(now()) });
   const reader = new ReadingThread();
   const sharing = createFeedSharing(shared, now);
-  const knowsTrip = (tripId: string) => {
-    const trips = timetable.get()?.findTrips(tripId);
-    return trips ? trips.length > 0 : null;
-  };
   const feeds = new LiveFeeds({
     ...options,
     client,
     reader,
     sharing,
-    knowsTrip,
+    timetable: timetable.get,
     ...(recordPoll && { record: recordPoll }),
   });
+  const current = timetable.get();
+  if (current) reader.use(current.packed);
+  timetable.beforeChange((newest) => feeds.prepare(newest));
   const boards = createBoards({ ...options, trust, feeds, now, ...(recordBoard && { record: recordBoard }) });
   return {
     boards,

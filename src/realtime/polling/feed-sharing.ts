@@ -6,6 +6,7 @@ import { pipeThrough } from '../../core/own-memory.ts';
 import { getBounded } from '../../core/redis/connection.ts';
 import { holdLock, releaseLock, type SharedRedis } from '../../core/redis/shared-redis.ts';
 import { Feed, NotAPackedFeed } from '../feed/feed.ts';
+import type { Snapshot } from '../snapshot.ts';
 import { feedHealthSchema } from './feed-health.ts';
 import { type FeedId, isFeedId } from './feed-source.ts';
 
@@ -24,6 +25,8 @@ export type PolledState = z.infer<typeof stateSchema>;
 /** The state of a feed, and the content that was accepted last. */
 export interface FeedState extends PolledState {
   feed: Feed | null;
+  /** Its predicted runs: one snapshot, and while the timetable is being replaced one for each timetable. */
+  snapshots: readonly Snapshot[];
 }
 
 export type FeedSharing = ReturnType<typeof createFeedSharing>;

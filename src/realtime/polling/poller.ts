@@ -1,9 +1,10 @@
 import { DateTime } from 'luxon';
 import { type Clock, MINUTE_MS } from '../../core/clock.ts';
 import { SYDNEY } from '../../transit/region.ts';
-import { Feed } from '../feed/feed.ts';
+import type { Feed } from '../feed/feed.ts';
 import { UndecodableFeed } from '../feed/feed-reader.ts';
-import type { ReadingThread } from '../feed/reading-thread.ts';
+import type { ReadFeed, ReadingThread } from '../feed/reading-thread.ts';
+import type { Snapshot } from '../snapshot.ts';
 import { FailedPoll, type FeedClient } from './feed-client.ts';
 import { type FeedProblem, judgePoll, type PollFailure, UNREAD } from './feed-health.ts';
 import type { FeedSharing, FeedState, PolledState } from './feed-sharing.ts';
@@ -40,13 +41,15 @@ const STANDS_STILL_MS = 90_000;
  */
 export function createFeedPoller(options: {
   client: Pick<FeedClient, 'fetch'>;
-  reader: Pick<ReadingThread, 'read'>;
+  reader: Pick<ReadingThread, 'read' | 'open'>;
   sharing: FeedSharing;
   clock: Clock;
   log: Record<'info' | 'warn', (fields: object, message: string) => void>;
   record?: (source: FeedId, outcome: PollOutcome) => void;
+  /** Whether a snapshot belongs to the timetable in use. */
+  isCurrent: (snapshot: Snapshot) => boolean;
 }) {
-  const { client, reader, sharing, clock, log, record } = options;
+  const { client, reader, sharing, clock, log, record, isCurrent } = options;
   const { now } = clock;
   const feeds = new Map<FeedId, FeedState>();
   const underWay = new Set<FeedId>();
@@ -113,8 +116,17 @@ export function createFeedPoller(options: {
     }
   }
 
-  function keep(source: FeedId, state: FeedState): void {
-    feeds.set(source, state);
+  /** Without a newly read feed, the last one stays. */
+  function keep(source: FeedId, { health, polledAt }: PolledState, read: ReadFeed | null): void {
+    const { feed = null, snapshots = [] } = feeds.get(source) ?? {};
+    const newest = read?.snapshot;
+    const others = snapshots.filter((one) => isCurrent(one) && one.about.timetable !== newest?.about.timetable);
+    feeds.set(source, {
+      health,
+      polledAt,
+      feed: read?.feed ?? feed,
+      snapshots: newest ? [...others, newest] : read ? [] : snapshots,
+    });
     change.resolve();
     change = Promise.withResolvers();
   }
@@ -129,19 +141,18 @@ export function createFeedPoller(options: {
     const polledAt = now();
     const read = await readOnce(source).finally(() => underWay.delete(source));
     const before = feeds.get(source);
-    const measured = typeof read.poll === 'string' ? read.poll : measureOf(source, read.poll);
+    const measured = typeof read === 'string' ? read : measureOf(source, read.feed);
     const { health, isAccepted } = judgePoll(before?.health ?? UNREAD, measured, now());
-    const feed = isAccepted && typeof read.poll !== 'string' ? read.poll : (before?.feed ?? null);
     record?.(source, health.refusal ?? (isAccepted ? 'accepted' : 'unchanged'));
     if (isClosed) return;
-    keep(source, { health, polledAt, feed });
-    await sharing.publish(source, { health, polledAt }, isAccepted ? read.packed : null);
+    const accepted = isAccepted && typeof read !== 'string' ? read : null;
+    keep(source, { health, polledAt }, accepted);
+    await sharing.publish(source, { health, polledAt }, accepted?.feed.packed ?? null);
   }
 
-  async function readOnce(source: FeedId): Promise<{ poll: Feed | PollFailure; packed: ArrayBuffer | null }> {
+  async function readOnce(source: FeedId): Promise<ReadFeed | PollFailure> {
     try {
-      const packed = await reader.read(await client.fetch(source));
-      return { poll: new Feed(packed), packed };
+      return await reader.read(source, await client.fetch(source));
     } catch (error) {
       const isExpected = error instanceof FailedPoll || error instanceof UndecodableFeed;
       if (!isExpected) warn(error as Error);
@@ -149,8 +160,30 @@ export function createFeedPoller(options: {
       if (isExpected && feeds.get(source)?.health.refusal !== failure) {
         log.info({ source, failure, reason: error.message }, 'a feed could not be polled');
       }
-      return { poll: failure, packed: null };
+      return failure;
     }
+  }
+
+  /** Null if another version of the service wrote it. */
+  async function open(source: FeedId, feed: Feed): Promise<ReadFeed | null> {
+    return reader.open(source, feed.packed).catch((error) => {
+      if (!(error instanceof UndecodableFeed)) throw error;
+      warn(error);
+      return null;
+    });
+  }
+
+  /** Predicts all feeds again, by the timetable that the reader now has. The snapshots of the timetable in use stay. */
+  async function predictAgain(): Promise<void> {
+    await Promise.all(
+      [...feeds].map(async ([source, { feed }]) => {
+        if (!feed || isPositions(source)) return;
+        const opened = await open(source, feed);
+        const state = feeds.get(source);
+        // A publication that came meanwhile is already predicted.
+        if (opened && state?.feed === feed) keep(source, state, { ...opened, feed });
+      }),
+    );
   }
 
   /** Reads the needed feeds from the polling instance. */
@@ -163,9 +196,11 @@ export function createFeedPoller(options: {
       if (!isNeeded(source)) continue;
       const headerAt = state.health.accepted?.headerAt;
       const ownFeed = feeds.get(source)?.feed ?? null;
-      const feed = headerAt === undefined || ownFeed?.headerAt === headerAt ? ownFeed : await sharing.readFeed(source);
+      const isOwn = headerAt === undefined || ownFeed?.headerAt === headerAt;
+      const feed = isOwn ? ownFeed : await sharing.readFeed(source);
       // The feed is published before its state, so it may be newer than the state read here.
-      if (headerAt === undefined || feed?.headerAt === headerAt) keep(source, { ...state, feed });
+      if (headerAt !== undefined && feed?.headerAt !== headerAt) continue;
+      keep(source, state, isOwn || !feed ? null : await open(source, feed));
     }
   }
 
@@ -184,6 +219,7 @@ export function createFeedPoller(options: {
       cancel();
       begin();
     },
+    predictAgain,
     /** Resolves the next time a feed has been polled or read. */
     nextChange: () => change.promise,
     isLeader: () => isLeader,

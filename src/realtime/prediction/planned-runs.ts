@@ -14,7 +14,7 @@ export function createPlannedRuns(timetable: Timetable) {
   const { sections } = timetable;
   const { patternCalls, callStop, callFlags, tripPattern, tripStart, tripArrivals, tripDepartures, offsets, stopParent } = sections;
   const stops = new Map<string, number>();
-  const tripsOf = new Map<string, readonly number[]>();
+  const tripsOf = new Map<FileId | undefined, Map<string, readonly number[]>>();
   const stations = Int32Array.from(stopParent, (_, stop) => timetable.stationOf(stop));
   const loops = new Uint8Array(patternCalls.length);
   const seenIn = new Int32Array(timetable.stopCount).fill(-1);
@@ -41,17 +41,18 @@ export function createPlannedRuns(timetable: Timetable) {
     },
 
     tripsOf(tripId: string, files: readonly FileId[]): readonly number[] {
-      const key = `${files[0]} ${tripId}`;
-      const known = tripsOf.get(key);
+      const ofFile = tripsOf.get(files[0]) ?? new Map<string, readonly number[]>();
+      tripsOf.set(files[0], ofFile);
+      const known = ofFile.get(tripId);
       if (known) return known;
       const trips = timetable.findTrips(tripId, files);
-      tripsOf.set(key, trips);
+      ofFile.set(tripId, trips);
       return trips;
     },
 
     /** Forgets lookups of earlier feeds if there are too many. */
     prune(): void {
-      if (tripsOf.size > 50_000) tripsOf.clear();
+      for (const ofFile of tripsOf.values()) if (ofFile.size > 50_000) ofFile.clear();
       if (stops.size > 100_000) stops.clear();
     },
 

@@ -458,9 +458,9 @@ export function predictFeed(
   }
 }
 
-/** The timetable that a snapshot belongs to. */
-export function identityOf({ importedAt, tripCount, stopCount }: PlannedRuns['timetable']): number[] {
-  return [importedAt, tripCount, stopCount];
+/** Names a timetable: when it was imported, and its size. */
+export function identityOf({ importedAt, tripCount, stopCount }: PlannedRuns['timetable']): string {
+  return `${importedAt} ${tripCount} ${stopCount}`;
 }
 
 function indexVehicles(positions: Feed): Map<string, number> {

@@ -48,7 +48,7 @@ export class RunColumns {
   /** The stop by the timetable; the same as `stop` for a call that only the feed has. */
   plannedStop = new Int32Array(64);
   /** The position in the pattern of the trip; -1 for a call that only the feed has. */
-  position = new Int32Array(64);
+  position = new Int16Array(64);
   plannedArrival = new Int32Array(64);
   plannedDeparture = new Int32Array(64);
   /** The best times: live, else planned. In order along the run. */
@@ -68,9 +68,10 @@ export class RunColumns {
     this.count = count;
     if (count > this.stop.length) {
       const length = count * 2;
-      for (const name of ['stop', 'plannedStop', 'position', 'plannedArrival', 'plannedDeparture', 'arrival', 'departure'] as const) {
+      for (const name of ['stop', 'plannedStop', 'plannedArrival', 'plannedDeparture', 'arrival', 'departure'] as const) {
         this[name] = new Int32Array(length);
       }
+      this.position = new Int16Array(length);
       this.update = new Int32Array(length);
       this.state = new Uint8Array(length);
       this.rule = new Uint8Array(length);

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { crc32 } from 'node:zlib';
 import { DateTime } from 'luxon';
-import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
+import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS, within } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { MissingTimetable } from '../../transit/missing-timetable.ts';
 import { SYDNEY } from '../../transit/region.ts';
@@ -25,6 +25,8 @@ export interface CurrentTimetable {
   missing(): MissingTimetable;
   /** Resolves when there is a timetable, or the update after the start has ended without one. */
   whenTried(): Promise<void>;
+  /** Waits for `prepare`, a few seconds at most, before a timetable comes into use. */
+  beforeChange(prepare: (timetable: Timetable) => Promise<void>): void;
   status(): TimetableStatus;
   close(): Promise<void>;
 }
@@ -43,6 +45,7 @@ export const noTimetable: CurrentTimetable = {
   onChange() {},
   missing: () => ({ reason: 'off' }),
   whenTried: async () => {},
+  beforeChange() {},
   status: () => ({ mode: 'off', importedAt: null, isUpdating: false, files: [] }),
   close: async () => {},
 };
@@ -55,6 +58,8 @@ const NIGHT_MINUTES = 3 * 60;
  * it; starts can follow each other quickly.
  */
 const FRESH_MS = { night: NIGHT_MINUTES * MINUTE_MS, start: 12 * HOUR_MS, retry: 0 };
+/** How long a new timetable waits for what must be ready with it. */
+const PREPARED_MS = 10 * SECOND_MS;
 /** How long until failed downloads are retried. */
 const RETRY_MS = 3 * HOUR_MS;
 /** How long a first update takes; used until its first files show its speed. */
@@ -76,6 +81,7 @@ export async function keepCurrent(options: {
 }): Promise<CurrentTimetable> {
   const { folder, mode, source, wanted, isBundleLast, clock, log } = options;
   const listeners: ((timetable: Timetable) => void)[] = [];
+  const preparations: ((timetable: Timetable) => Promise<void>)[] = [];
   const closing = new AbortController();
   let timetable: Timetable | null = null;
   let loadedSignature: string | null = null;
@@ -113,6 +119,10 @@ export async function keepCurrent(options: {
     loadedSignature = signature;
     const newest = await openNewest(folder, (file, reason) => log.warn({ file, reason }, 'a timetable cannot be read'));
     if (!newest || newest.importedAt === timetable?.importedAt || closing.signal.aborted) return;
+    const prepared = Promise.all(preparations.map((prepare) => prepare(newest)));
+    await within(PREPARED_MS, prepared, () => new Error(`not prepared within ${PREPARED_MS} ms`)).catch(
+      (err: Error) => log.warn({ err }, 'a new timetable comes into use unprepared'),
+    );
     timetable = newest;
     log.info({ files: newest.files.length, stops: newest.stopCount, trips: newest.tripCount }, 'timetable in use');
     for (const listener of listeners) listener(newest);
@@ -188,6 +198,7 @@ export async function keepCurrent(options: {
       return { reason: isUpdating || isUpdatingElsewhere ? 'loading' : 'failed', seconds };
     },
     whenTried: () => tried.promise,
+    beforeChange: (prepare) => preparations.push(prepare),
     status: () => ({
       mode,
       importedAt: timetable?.importedAt ?? null,
