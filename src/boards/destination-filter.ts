@@ -1,29 +1,38 @@
-import type { TrustedFeed } from '../realtime/overlay.ts';
-import { filesOfFeed } from '../realtime/polling/feed-source.ts';
+import type { LiveTimetable } from '../realtime/live-timetable.ts';
 import type { CallRef, Timetable } from '../timetable/timetable.ts';
 import { MAX_CONTINUATIONS } from './run-calls.ts';
+import type { BoardCall } from './scheduled-departure.ts';
 
 export type DestinationFilter = ReturnType<typeof createDestinationFilter>;
 
 /** Finds vehicles that may call at one of these stops later, perhaps after continuing as another run. */
-export function createDestinationFilter(timetable: Timetable, to: ReadonlySet<number>, feeds: readonly TrustedFeed[]) {
+export function createDestinationFilter({ timetable }: LiveTimetable, to: ReadonlySet<number>) {
   let changes: ReadonlySet<number> | null = null;
-  const replaced = findReplaced(timetable, to, feeds);
-  const replacedPatterns = new Set([...replaced].map((trip) => timetable.patternOf(trip)));
 
   /** Whether vehicles of a pattern may go there after this position. */
   function mayGoThere(pattern: number, position: number): boolean {
-    if (callsThere(pattern, position + 1) || replacedPatterns.has(pattern)) return true;
+    if (callsThere(pattern, position + 1)) return true;
     const end = timetable.stopsOf(pattern).at(-1);
     changes ??= findChanges(timetable, to);
     return end !== undefined && changes.has(end) && timetable.routeOf(pattern).mode === 'train';
   }
 
   function goesThere({ trip, day, position }: CallRef): boolean {
-    let [next, from]: [number | null, number] = [trip, position + 1];
-    for (let count = 0; next !== null && count <= MAX_CONTINUATIONS; count++) {
-      if (callsThere(timetable.patternOf(next), from) || replaced.has(next)) return true;
-      [next, from] = [timetable.nextTrip(next, day), 0];
+    return callsThere(timetable.patternOf(trip), position + 1) || continuesThere(trip, day);
+  }
+
+  /** The same for a run in a feed, which may call at other stops today. */
+  function isLeftTo(call: BoardCall): boolean {
+    const { trip, day, calls } = call.run();
+    const isListed = calls.some(({ stop, isSkipped }, index) => index > call.index && !isSkipped && to.has(stop));
+    return isListed || (trip >= 0 && continuesThere(trip, day));
+  }
+
+  function continuesThere(trip: number, day: number): boolean {
+    let next = timetable.nextTrip(trip, day);
+    for (let count = 0; next !== null && count < MAX_CONTINUATIONS; count++) {
+      if (callsThere(timetable.patternOf(next), 0)) return true;
+      next = timetable.nextTrip(next, day);
     }
     return false;
   }
@@ -34,18 +43,7 @@ export function createDestinationFilter(timetable: Timetable, to: ReadonlySet<nu
     return false;
   }
 
-  return { mayGoThere, goesThere };
-}
-
-/** The trips that a feed lists at one of these stops; the timetable may have them without that call. */
-function findReplaced(timetable: Timetable, stops: ReadonlySet<number>, feeds: readonly TrustedFeed[]): Set<number> {
-  const stopIds = [...stops].map((stop) => timetable.stop(stop).id);
-  return new Set(
-    feeds.flatMap(({ feed, source }) => {
-      const trips = stopIds.flatMap((stopId) => feed.findUntimetabledTrips(stopId));
-      return trips.flatMap(({ tripId }) => timetable.findTrips(tripId, filesOfFeed(source)));
-    }),
-  );
+  return { mayGoThere, goesThere, isLeftTo };
 }
 
 /** The first stops of trains that call at one of these stops, or that continue as such a train. */

@@ -1,80 +1,172 @@
 import { MINUTE_MS } from '../core/clock.ts';
-import { toOccupancy } from '../realtime/feed/feed.ts';
-import type { AddedCall, OverlaidCall } from '../realtime/overlay.ts';
-import { filesOfFeed } from '../realtime/polling/feed-source.ts';
-import { SCHEDULE_FILES } from '../timetable/schedule-files.ts';
-import type { CallRef, Timetable, TimetableRoute, TimetableStop, TimetableTrip } from '../timetable/timetable.ts';
+import { type LiveRun, type LiveTimetable, publicTripId, stateOfCall } from '../realtime/live-timetable.ts';
+import type { Snapshot } from '../realtime/snapshot.ts';
+import { MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
+import type { CallRef, Timetable, TimetableRoute, TimetableStop } from '../timetable/timetable.ts';
 import type { FindAlerts } from '../transit/alert.ts';
 import { type Departure, leavesAt } from '../transit/departure.ts';
+import type { Mode } from '../transit/mode.ts';
 import { toMinute } from '../transit/time.ts';
 
 /** What departures (or arrivals) are made from. */
 export interface DepartureParts {
-  timetable: Timetable;
+  live: LiveTimetable;
   /** The platforms of the board's stop. */
-  stopIds: ReadonlySet<string>;
+  stops: ReadonlySet<number>;
   isArrival: boolean;
   now: number;
 }
 
-/** Makes the departure of a planned call. */
-export function plannedDeparture(
-  parts: DepartureParts,
-  { key, ref, trip, stop }: { key: string; ref: CallRef; trip: TimetableTrip; stop: TimetableStop },
-): Departure {
-  const { timetable, isArrival } = parts;
-  return {
-    ...departureAt(stop, trip, trip.isWheelchairAccessible, parts.now),
-    key,
-    // The bundle of all operators has its own identifiers, which neither the feeds nor the trip planner use.
-    runId: SCHEDULE_FILES[trip.file].isBundle ? null : trip.tripId,
-    destination: timetable.headsignAt(ref),
-    ...(isArrival && { origin: originOf(timetable, ref.trip) }),
-    plannedAt: toMinute(ref.plannedAt),
-    occupancy: null,
-    state: { kind: 'scheduled' },
-  };
+/** A call on a board before it becomes a departure: most are never shown. Moments are milliseconds since 1970. */
+export interface BoardCall {
+  /** To the minute. */
+  plannedAt: number;
+  /** Live, else planned. */
+  bestAt: number;
+  route: TimetableRoute;
+  tripId: string;
+  /** The stop in the departure's key: the planned one, which does not change. */
+  keyStop: number;
+  /** The index of the call among the calls of its run. */
+  index: number;
+  headsign(): string;
+  run(): LiveRun;
 }
 
-/** Makes the departure of a call that only a feed has. Null if the timetable has no such line. */
-export function addedDeparture({ timetable, isArrival, now }: DepartureParts, added: AddedCall): Departure | null {
-  const { trip, update, source, headerAt } = added;
-  const index = update.stopId === null ? null : timetable.findStop(update.stopId);
-  const files = filesOfFeed(source);
-  const [known] = timetable.findTrips(trip.tripId, files);
-  const planned = known === undefined ? null : timetable.trip(known);
-  // A replaced run that the timetable lacks is a train without passengers, or also in the feed of TrainLink.
-  const isLeftOut = planned === null && trip.relationship === 'REPLACEMENT';
-  const line = planned ?? (isLeftOut ? null : timetable.findRoute(trip.routeId, files));
-  const end = trip.stopUpdates.findLast(({ relationship }) => relationship !== 'SKIPPED');
-  const last = timetable.findStop(end?.stopId ?? '');
-  const destination = planned?.headsign ?? (last === null ? null : timetable.stop(timetable.stationOf(last)).name);
-  if (index === null || !line || destination === null) return null;
-  const stop = timetable.stop(index);
-  const plannedAt = toMinute(added.plannedAt);
-  const isLive = update.relationship === 'SCHEDULED';
-  const leavesAt = isArrival ? added.arrivesAt : added.departsAt;
+/** A call of a run that no feed has. */
+export function plannedCall({ live }: DepartureParts, ref: CallRef): BoardCall {
+  const { timetable } = live;
+  const { trip, day, position } = ref;
+  const plannedAt = toMinute(ref.plannedAt);
   return {
-    ...departureAt(stop, line, planned?.isWheelchairAccessible ?? null, now),
-    key: `${trip.tripId},${stop.id},${plannedAt} 0`,
-    runId: trip.tripId,
-    destination,
-    ...(isArrival && { origin: known === undefined ? null : originOf(timetable, known) }),
     plannedAt,
-    occupancy: toOccupancy(update.occupancy),
-    state: isLive ? { kind: 'live', leavesAt, headerAt } : { kind: 'scheduled' },
+    bestAt: plannedAt,
+    route: timetable.routeOf(timetable.patternOf(trip)),
+    tripId: timetable.tripIdOf(trip),
+    keyStop: live.plannedStop(trip, position),
+    index: position,
+    headsign: () => timetable.headsignAt(ref),
+    run: () => live.run(trip, day),
   };
 }
 
-function departureAt(
-  stop: TimetableStop,
-  { lineId, mode, route, network }: TimetableRoute,
-  isVehicleAccessible: boolean | null,
-  now: number,
-) {
-  const { id: stopId, platform } = stop;
-  const access = accessAt(stop, isVehicleAccessible);
-  return { lineId, mode, route, network, stopId, platform, ...access, alerts: [], asOf: now };
+/** Lists the calls at these stops of runs in feeds, also where the vehicle was to call but does not. */
+export function* listLiveCalls(
+  parts: DepartureParts,
+  stops: readonly number[],
+  modes: readonly Mode[],
+): Generator<BoardCall> {
+  const { live, isArrival, stops: here } = parts;
+  for (const snapshot of live.snapshots) {
+    const { visits, visitRun, stop, position, firstCall, callCount, runTrip } = snapshot.sections;
+    for (const at of stops) {
+      const [first, end] = snapshot.visitsAt(at);
+      for (let visit = first; visit < end; visit++) {
+        const call = visits[visit] as number;
+        const run = visitRun[visit] as number;
+        const index = call - (firstCall[run] as number);
+        // The first call is no arrival, and the last one no departure.
+        if (index === (isArrival ? 0 : (callCount[run] as number) - 1)) continue;
+        const callsAt = stop[call] as number;
+        // A call that has moved from here to another platform of the stop is listed there.
+        if (callsAt !== at && here.has(callsAt)) continue;
+        const trip = runTrip[run] as number;
+        if (trip >= 0 && !mayUse(live.timetable, trip, position[call] as number, isArrival)) continue;
+        const route = routeOfRun(live, snapshot, run);
+        if (modes.includes(route.mode)) yield liveCall(parts, { snapshot, run, call, index, route });
+      }
+    }
+  }
+}
+
+function mayUse({ sections }: Timetable, trip: number, position: number, isArrival: boolean): boolean {
+  if (position < 0) return true;
+  const { patternCalls, tripPattern, callFlags } = sections;
+  const flags = callFlags[(patternCalls[tripPattern[trip] as number] as number) + position] as number;
+  return (flags & (isArrival ? MAY_ALIGHT : MAY_BOARD)) !== 0;
+}
+
+function routeOfRun({ timetable }: LiveTimetable, { sections }: Snapshot, run: number): TimetableRoute {
+  const trip = sections.runTrip[run] as number;
+  return trip >= 0
+    ? timetable.routeOf(timetable.patternOf(trip))
+    : timetable.routeAt(sections.runRoute[run] as number);
+}
+
+function liveCall(
+  { live, isArrival }: DepartureParts,
+  at: { snapshot: Snapshot; run: number; call: number; index: number; route: TimetableRoute },
+): BoardCall {
+  const { snapshot, run, call, index, route } = at;
+  const { sections } = snapshot;
+  const { timetable } = live;
+  const trip = sections.runTrip[run] as number;
+  const position = sections.position[call] as number;
+  const planned = isArrival ? sections.plannedArrival[call] : sections.plannedDeparture[call];
+  const best = isArrival ? sections.arrival[call] : sections.departure[call];
+  const plannedAt = toMinute(snapshot.momentOf(planned as number));
+  const isLive = snapshot.isLive(call) && !snapshot.isCancelled(run);
+  return {
+    plannedAt,
+    bestAt: isLive ? snapshot.momentOf(best as number) : plannedAt,
+    route,
+    tripId: trip >= 0 ? timetable.tripIdOf(trip) : snapshot.addedId(run),
+    keyStop: trip >= 0 && position >= 0 ? live.plannedStop(trip, position) : (sections.stop[call] as number),
+    index,
+    headsign: () =>
+      trip >= 0 && position >= 0
+        ? timetable.headsignAt({ trip, position })
+        : headsignOf(live, live.open({ snapshot, run }), position),
+    run: () => live.open({ snapshot, run }),
+  };
+}
+
+/** The headsign at a call; of a run that only the feed has, the stop where it ends. */
+export function headsignOf({ timetable }: LiveTimetable, run: LiveRun, position: number): string {
+  const { trip, like, calls } = run;
+  if (trip >= 0 && position >= 0) return timetable.headsignAt({ trip, position });
+  if (like >= 0) return timetable.trip(like).headsign;
+  const end = calls.findLast(({ isSkipped }) => !isSkipped) ?? calls.at(-1);
+  return end ? timetable.stop(timetable.stationOf(end.stop)).name : '';
+}
+
+/** Makes the departure of a call. */
+export function toDeparture(parts: DepartureParts, boardCall: BoardCall, key: string): Departure {
+  const { live, stops, isArrival, now } = parts;
+  const { timetable } = live;
+  const { plannedAt, index } = boardCall;
+  const run = boardCall.run();
+  const call = run.calls[index] as LiveRun['calls'][0];
+  const isHere = stops.has(call.stop);
+  const stop = timetable.stop(isHere ? call.stop : call.plannedStop);
+  const { lineId, mode, route, network } = run.route;
+  const isVehicleAccessible = run.like < 0 ? null : timetable.trip(run.like).isWheelchairAccessible;
+  const state = stateOfCall(run, call, { isArrival, isHere });
+  const isOver = state.kind === 'departed' || (state.kind === 'live' && state.leavesAt < now - MINUTE_MS);
+  const isPlannedAhead = plannedAt >= now - MINUTE_MS;
+  return {
+    key,
+    runId: publicTripId(run),
+    lineId,
+    mode,
+    route,
+    network,
+    destination: boardCall.headsign(),
+    ...(isArrival && { origin: originOf(live, run) }),
+    stopId: stop.id,
+    platform: stop.platform,
+    plannedAt,
+    ...accessAt(stop, isVehicleAccessible),
+    alerts: [],
+    asOf: now,
+    // A board for a past time shows vehicles that have left.
+    state: isOver ? (isPlannedAhead ? { kind: 'departed' } : pastState(state)) : state,
+    occupancy: state.kind === 'live' ? (state.occupancy ?? null) : null,
+  };
+}
+
+function pastState(state: Departure['state']): Departure['state'] {
+  return state.kind === 'departed' ? { kind: 'scheduled' } : state;
 }
 
 function accessAt({ isWheelchairAccessible: isStopAccessible }: TimetableStop, isVehicleAccessible: boolean | null) {
@@ -82,33 +174,9 @@ function accessAt({ isWheelchairAccessible: isStopAccessible }: TimetableStop, i
   return { isWheelchairAccessible, isVehicleAccessible, isStopAccessible };
 }
 
-function originOf(timetable: Timetable, trip: number): string | null {
-  const [first] = timetable.stopsOf(timetable.patternOf(trip));
+function originOf({ timetable }: LiveTimetable, { like, calls }: LiveRun): string | null {
+  const [first] = like >= 0 ? timetable.stopsOf(timetable.patternOf(like)) : [calls[0]?.stop];
   return first === undefined ? null : timetable.stop(timetable.stationOf(first)).name;
-}
-
-/** Returns the departure with its state from the feeds. */
-export function withLive(
-  { timetable, stopIds, now }: DepartureParts,
-  departure: Departure,
-  { state, movedTo }: OverlaidCall,
-): Departure {
-  if (state.kind === 'scheduled' && movedTo === null) return departure;
-  const index = movedTo === null ? null : timetable.findStop(movedTo);
-  const stop = index === null ? null : timetable.stop(index);
-  const moved = stop && {
-    stopId: stop.id,
-    platform: stop.platform ?? (stopIds.has(stop.id) ? null : stop.name),
-    ...accessAt(stop, departure.isVehicleAccessible),
-  };
-  // A board for a past time shows vehicles that have left.
-  const hasLeft = state.kind === 'departed' && departure.plannedAt < now - MINUTE_MS;
-  return {
-    ...departure,
-    ...moved,
-    state: hasLeft ? { kind: 'scheduled' } : state,
-    occupancy: state.kind === 'live' ? (state.occupancy ?? null) : null,
-  };
 }
 
 /** Returns the departure with the alerts of its line and stop; `station` is the ID of the stop or its station. */

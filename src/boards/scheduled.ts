@@ -1,79 +1,66 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts';
-import type { Feed, StopUpdate } from '../realtime/feed/feed.ts';
-import {
-  type AddedCall,
-  type OverlaidCall,
-  overlayStop,
-  type StopCall,
-  type TrustedFeed,
-} from '../realtime/overlay.ts';
-import { feedOfFile } from '../realtime/polling/feed-source.ts';
+import type { LiveTimetable } from '../realtime/live-timetable.ts';
 import type { FileId } from '../timetable/schedule-files.ts';
-import type { CallRef, Timetable, TimetableStop } from '../timetable/timetable.ts';
+import type { CallRef, Timetable } from '../timetable/timetable.ts';
 import type { FindAlerts } from '../transit/alert.ts';
 import type { RunCall } from '../transit/call.ts';
-import { type Departure, isCancelled, leavesAt } from '../transit/departure.ts';
+import type { Departure } from '../transit/departure.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { withoutG } from '../transit/region.ts';
 import { toMinute } from '../transit/time.ts';
 import { createDestinationFilter, type DestinationFilter } from './destination-filter.ts';
 import { callHere } from './monitor.ts';
+import { type Board, type BoardRequest, isCounted, routeOf, type Selection, selectFirst } from './pager.ts';
+import { callsOfRun } from './run-calls.ts';
 import {
-  type Board,
-  type BoardRequest,
-  isCounted,
-  nextOfEachRoute,
-  routeOf,
-  type Selection,
-  selectFirst,
-} from './pager.ts';
-import { callsOfAddedTrip, callsOfRun } from './run-calls.ts';
-import { addedDeparture, type DepartureParts, plannedDeparture, withAlerts, withLive } from './scheduled-departure.ts';
+  type BoardCall,
+  type DepartureParts,
+  listLiveCalls,
+  plannedCall,
+  toDeparture,
+  withAlerts,
+} from './scheduled-departure.ts';
 
 /** What a board is built from. Times are in milliseconds since 1970. */
 export interface ScheduledStop {
-  timetable: Timetable;
+  /** The timetable with the healthy feeds that cover the departures. */
+  live: LiveTimetable;
   /** The requested stop. */
   stop: number;
-  /** The healthy feeds that cover its departures. */
-  feeds: readonly TrustedFeed[];
   now: number;
   /** Files that do not cover the requested day; the board uses the others. Default: none. */
   lackingFiles?: readonly FileId[];
   findAlerts?: FindAlerts | undefined;
 }
 
-/** Vehicles that are later than this are not found. */
-const MAX_LATE_MS = 2 * HOUR_MS;
-/** Vehicles planned after a window may run early, so the order near its end is uncertain. */
-const MAX_EARLY_MS = 5 * MINUTE_MS;
 /** The search window grows until the limit is filled, because a stop may have one bus a week. */
 const WINDOWS_MS = [HOUR_MS / 2, 2 * HOUR_MS, 8 * HOUR_MS, DAY_MS, 3 * DAY_MS, 7 * DAY_MS] as const;
 const COVERED_STEP_MS = 2 * HOUR_MS;
 /** A cursor goes back a day at most. */
 const WINDOWS_BACK_MS = [HOUR_MS / 2, 2 * HOUR_MS, 8 * HOUR_MS, 25 * HOUR_MS] as const;
 /**
- * The first step adds this many departures plus twice the limit. If they do not fill the limit, each further step adds four
+ * The first step adds this many planned departures plus the limit. If they do not fill the limit, each further step adds four
  * times as many. With `per_route` the steps are smaller, because each one shows which lines are complete.
  */
-const FIRST_ADDED = 20;
-/** Maximum number of departures listed: three hours at Central. */
+const FIRST_ADDED = 10;
+/** Maximum number of planned departures listed: three hours at Central. */
 const MAX_LISTED = 400;
-/** Maximum number of departures examined when filters reject them: seven hours at Central. */
+/** Maximum number of planned departures examined when filters reject them: seven hours at Central. */
 const MAX_SCANNED = 1500;
 
 /**
- * Reads a board from the timetable and lays the feeds over it. `at` is the requested time, or null for now. The board is
- * complete as far as the timetable covers its time.
+ * Reads a board from the timetable and the snapshots of its feeds: the calls of runs that no feed has, and those of the runs in
+ * feeds, merged by time. `at` is the requested time, or null for now. The board is complete as far as the timetable covers its
+ * time.
  */
 export function readScheduledBoard(
   request: BoardRequest,
   at: number | null,
   parts: ScheduledStop,
 ): Omit<Board, 'freshness' | 'notices'> {
-  const { timetable, stop, findAlerts } = parts;
+  const { live, stop, findAlerts } = parts;
   const reader = new StopReader(request, parts);
-  const station = timetable.stop(timetable.stationOf(stop));
+  const station = live.timetable.stop(live.timetable.stationOf(stop));
   const selection =
     request.page?.before === undefined ? readForwards(request, at, reader) : readBackwards(request, reader);
   return {
@@ -91,32 +78,42 @@ function readForwards(request: BoardRequest, at: number | null, reader: StopRead
   const { page, limit } = request;
   const isPresent = at === null && !page;
   const from = toMinute(page?.from ?? at ?? reader.now);
-  if (isPresent) reader.addLate(from);
+  reader.addLive({ from, until: Number.POSITIVE_INFINITY, isPresent });
   let until = from;
-  let found: Departure[] = [];
-  for (until of reader.addForwards(from, FIRST_ADDED + 2 * limit)) {
+  let found: Found = { departures: [], certain: 0, unseenFrom: from };
+  for (until of reader.addForwards(from, FIRST_ADDED + limit)) {
     found = reader.list({ from, until, isPresent });
-    const inOrder = found.filter((one) => (page ? one.plannedAt : leavesAt(one) + MAX_EARLY_MS) < until);
-    const counted = inOrder.filter((one) => isCounted(request, one));
-    if (nextOfEachRoute(counted, request).length >= limit) break;
-    reader.skipLines(inOrder);
+    if (found.certain >= limit) break;
   }
-  return { ...selectFirst(request, found), knownUntil: until };
+  return { ...selectFirst(request, found.departures), knownUntil: Math.min(until, found.unseenFrom) };
 }
 
 function readBackwards(request: BoardRequest, reader: StopReader): Selection {
   const before = request.page?.before ?? reader.now;
   let from = before;
-  let found: Departure[] = [];
+  let departures: Departure[] = [];
+  reader.addLive({ from: Number.NEGATIVE_INFINITY, until: before, isPresent: false });
   for (from of reader.addBackwards(before)) {
-    found = reader.list({ from, until: before, isPresent: false });
-    if (found.filter((one) => isCounted(request, one)).length >= request.limit) break;
+    departures = reader.listAll({ from, until: before });
+    if (departures.filter((one) => isCounted(request, one)).length >= request.limit) break;
   }
-  return { ...selectFirst(request, found), knownUntil: from };
+  return { ...selectFirst(request, departures), knownUntil: from };
 }
 
-/** Where a departure comes from: a call in the timetable, or one that only a feed has. */
-type Source = { ref: CallRef; added: null } | { ref: null; added: AddedCall };
+interface Found {
+  departures: Departure[];
+  /** How many of them count towards the limit and cannot be preceded by a departure that is not listed yet. */
+  certain: number;
+  /** Every departure planned before this is listed, as far as departures are added. */
+  unseenFrom: number;
+}
+
+interface Range {
+  from: number;
+  until: number;
+  /** The board is for now: late vehicles are listed by their best time, and those that have left are not. */
+  isPresent: boolean;
+}
 
 /** Looks up departures or arrivals of one stop. */
 class StopReader {
@@ -126,61 +123,51 @@ class StopReader {
   readonly #request: BoardRequest;
   readonly #parts: ScheduledStop;
   readonly #stops: readonly number[];
-  readonly #stopsHere: ReadonlyMap<number, TimetableStop>;
-  readonly #stop: {
-    stopIds: ReadonlySet<string>;
-    matched: Set<StopUpdate>;
-    isArrival: boolean;
-    isPlanned: (tripId: string) => boolean;
-  };
   readonly #departureParts: DepartureParts;
   /** The stop that vehicles must call at later; null if there is no such filter. */
   readonly #to: DestinationFilter | null;
   /** The IDs of the stops that make up that stop; empty if it is a platform. */
   readonly #stopsOfTo: ReadonlySet<string>;
-  /** All departures added so far, by the timetable alone. */
-  readonly #planned: Departure[] = [];
-  /** The same departures in the form that the feeds need. */
-  readonly #calls: StopCall[] = [];
-  /** The same departures with the feeds laid over them. */
-  readonly #live: Departure[] = [];
-  /** Whether a departure passes the caller's filters; cached. */
-  readonly #wanted = new Map<Departure, boolean>();
-  /** By the departure's `key`. */
-  readonly #sources = new Map<string, Source>();
+  readonly #calls: BoardCall[] = [];
+  readonly #departures = new Map<BoardCall, Departure>();
+  readonly #wanted = new Map<BoardCall, boolean>();
+  readonly #byKey = new Map<string, BoardCall>();
+  #plannedCount = 0;
   /** The number of planned calls examined. */
   #scanned = 0;
   /** With `per_route`: how many departures of each line the board has. */
-  #countByLine: ReadonlyMap<string, number> | null = null;
+  #countByLine = new Map<string, number>();
 
   constructor(request: BoardRequest, parts: ScheduledStop) {
-    const { timetable, now } = parts;
+    const { live, now } = parts;
+    const { timetable } = live;
     this.now = now;
     this.#request = request;
     this.#parts = parts;
     this.#stops = timetable.boardStopsOf(request.request.stopId.toUpperCase());
-    const stops = this.#stops.map((index) => timetable.stop(index));
-    this.#stopsHere = new Map(stops.map((one) => [one.index, one]));
-    this.modes = sortModes(stops.flatMap(({ modes }) => modes));
-    this.#stop = {
-      stopIds: new Set(stops.map(({ id }) => id)),
-      matched: new Set(),
-      isArrival: request.request.isArrival ?? false,
-      isPlanned: (tripId) => this.#isPlanned(tripId),
-    };
-    this.#departureParts = { timetable, now, ...this.#stop };
+    this.modes = sortModes(this.#stops.flatMap((stop) => timetable.stop(stop).modes));
+    const isArrival = request.request.isArrival ?? false;
+    this.#departureParts = { live, now, isArrival, stops: new Set(this.#stops) };
     const to = request.only?.to;
-    const toStops = to === undefined ? null : new Set(findBoardStops(timetable, to));
-    this.#to = toStops && createDestinationFilter(timetable, toStops, parts.feeds);
+    this.#to = to === undefined ? null : createDestinationFilter(live, new Set(findBoardStops(timetable, to)));
     const index = to === undefined ? null : timetable.findStop(to);
     const isPlatform = index !== null && timetable.stop(index).parent !== null;
     const stopsOfTo = to === undefined || isPlatform ? [] : timetable.boardStopsOf(to);
     this.#stopsOfTo = new Set(stopsOfTo.map((stop) => timetable.stop(stop).id));
   }
 
+  /** Adds the calls of runs in feeds, early and late ones included. */
+  addLive({ from, until, isPresent }: Range): void {
+    for (const call of listLiveCalls(this.#departureParts, this.#stops, this.#request.request.modes)) {
+      const moment = isPresent ? call.bestAt : call.plannedAt;
+      if (moment < from || call.plannedAt >= until || !this.#isOnRoute(call.route)) continue;
+      if (this.#to?.isLeftTo(call) ?? true) this.#calls.push(call);
+    }
+  }
+
   /**
-   * Adds what is planned from this moment on: `most` departures at first, then larger steps. Yields the time up to which
-   * everything is added.
+   * Adds the runs in no feed that are planned from this moment on: `most` departures at first, then larger steps. Yields the time
+   * up to which everything is added.
    */
   *addForwards(from: number, most: number): Generator<number> {
     let until = from;
@@ -188,11 +175,12 @@ class StopReader {
       let end = from + windowMs;
       while (end > until && !this.#covers(until, end)) end -= COVERED_STEP_MS;
       if (end <= until) return;
-      for (let refs = this.#scan(until, end); until < end; most = this.#countByLine ? 2 * FIRST_ADDED : most * 4) {
+      const isPerRoute = this.#request.perRoute !== undefined;
+      for (let refs = this.#scan(until, end); until < end; most = isPerRoute ? 2 * FIRST_ADDED : most * 4) {
         refs = refs.slice(this.#add(refs, most));
         until = refs[0] ? toMinute(refs[0].plannedAt) : end;
         yield until;
-        if (this.#scanned > MAX_SCANNED || this.#planned.length >= MAX_LISTED) return;
+        if (this.#scanned > MAX_SCANNED || this.#plannedCount >= MAX_LISTED) return;
       }
     }
   }
@@ -212,86 +200,102 @@ class StopReader {
   }
 
   #covers(from: number, until: number): boolean {
-    const { timetable, lackingFiles = [] } = this.#parts;
-    const lacking = timetable.filesLackingDays(this.#stops, from, until, this.#request.request.modes);
+    const { live, lackingFiles = [] } = this.#parts;
+    const lacking = live.timetable.filesLackingDays(this.#stops, from, until, this.#request.request.modes);
     return lacking.every((file) => lackingFiles.includes(file));
   }
 
   /** Adds the first `most` of these, but never only a part of a minute. Returns how many it examined. */
   #add(refs: readonly CallRef[], most: number): number {
-    const end = Math.min(MAX_LISTED, this.#planned.length + most);
+    const end = Math.min(MAX_LISTED, this.#plannedCount + most);
     let looked = 0;
     for (let minute = 0; looked < refs.length; looked++) {
       const ref = refs[looked] as CallRef;
-      if (this.#planned.length >= end && toMinute(ref.plannedAt) !== minute) break;
+      if (this.#plannedCount >= end && toMinute(ref.plannedAt) !== minute) break;
       minute = toMinute(ref.plannedAt);
-      if (this.#mayBeWanted(ref)) this.#addPlanned(ref);
+      if (this.#to?.goesThere(ref) === false) continue;
+      const call = plannedCall(this.#departureParts, ref);
+      if (this.#isLineFull(call)) continue;
+      this.#calls.push(call);
+      this.#plannedCount++;
     }
     this.#scanned += looked;
     return looked;
   }
 
-  /**
-   * With `per_route`: skips lines that already fill their share of the board. `first` are the departures at the top of the
-   * board.
-   */
-  skipLines(first: readonly Departure[]): void {
-    if (this.#request.perRoute === undefined) return;
-    const lines = Map.groupBy(
-      first.filter((one) => !isCancelled(one)),
-      routeOf,
-    );
-    this.#countByLine = new Map([...lines].map(([line, { length }]) => [line, length]));
-  }
-
-  /** Adds departures planned before this time that may leave after it, according to the feeds. */
-  addLate(from: number): void {
-    const { timetable, feeds } = this.#parts;
-    if (feeds.length === 0) return;
-    const isLate = (trip: number, plannedAt: number) => {
-      const source = feedOfFile(timetable.routeOf(timetable.patternOf(trip)).file);
-      const trusted = feeds.find((feed) => feed.source === source);
-      return trusted !== undefined && plannedAt + findLateness(timetable, trusted.feed, trip) >= from - MINUTE_MS;
-    };
-    for (const ref of this.#scan(from - MAX_LATE_MS, from, isLate)) if (this.#mayBeWanted(ref)) this.#addPlanned(ref);
-  }
-
-  /** Lists the wanted departures among those added, with the feeds laid over them. */
-  list({ from, until, isPresent }: { from: number; until: number; isPresent: boolean }): Departure[] {
-    const added = this.#overlay().flatMap((call) => this.#mapAdded(call) ?? []);
-    return [...this.#live, ...added].filter((departure) => {
-      const { state, plannedAt } = departure;
-      const moment = isPresent ? leavesAt(departure) : plannedAt;
-      return state.kind !== 'departed' && moment >= from && plannedAt < until && this.#isWanted(departure);
-    });
-  }
-
-  /** Lays the feeds over everything added since the last time, and adds calls that only the feeds have. */
-  #overlay(): AddedCall[] {
-    const { feeds, now } = this.#parts;
-    const runs = new Set(this.#calls.slice(this.#live.length).map(({ runId }) => runId));
-    const indexes = this.#calls.flatMap(({ runId }, index) => (runs.has(runId) ? index : []));
-    const calls = indexes.map((index) => this.#calls[index] as StopCall);
-    const overlay = overlayStop({ ...this.#stop, calls }, feeds, now);
-    for (const [at, index] of indexes.entries()) {
-      const planned = this.#planned[index] as Departure;
-      this.#live[index] = withLive(this.#departureParts, planned, overlay.calls[at] as OverlaidCall);
+  /** Lists the first wanted departures of the range, in the order of the board, until they fill the limit. */
+  list({ from, until, isPresent }: Range): Found {
+    const { limit, perRoute, page } = this.#request;
+    const momentOf = (call: BoardCall) => (isPresent ? call.bestAt : call.plannedAt);
+    const inRange = this.#calls.filter((call) => momentOf(call) >= from && call.plannedAt < until);
+    inRange.sort((one, other) => momentOf(one) - momentOf(other));
+    const found: Found = { departures: [], certain: 0, unseenFrom: Number.POSITIVE_INFINITY };
+    this.#countByLine = new Map();
+    let lastAt = Number.NEGATIVE_INFINITY;
+    for (const call of inRange) {
+      const moment = momentOf(call);
+      const isFull = found.certain >= limit && moment > lastAt;
+      // The first page must know all vehicles that are planned before it, so that the pages before and after it are complete.
+      if (isFull && !(isPresent && call.plannedAt < from)) {
+        found.unseenFrom = Math.min(found.unseenFrom, call.plannedAt);
+        continue;
+      }
+      if (this.#isLineFull(call)) continue;
+      const departure = this.#findWanted(call);
+      if (!departure) continue;
+      found.departures.push(departure);
+      const isShown = departure.state.kind !== 'cancelled';
+      if (perRoute !== undefined && isShown) {
+        const line = routeOf(departure);
+        this.#countByLine.set(line, (this.#countByLine.get(line) ?? page?.countShown(departure) ?? 0) + 1);
+      }
+      const isCertain = moment < until && (perRoute === undefined ? isCounted(this.#request, departure) : isShown);
+      if (isCertain) [found.certain, lastAt] = [found.certain + 1, moment];
     }
-    return overlay.added;
+    return found;
+  }
+
+  /** Lists all wanted departures planned in the range. */
+  listAll({ from, until }: Omit<Range, 'isPresent'>): Departure[] {
+    return this.#calls
+      .filter(({ plannedAt }) => plannedAt >= from && plannedAt < until)
+      .flatMap((call) => this.#findWanted(call) ?? []);
+  }
+
+  /** Whether the board has as many departures of the line as `per_route` allows. */
+  #isLineFull(call: BoardCall): boolean {
+    const { perRoute, page } = this.#request;
+    if (perRoute === undefined) return false;
+    const line = { mode: call.route.mode, route: call.route.route, destination: call.headsign() };
+    return (this.#countByLine.get(routeOf(line)) ?? page?.countShown(line) ?? 0) >= perRoute;
+  }
+
+  /** Null if the vehicle has left or the caller does not want it. */
+  #findWanted(call: BoardCall): Departure | null {
+    const departure = this.#departures.get(call) ?? toDeparture(this.#departureParts, call, this.#keyOf(call));
+    this.#departures.set(call, departure);
+    this.#byKey.set(departure.key, call);
+    if (departure.state.kind === 'departed') return null;
+    const isWanted = this.#wanted.get(call) ?? this.#request.isWanted(departure, () => this.callsOf(departure));
+    this.#wanted.set(call, isWanted);
+    return isWanted ? departure : null;
+  }
+
+  /** A loop may call at a stop twice, even within a minute. */
+  #keyOf({ tripId, keyStop, plannedAt }: BoardCall): string {
+    const { id } = this.#parts.live.timetable.stop(keyStop);
+    for (let count = 0; ; count++) {
+      const key = `${tripId},${id},${plannedAt} ${count}`;
+      if (!this.#byKey.has(key)) return key;
+    }
   }
 
   callsOf(departure: Departure): RunCall[] | null {
-    const { timetable, feeds, now } = this.#parts;
-    const source = this.#sources.get(departure.key);
-    if (!source) return null;
-    const { ref, added } = source;
-    const calls = ref ? callsOfRun(timetable, ref, feeds, now).calls : callsOfAddedTrip(timetable, added.trip);
-    const { stopId, plannedAt } = departure;
-    const here = calls.findIndex(
-      (call) => call.stopId === stopId && call.departure && toMinute(call.departure.plannedAt) === plannedAt,
-    );
-    const call = calls[here];
-    return call ? [callHere(departure, call), ...calls.slice(here + 1).map((later) => this.#withGroup(later))] : null;
+    const call = this.#byKey.get(departure.key);
+    if (!call) return null;
+    const { calls } = callsOfRun(this.#parts.live, call.run());
+    const here = calls[call.index];
+    return here ? [callHere(departure, here), ...calls.slice(call.index + 1).map((one) => this.#withGroup(one))] : null;
   }
 
   /** Adds the ID of the stop `to` to a call at one of its stops, because only the trip planner knows some of its groups. */
@@ -300,89 +304,22 @@ class StopReader {
     return to !== undefined && this.#stopsOfTo.has(call.stopId) ? { ...call, ids: [...call.ids, to] } : call;
   }
 
-  #isWanted(departure: Departure): boolean {
-    const isWanted = this.#wanted.get(departure) ?? this.#request.isWanted(departure, () => this.callsOf(departure));
-    this.#wanted.set(departure, isWanted);
-    return isWanted;
+  #isOnRoute({ route }: { route: string }): boolean {
+    return this.#request.only?.routes?.includes(route.toUpperCase()) ?? true;
   }
 
-  /** The planned departures that the caller may want. */
-  #scan(from: number, until: number, acceptsTrip = (_trip: number, _plannedAt: number) => true): CallRef[] {
-    const { timetable } = this.#parts;
-    const { request, only } = this.#request;
-    const routes = only?.routes;
-    const isOnRoute = (pattern: number) => !routes || routes.includes(timetable.routeOf(pattern).route.toUpperCase());
+  /** The planned departures of runs in no feed that the caller may want. */
+  #scan(from: number, until: number): CallRef[] {
+    const { live } = this.#parts;
+    const { timetable } = live;
     return timetable.departures(this.#stops, from, until, {
-      modes: request.modes,
-      isArrival: this.#stop.isArrival,
-      accepts: (pattern, position) => isOnRoute(pattern) && (this.#to?.mayGoThere(pattern, position) ?? true),
-      acceptsTrip,
+      modes: this.#request.request.modes,
+      isArrival: this.#departureParts.isArrival,
+      accepts: (pattern, position) =>
+        this.#isOnRoute(timetable.routeOf(pattern)) && (this.#to?.mayGoThere(pattern, position) ?? true),
+      acceptsRun: (trip, day) => live.find(trip, day) === null,
     });
   }
-
-  #mayBeWanted(ref: CallRef): boolean {
-    return (this.#to?.goesThere(ref) ?? true) && (!this.#countByLine || this.#isLineOpen(ref));
-  }
-
-  #isLineOpen(ref: CallRef): boolean {
-    const { timetable } = this.#parts;
-    const { mode, route } = timetable.routeOf(timetable.patternOf(ref.trip));
-    const line = routeOf({ mode, route, destination: timetable.headsignAt(ref) });
-    return (this.#countByLine?.get(line) ?? 0) < (this.#request.perRoute ?? Number.POSITIVE_INFINITY);
-  }
-
-  #addPlanned(ref: CallRef): void {
-    const { timetable } = this.#parts;
-    const trip = timetable.trip(ref.trip);
-    const index = timetable.stopsOf(timetable.patternOf(ref.trip))[ref.position] as number;
-    const stop = this.#stopsHere.get(index) as TimetableStop;
-    const plannedAt = toMinute(ref.plannedAt);
-    const key = this.#keyOf(trip.tripId, stop.id, plannedAt);
-    this.#planned.push(plannedDeparture(this.#departureParts, { key, ref, trip, stop }));
-    const { tripId: runId, mode, file } = trip;
-    this.#calls.push({ runId, mode, stopId: stop.id, plannedAt, day: ref.day, feed: feedOfFile(file) });
-    this.#sources.set(key, { ref, added: null });
-  }
-
-  /** A loop may call at a stop twice, even within a minute. */
-  #keyOf(tripId: string, stopId: string, plannedAt: number): string {
-    for (let count = 0; ; count++) {
-      const key = `${tripId},${stopId},${plannedAt} ${count}`;
-      if (!this.#sources.has(key)) return key;
-    }
-  }
-
-  /**
-   * Whether the timetable has this trip calling here. A replacement may go on from the planned last stop, or begin before the
-   * first.
-   */
-  #isPlanned(tripId: string): boolean {
-    const { timetable } = this.#parts;
-    return timetable.findTrips(tripId).some((trip) => {
-      const stops = timetable.stopsOf(timetable.patternOf(trip));
-      const calls = this.#stop.isArrival ? stops.subarray(1) : stops.subarray(0, -1);
-      return calls.some((stop) => this.#stops.includes(stop));
-    });
-  }
-
-  #mapAdded(added: AddedCall): Departure | null {
-    const departure = addedDeparture(this.#departureParts, added);
-    if (departure) this.#sources.set(departure.key, { ref: null, added });
-    return departure;
-  }
-}
-
-/** Cached by trip, because the board of every stop behind a vehicle needs its lateness. */
-const lateness = new WeakMap<Feed, { timetable: Timetable; ofTrips: Map<number, number> }>();
-
-/** The vehicle's greatest delay according to the feed, in milliseconds. */
-function findLateness(timetable: Timetable, feed: Feed, trip: number): number {
-  let known = lateness.get(feed);
-  if (known?.timetable !== timetable) known = { timetable, ofTrips: new Map() };
-  lateness.set(feed, known);
-  const lateMs = known.ofTrips.get(trip) ?? feed.findLateness(timetable.tripIdOf(trip)) ?? 0;
-  known.ofTrips.set(trip, lateMs);
-  return lateMs;
 }
 
 /** A station with its platforms. For most street stops, the trip planner uses "G" and the number of one of the poles. */

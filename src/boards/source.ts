@@ -66,7 +66,7 @@ interface Available {
 export function createBoards(parts: {
   trust: BoardTrust;
   timetable: { get(): Timetable | null };
-  feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'trusted' | 'problemOf' | 'freshUntil' | 'list'>;
+  feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'takeFor' | 'problemOf' | 'freshUntil' | 'list'>;
   findAlerts?: FindAlerts;
   /** Sends the background requests for comparisons. */
   queryUpstream: QueryUpstream;
@@ -150,9 +150,9 @@ export function createBoards(parts: {
     const { modes } = request.request;
     const needed = await needFeeds(feeds, listFeeds(available, modes), { at: available.at ?? now(), now: now() });
     const moment = now();
-    const trusted = feeds.trusted(moment).filter(({ source }) => needed.includes(source));
-    const board = readScheduledBoard(request, available.at, { ...available, feeds: trusted, now: moment, findAlerts });
-    const missing = needed.filter((source) => !trusted.some((feed) => feed.source === source));
+    const live = feeds.takeFor(available.timetable).only(needed);
+    const board = readScheduledBoard(request, available.at, { ...available, live, now: moment, findAlerts });
+    const missing = needed.filter((source) => !live.snapshots.some((snapshot) => snapshot.source === source));
     const [feed] = missing;
     const reason = feed && { reason: feeds.problemOf(feed, moment) ?? 'not read yet', feed };
     const origin: BoardOrigin = { source: 'timetable', ...reason };
@@ -185,9 +185,9 @@ export function createBoards(parts: {
     };
     const moment = now();
     const needed = listFeeds(available, request.modes);
-    const trusted = feeds.trusted(moment).filter(({ source }) => needed.includes(source));
+    const live = feeds.takeFor(timetable).only(needed);
     const at = page.isPresent ? null : page.from;
-    const timetableBoard = readScheduledBoard(all, at, { ...available, feeds: trusted, now: moment });
+    const timetableBoard = readScheduledBoard(all, at, { ...available, live, now: moment });
     // The trip planner may show the board of the whole group for a single pole.
     const pole = stops.length === 1 ? timetable.stop(stop).id : null;
     const departures = page.departures.filter(({ stopId }) => pole === null || stopId === pole);

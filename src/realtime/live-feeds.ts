@@ -7,7 +7,6 @@ import { LiveTimetable } from './live-timetable.ts';
 import { type FeedProblem, findFeedProblem, MIN_COMPARED, UNREAD } from './polling/feed-health.ts';
 import type { FeedState } from './polling/feed-sharing.ts';
 import {
-  FEED_SOURCES,
   type FeedId,
   type FeedSourceId,
   intervalOf,
@@ -76,7 +75,11 @@ export class LiveFeeds {
   /** The timetable with the snapshots of the feeds that are trusted and polled; null while there is no timetable. */
   take(): LiveTimetable | null {
     const timetable = this.#timetable();
-    if (!timetable) return null;
+    return timetable && this.takeFor(timetable);
+  }
+
+  /** The same for a request that already uses a timetable, which may have been replaced a moment ago. */
+  takeFor(timetable: Timetable): LiveTimetable {
     const now = this.#now();
     const snapshots = [...this.#poller.feeds].flatMap(([source, state]) =>
       isPositions(source) || this.problemOf(source, now) !== null ? [] : state.snapshots,

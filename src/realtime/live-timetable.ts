@@ -2,7 +2,7 @@ import { MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING } from '../timetable/import/schedu
 import { type FileId, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import type { Timetable, TimetableRoute } from '../timetable/timetable.ts';
 import type { CallState } from '../transit/departure.ts';
-import { toOccupancy } from './feed/feed.ts';
+import { toOccupancy } from './occupancy.ts';
 import { type FeedSourceId, feedOfFile } from './polling/feed-source.ts';
 import { CALL, type Rule } from './prediction/run-columns.ts';
 import { identityOf } from './prediction/predict-feed.ts';

@@ -91,7 +91,8 @@ interface ScanOptions {
   isArrival?: boolean;
   /** Whether to include the trips of a pattern that call at this position. */
   accepts?: (pattern: number, position: number) => boolean;
-  acceptsTrip?: (trip: number, plannedAt: number) => boolean;
+  /** Whether to include the run of a trip on a service day. */
+  acceptsRun?: (trip: number, day: number) => boolean;
 }
 
 export interface TimetableLine {
@@ -492,7 +493,7 @@ export class Timetable {
 
   /** Unsorted departures or arrivals. Trips of a pattern are sorted by start, so their calls are nearly sorted too. */
   *#scan(stops: readonly number[], from: number, until: number, options: ScanOptions = {}): Generator<CallRef> {
-    const { isArrival, acceptsTrip } = options;
+    const { isArrival, acceptsRun } = options;
     const { patternTrips, callEarliest, callLatest, tripStart, tripArrivals, tripDepartures, offsets } = this.sections;
     const tripOffsets = isArrival ? tripArrivals : tripDepartures;
     const days = this.#daysWithin(from, until).map((day) => ({ day, dayStart: serviceDayStart(day) }));
@@ -510,7 +511,7 @@ export class Timetable {
           if (!this.runsOn(trip, day)) continue;
           const seconds = (tripStart[trip] as number) + (offsets[(tripOffsets[trip] as number) + position] as number);
           const plannedAt = dayStart + seconds * SECOND_MS;
-          if (seconds < minSeconds || seconds >= end || acceptsTrip?.(trip, plannedAt) === false) continue;
+          if (seconds < minSeconds || seconds >= end || acceptsRun?.(trip, day) === false) continue;
           yield { trip, day, position, plannedAt };
         }
       }

@@ -1,4 +1,3 @@
-import type { Carriages, Occupancy } from '../../transit/departure.ts';
 import { withoutDate } from '../../transit/run-id.ts';
 import {
   HEADER,
@@ -244,25 +243,4 @@ function valueAt(words: Int32Array, position: number): number | null {
 function readTime(words: Int32Array, delay: number): StopTime {
   const seconds = valueAt(words, delay + 1);
   return { delaySeconds: valueAt(words, delay), at: seconds === null ? null : (seconds >>> 0) * 1000 };
-}
-
-/**
- * By number in GTFS-realtime. EMPTY, CRUSHED_STANDING_ROOM_ONLY and FULL map to their neighbours, because we have no words for
- * them.
- */
-const OCCUPANCIES: readonly Occupancy[] = [
-  'MANY_SEATS',
-  'MANY_SEATS',
-  'FEW_SEATS',
-  'STANDING_ONLY',
-  'STANDING_ONLY',
-  'STANDING_ONLY',
-];
-
-export function toOccupancy(status: number | null): Occupancy | null {
-  return status === null ? null : (OCCUPANCIES[status] ?? null);
-}
-
-export function toCarriages(statuses: readonly (number | null)[] | null): Carriages {
-  return statuses?.map((status, index) => ({ position: index + 1, occupancy: toOccupancy(status) })) ?? null;
 }

@@ -1,0 +1,22 @@
+import type { Carriages, Occupancy } from '../transit/departure.ts';
+
+/**
+ * By number in GTFS-realtime. EMPTY, CRUSHED_STANDING_ROOM_ONLY and FULL map to their neighbours, because we have no words for
+ * them.
+ */
+const OCCUPANCIES: readonly Occupancy[] = [
+  'MANY_SEATS',
+  'MANY_SEATS',
+  'FEW_SEATS',
+  'STANDING_ONLY',
+  'STANDING_ONLY',
+  'STANDING_ONLY',
+];
+
+export function toOccupancy(status: number | null): Occupancy | null {
+  return status === null ? null : (OCCUPANCIES[status] ?? null);
+}
+
+export function toCarriages(statuses: readonly (number | null)[] | null): Carriages {
+  return statuses?.map((status, index) => ({ position: index + 1, occupancy: toOccupancy(status) })) ?? null;
+}
