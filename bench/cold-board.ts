@@ -4,8 +4,11 @@ import { departuresOperation } from '#src/operations/departures/operation.ts';
 import { readQuery } from '#src/operations/operation.ts';
 import { Feed } from '#src/realtime/feed/feed.ts';
 import { readFeed } from '#src/realtime/feed/feed-reader.ts';
-import type { TrustedFeed } from '#src/realtime/overlay.ts';
-import { FEED_SOURCES, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
+import { LiveTimetable } from '#src/realtime/live-timetable.ts';
+import type { FeedSourceId } from '#src/realtime/polling/feed-source.ts';
+import { createPlannedRuns } from '#src/realtime/prediction/planned-runs.ts';
+import { predictFeed } from '#src/realtime/prediction/predict-feed.ts';
+import { Snapshot } from '#src/realtime/snapshot.ts';
 import { SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
 import { serviceDayStart } from '#src/timetable/service-day.ts';
 import { openTimetable } from '#src/timetable/update/folder.ts';
@@ -24,7 +27,7 @@ const now = moment === '' ? serviceDayStart(Math.floor(Date.now() / 86_400_000))
 const stop = timetable.findStop(stopId);
 if (stop === null) throw new Error(`the timetable lacks ${stopId}`);
 
-const feeds = makeFeeds();
+const live = makeLive();
 const BOARDS = 1000;
 const WARM_UP_STOPS = ['200070', '200080', '200020', '215020', '206710'];
 const WARM_UP_ROUNDS = 30;
@@ -75,7 +78,7 @@ for (const [name, query] of Object.entries(QUERIES)) {
 async function findBoard(request: BoardRequest) {
   const found = timetable.findStop(request.request.stopId) as number;
   const at = request.request.at && now + 12 * 3_600_000;
-  const board = readScheduledBoard(request, at, { timetable, stop: found, feeds, now });
+  const board = readScheduledBoard(request, at, { live, stop: found, now });
   const freshness = { retrievedAt: now, freshUntil: now, staleUntil: now, source: 'cache', shortage: null } as const;
   return { ...board, freshness, origin: { source: 'timetable' as const } };
 }
@@ -85,7 +88,7 @@ function notCalled(): never {
 }
 
 /** Every trip running anywhere, one minute late at all remaining stops; one in twenty is half an hour late. */
-function makeFeeds(): TrustedFeed[] {
+function makeLive(): LiveTimetable {
   const trips = new Map<FeedSourceId, TripSpec[]>();
   for (let trip = 0; trip < timetable.tripCount; trip++) {
     const { file, tripId } = timetable.trip(trip);
@@ -104,12 +107,15 @@ function makeFeeds(): TrustedFeed[] {
         arrival: timeOf(call.arrivesAt),
         departure: timeOf(call.departsAt),
       }));
-      trips.set(source, [...(trips.get(source) ?? []), { tripId, scheduleRelationship: 0, stops }]);
+      const ofSource = trips.get(source) ?? [];
+      trips.set(source, ofSource);
+      ofSource.push({ tripId, scheduleRelationship: 0, stops });
     }
   }
-  return [...trips].map(([source, ofSource]) => ({
-    source,
-    modes: FEED_SOURCES[source].modes,
-    feed: new Feed(readFeed(encodeFeed({ timestamp: Math.floor(now / 1000), trips: ofSource }))),
-  }));
+  const runs = createPlannedRuns(timetable);
+  const snapshots = [...trips].map(([source, ofSource]) => {
+    const feed = new Feed(readFeed(encodeFeed({ timestamp: Math.floor(now / 1000), trips: ofSource })));
+    return new Snapshot(predictFeed(runs, { source, feed }));
+  });
+  return new LiveTimetable(timetable, snapshots);
 }

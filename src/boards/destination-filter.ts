@@ -1,5 +1,5 @@
 import type { LiveTimetable } from '../realtime/live-timetable.ts';
-import type { CallRef, Timetable } from '../timetable/timetable.ts';
+import type { Timetable } from '../timetable/timetable.ts';
 import { MAX_CONTINUATIONS } from './run-calls.ts';
 import type { BoardCall } from './scheduled-departure.ts';
 
@@ -17,15 +17,9 @@ export function createDestinationFilter({ timetable }: LiveTimetable, to: Readon
     return end !== undefined && changes.has(end) && timetable.routeOf(pattern).mode === 'train';
   }
 
-  function goesThere({ trip, day, position }: CallRef): boolean {
-    return callsThere(timetable.patternOf(trip), position + 1) || continuesThere(trip, day);
-  }
-
-  /** The same for a run in a feed, which may call at other stops today. */
-  function isLeftTo(call: BoardCall): boolean {
-    const { trip, day, calls } = call.run();
-    const isListed = calls.some(({ stop, isSkipped }, index) => index > call.index && !isSkipped && to.has(stop));
-    return isListed || (trip >= 0 && continuesThere(trip, day));
+  /** Whether the vehicle of a call may go there later, at its stops of today. */
+  function isLeftTo({ ref, callsLaterAt }: BoardCall): boolean {
+    return callsLaterAt(to) || (ref !== null && continuesThere(ref.trip, ref.day));
   }
 
   function continuesThere(trip: number, day: number): boolean {
@@ -43,7 +37,7 @@ export function createDestinationFilter({ timetable }: LiveTimetable, to: Readon
     return false;
   }
 
-  return { mayGoThere, goesThere, isLeftTo };
+  return { mayGoThere, isLeftTo };
 }
 
 /** The first stops of trains that call at one of these stops, or that continue as such a train. */

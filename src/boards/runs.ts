@@ -126,7 +126,7 @@ export class Runs {
     const alerts = this.#findAlerts({ mode, route, network, tripId, stopIds, at: plannedAt });
     const isStopAccessible =
       place?.isWheelchairAccessible === true && !alerts.some((alert) => alert.restrictsWheelchairs);
-    const isVehicleAccessible = run.like < 0 ? null : timetable.trip(run.like).isWheelchairAccessible;
+    const isVehicleAccessible = run.like < 0 ? null : timetable.isVehicleAccessible(run.like);
     return {
       ...start,
       lineId,

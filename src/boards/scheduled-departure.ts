@@ -1,12 +1,13 @@
 import { MINUTE_MS } from '../core/clock.ts';
-import { type LiveRun, type LiveTimetable, publicTripId, stateOfCall } from '../realtime/live-timetable.ts';
+import { type LiveCall, type LiveRun, type LiveTimetable, publicTripId, stateOfCall } from '../realtime/live-timetable.ts';
 import type { Snapshot } from '../realtime/snapshot.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
 import type { CallRef, Timetable, TimetableRoute, TimetableStop } from '../timetable/timetable.ts';
 import type { FindAlerts } from '../transit/alert.ts';
 import { type Departure, leavesAt } from '../transit/departure.ts';
-import type { Mode } from '../transit/mode.ts';
 import { toMinute } from '../transit/time.ts';
+
+const MINUTE_SECONDS = 60;
 
 /** What departures (or arrivals) are made from. */
 export interface DepartureParts {
@@ -24,13 +25,20 @@ export interface BoardCall {
   /** Live, else planned. */
   bestAt: number;
   route: TimetableRoute;
-  tripId: string;
+  tripId(): string;
   /** The stop in the departure's key: the planned one, which does not change. */
   keyStop: number;
   /** The index of the call among the calls of its run. */
   index: number;
   headsign(): string;
+  /** The trip in the timetable and its service day; null for a run that only a feed has. */
+  ref: { trip: number; day: number } | null;
+  /** Whether the vehicle calls at one of these stops later in its run. */
+  callsLaterAt(stops: ReadonlySet<number>): boolean;
   run(): LiveRun;
+  /** The same as in `run()`, which is expensive. */
+  facts: Pick<LiveRun, 'like' | 'isCancelled' | 'source'>;
+  call(): LiveCall;
 }
 
 /** A call of a run that no feed has. */
@@ -42,27 +50,50 @@ export function plannedCall({ live }: DepartureParts, ref: CallRef): BoardCall {
     plannedAt,
     bestAt: plannedAt,
     route: timetable.routeOf(timetable.patternOf(trip)),
-    tripId: timetable.tripIdOf(trip),
+    tripId: () => timetable.tripIdOf(trip),
     keyStop: live.plannedStop(trip, position),
     index: position,
     headsign: () => timetable.headsignAt(ref),
+    ref,
+    callsLaterAt(stops) {
+      const calls = timetable.stopsOf(timetable.patternOf(trip));
+      for (let later = position + 1; later < calls.length; later++) if (stops.has(calls[later] as number)) return true;
+      return false;
+    },
     run: () => live.run(trip, day),
+    facts: { like: trip, isCancelled: false, source: null },
+    call: () => live.plannedCall(trip, day, position),
   };
+}
+
+/** Which calls a board may show. Moments are milliseconds since 1970. */
+export interface BoardRange {
+  from: number;
+  until: number;
+  /** The board is for now: vehicles count by their best time, and those that have left are not listed. */
+  isPresent: boolean;
 }
 
 /** Lists the calls at these stops of runs in feeds, also where the vehicle was to call but does not. */
 export function* listLiveCalls(
   parts: DepartureParts,
-  stops: readonly number[],
-  modes: readonly Mode[],
+  { from, until, isPresent }: BoardRange,
+  isOnRoute: (route: TimetableRoute) => boolean,
 ): Generator<BoardCall> {
   const { live, isArrival, stops: here } = parts;
   for (const snapshot of live.snapshots) {
-    const { visits, visitRun, stop, position, firstCall, callCount, runTrip } = snapshot.sections;
-    for (const at of stops) {
+    const { visits, visitRun, stop, position, firstCall, callCount, runTrip, ...times } = snapshot.sections;
+    const planned = isArrival ? times.plannedArrival : times.plannedDeparture;
+    const best = isArrival ? times.arrival : times.departure;
+    const earliest = snapshot.secondsAt(from) - MINUTE_SECONDS;
+    const latest = snapshot.secondsAt(until) + MINUTE_SECONDS;
+    for (const at of here) {
       const [first, end] = snapshot.visitsAt(at);
       for (let visit = first; visit < end; visit++) {
         const call = visits[visit] as number;
+        // Most calls are outside the range; its ends are compared exactly later.
+        const isTimed = isPresent && snapshot.isLive(call);
+        if (((isTimed ? best[call] : planned[call]) as number) < earliest || (planned[call] as number) >= latest) continue;
         const run = visitRun[visit] as number;
         const index = call - (firstCall[run] as number);
         // The first call is no arrival, and the last one no departure.
@@ -73,7 +104,9 @@ export function* listLiveCalls(
         const trip = runTrip[run] as number;
         if (trip >= 0 && !mayUse(live.timetable, trip, position[call] as number, isArrival)) continue;
         const route = routeOfRun(live, snapshot, run);
-        if (modes.includes(route.mode)) yield liveCall(parts, { snapshot, run, call, index, route });
+        if (!isOnRoute(route)) continue;
+        const one = liveCall(parts, { snapshot, run, call, index, route });
+        if ((isPresent ? one.bestAt : one.plannedAt) >= from && one.plannedAt < until) yield one;
       }
     }
   }
@@ -110,14 +143,28 @@ function liveCall(
     plannedAt,
     bestAt: isLive ? snapshot.momentOf(best as number) : plannedAt,
     route,
-    tripId: trip >= 0 ? timetable.tripIdOf(trip) : snapshot.addedId(run),
+    tripId: () => (trip >= 0 ? timetable.tripIdOf(trip) : snapshot.addedId(run)),
     keyStop: trip >= 0 && position >= 0 ? live.plannedStop(trip, position) : (sections.stop[call] as number),
     index,
     headsign: () =>
       trip >= 0 && position >= 0
         ? timetable.headsignAt({ trip, position })
         : headsignOf(live, live.open({ snapshot, run }), position),
+    ref: trip >= 0 ? { trip, day: sections.runDay[run] as number } : null,
+    callsLaterAt(stops) {
+      const [, end] = snapshot.callsOf(run);
+      for (let later = call + 1; later < end; later++) {
+        if (stops.has(sections.stop[later] as number) && !snapshot.isSkipped(later)) return true;
+      }
+      return false;
+    },
     run: () => live.open({ snapshot, run }),
+    facts: {
+      like: trip >= 0 ? trip : (sections.runLike[run] as number),
+      isCancelled: snapshot.isCancelled(run),
+      source: { snapshot, run },
+    },
+    call: () => live.callOf(snapshot, trip, call),
   };
 }
 
@@ -134,25 +181,24 @@ export function headsignOf({ timetable }: LiveTimetable, run: LiveRun, position:
 export function toDeparture(parts: DepartureParts, boardCall: BoardCall, key: string): Departure {
   const { live, stops, isArrival, now } = parts;
   const { timetable } = live;
-  const { plannedAt, index } = boardCall;
-  const run = boardCall.run();
-  const call = run.calls[index] as LiveRun['calls'][0];
+  const { plannedAt, facts, route: line } = boardCall;
+  const call = boardCall.call();
   const isHere = stops.has(call.stop);
   const stop = timetable.stop(isHere ? call.stop : call.plannedStop);
-  const { lineId, mode, route, network } = run.route;
-  const isVehicleAccessible = run.like < 0 ? null : timetable.trip(run.like).isWheelchairAccessible;
-  const state = stateOfCall(run, call, { isArrival, isHere });
+  const { lineId, mode, route, network } = line;
+  const isVehicleAccessible = facts.like < 0 ? null : timetable.isVehicleAccessible(facts.like);
+  const state = stateOfCall(facts, call, { isArrival, isHere });
   const isOver = state.kind === 'departed' || (state.kind === 'live' && state.leavesAt < now - MINUTE_MS);
   const isPlannedAhead = plannedAt >= now - MINUTE_MS;
   return {
     key,
-    runId: publicTripId(run),
+    runId: publicTripId(line, boardCall.tripId()),
     lineId,
     mode,
     route,
     network,
     destination: boardCall.headsign(),
-    ...(isArrival && { origin: originOf(live, run) }),
+    ...(isArrival && { origin: originOf(live, boardCall) }),
     stopId: stop.id,
     platform: stop.platform,
     plannedAt,
@@ -174,8 +220,8 @@ function accessAt({ isWheelchairAccessible: isStopAccessible }: TimetableStop, i
   return { isWheelchairAccessible, isVehicleAccessible, isStopAccessible };
 }
 
-function originOf({ timetable }: LiveTimetable, { like, calls }: LiveRun): string | null {
-  const [first] = like >= 0 ? timetable.stopsOf(timetable.patternOf(like)) : [calls[0]?.stop];
+function originOf({ timetable }: LiveTimetable, { facts: { like }, run }: BoardCall): string | null {
+  const first = like >= 0 ? timetable.stopsOf(timetable.patternOf(like))[0] : run().calls[0]?.stop;
   return first === undefined ? null : timetable.stop(timetable.stationOf(first)).name;
 }
 

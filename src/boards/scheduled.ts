@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts';
 import type { LiveTimetable } from '../realtime/live-timetable.ts';
 import type { FileId } from '../timetable/schedule-files.ts';
-import type { CallRef, Timetable } from '../timetable/timetable.ts';
+import type { CallRef, Timetable, TimetableRoute } from '../timetable/timetable.ts';
 import type { FindAlerts } from '../transit/alert.ts';
 import type { RunCall } from '../transit/call.ts';
 import type { Departure } from '../transit/departure.ts';
@@ -14,6 +14,7 @@ import { type Board, type BoardRequest, isCounted, routeOf, type Selection, sele
 import { callsOfRun } from './run-calls.ts';
 import {
   type BoardCall,
+  type BoardRange,
   type DepartureParts,
   listLiveCalls,
   plannedCall,
@@ -108,13 +109,6 @@ interface Found {
   unseenFrom: number;
 }
 
-interface Range {
-  from: number;
-  until: number;
-  /** The board is for now: late vehicles are listed by their best time, and those that have left are not. */
-  isPresent: boolean;
-}
-
 /** Looks up departures or arrivals of one stop. */
 class StopReader {
   readonly now: number;
@@ -157,10 +151,10 @@ class StopReader {
   }
 
   /** Adds the calls of runs in feeds, early and late ones included. */
-  addLive({ from, until, isPresent }: Range): void {
-    for (const call of listLiveCalls(this.#departureParts, this.#stops, this.#request.request.modes)) {
-      const moment = isPresent ? call.bestAt : call.plannedAt;
-      if (moment < from || call.plannedAt >= until || !this.#isOnRoute(call.route)) continue;
+  addLive(range: BoardRange): void {
+    const { modes } = this.#request.request;
+    const isOnRoute = (route: TimetableRoute) => modes.includes(route.mode) && this.#isOnRoute(route);
+    for (const call of listLiveCalls(this.#departureParts, range, isOnRoute)) {
       if (this.#to?.isLeftTo(call) ?? true) this.#calls.push(call);
     }
   }
@@ -213,9 +207,8 @@ class StopReader {
       const ref = refs[looked] as CallRef;
       if (this.#plannedCount >= end && toMinute(ref.plannedAt) !== minute) break;
       minute = toMinute(ref.plannedAt);
-      if (this.#to?.goesThere(ref) === false) continue;
       const call = plannedCall(this.#departureParts, ref);
-      if (this.#isLineFull(call)) continue;
+      if (this.#isLineFull(call) || this.#to?.isLeftTo(call) === false) continue;
       this.#calls.push(call);
       this.#plannedCount++;
     }
@@ -224,7 +217,7 @@ class StopReader {
   }
 
   /** Lists the first wanted departures of the range, in the order of the board, until they fill the limit. */
-  list({ from, until, isPresent }: Range): Found {
+  list({ from, until, isPresent }: BoardRange): Found {
     const { limit, perRoute, page } = this.#request;
     const momentOf = (call: BoardCall) => (isPresent ? call.bestAt : call.plannedAt);
     const inRange = this.#calls.filter((call) => momentOf(call) >= from && call.plannedAt < until);
@@ -256,7 +249,7 @@ class StopReader {
   }
 
   /** Lists all wanted departures planned in the range. */
-  listAll({ from, until }: Omit<Range, 'isPresent'>): Departure[] {
+  listAll({ from, until }: Omit<BoardRange, 'isPresent'>): Departure[] {
     return this.#calls
       .filter(({ plannedAt }) => plannedAt >= from && plannedAt < until)
       .flatMap((call) => this.#findWanted(call) ?? []);
@@ -282,7 +275,8 @@ class StopReader {
   }
 
   /** A loop may call at a stop twice, even within a minute. */
-  #keyOf({ tripId, keyStop, plannedAt }: BoardCall): string {
+  #keyOf({ tripId: tripIdOf, keyStop, plannedAt }: BoardCall): string {
+    const tripId = tripIdOf();
     const { id } = this.#parts.live.timetable.stop(keyStop);
     for (let count = 0; ; count++) {
       const key = `${tripId},${id},${plannedAt} ${count}`;

@@ -61,13 +61,12 @@ export interface LiveRun {
 export class LiveTimetable {
   readonly timetable: Timetable;
   readonly snapshots: readonly Snapshot[];
-  readonly #bySource: ReadonlyMap<FeedSourceId, Snapshot>;
+  readonly #byFile = new Map<FileId, Snapshot | null>();
 
   /** Snapshots of another timetable are left out. */
   constructor(timetable: Timetable, snapshots: readonly Snapshot[] = []) {
     this.timetable = timetable;
     this.snapshots = snapshots.filter(({ about }) => about.timetable === identityOf(timetable));
-    this.#bySource = new Map(this.snapshots.map((snapshot) => [snapshot.source, snapshot]));
   }
 
   /** The same with fewer feeds. */
@@ -78,14 +77,20 @@ export class LiveTimetable {
     );
   }
 
-  snapshotOf(file: FileId): Snapshot | undefined {
-    const source = feedOfFile(file);
-    return source === null ? undefined : this.#bySource.get(source);
+  /** The snapshot with the runs of a file; null if there is none. */
+  snapshotOf(file: FileId): Snapshot | null {
+    let snapshot = this.#byFile.get(file);
+    if (snapshot === undefined) {
+      const feed = feedOfFile(file);
+      snapshot = this.snapshots.find(({ source }) => source === feed) ?? null;
+      this.#byFile.set(file, snapshot);
+    }
+    return snapshot;
   }
 
   /** Where the feeds have a run; null if none has it. */
   find(trip: number, day: number): LiveRun['source'] {
-    if (this.#bySource.size === 0) return null;
+    if (this.snapshots.length === 0) return null;
     const snapshot = this.snapshotOf(this.timetable.routeOf(this.timetable.patternOf(trip)).file);
     const run = snapshot?.findRun(trip, day) ?? -1;
     return snapshot && run >= 0 ? { snapshot, run } : null;
@@ -95,6 +100,7 @@ export class LiveTimetable {
   run(trip: number, day: number): LiveRun {
     const source = this.find(trip, day);
     if (source) return this.open(source);
+    const { length } = this.timetable.stopsOf(this.timetable.patternOf(trip));
     return {
       trip,
       day,
@@ -102,7 +108,7 @@ export class LiveTimetable {
       ...this.#nameOf(trip),
       isCancelled: false,
       source: null,
-      calls: this.#plannedCalls(trip, day),
+      calls: Array.from({ length }, (_, position) => this.plannedCall(trip, day, position)),
     };
   }
 
@@ -170,33 +176,33 @@ export class LiveTimetable {
     return { tripId: this.timetable.tripIdOf(trip), route: this.timetable.routeOf(this.timetable.patternOf(trip)) };
   }
 
-  #plannedCalls(trip: number, day: number): LiveCall[] {
-    return this.timetable.calls(trip, day).map((call, position) => ({
+  /** A call of a run that no feed has. */
+  plannedCall(trip: number, day: number, position: number): LiveCall {
+    const { stop, arrivesAt, departsAt, headsign: _, ...allowed } = this.timetable.callAt({ trip, day, position });
+    return {
       position,
-      stop: call.stop,
-      plannedStop: call.stop,
-      plannedArrivesAt: call.arrivesAt,
-      plannedDepartsAt: call.departsAt,
-      arrivesAt: call.arrivesAt,
-      departsAt: call.departsAt,
+      stop,
+      plannedStop: stop,
+      plannedArrivesAt: arrivesAt,
+      plannedDepartsAt: departsAt,
+      arrivesAt,
+      departsAt,
       isLive: false,
       isSkipped: false,
       hasLeft: false,
       isEnd: false,
       isStart: false,
-      mayBoard: call.mayBoard,
-      mayAlight: call.mayAlight,
-      needsBooking: call.needsBooking,
+      ...allowed,
       occupancy: null,
       rule: 'planned',
       index: -1,
-    }));
+    };
   }
 }
 
 /** The identifier under which callers know a run; null for runs of the bundle, whose identifiers nobody else uses. */
-export function publicTripId({ tripId, route }: Pick<LiveRun, 'tripId' | 'route'>): string | null {
-  return SCHEDULE_FILES[route.file].isBundle ? null : tripId;
+export function publicTripId({ file }: Pick<TimetableRoute, 'file'>, tripId: string): string | null {
+  return SCHEDULE_FILES[file].isBundle ? null : tripId;
 }
 
 /**

@@ -200,8 +200,17 @@ export class Snapshot {
     return ((this.sections.runFlags[run] as number) & RUN.cancelled) !== 0;
   }
 
+  isSkipped(call: number): boolean {
+    return ((this.sections.state[call] as number) & CALL.skipped) !== 0;
+  }
+
   isLive(call: number): boolean {
     return ((this.sections.state[call] as number) & CALL.live) !== 0;
+  }
+
+  /** A moment in milliseconds since 1970 as a time of the columns. */
+  secondsAt(moment: number): number {
+    return (moment - this.headerAt) / 1000;
   }
 
   /** A time of the columns in milliseconds since 1970. */

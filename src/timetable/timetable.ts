@@ -271,14 +271,19 @@ export class Timetable {
     return this.#isOverWater(from, to);
   }
 
+  /** Null if unknown. */
+  isVehicleAccessible(trip: number): boolean | null {
+    return isAccessible(this.sections.tripFlags[trip] as number);
+  }
+
   trip(index: number): TimetableTrip {
-    const { tripHeadsign, tripFlags } = this.sections;
+    const { tripHeadsign } = this.sections;
     return {
       ...this.#routeOfTrip(index),
       index,
       tripId: this.tripIdOf(index),
       headsign: this.#text(tripHeadsign[index]),
-      isWheelchairAccessible: isAccessible(tripFlags[index] as number),
+      isWheelchairAccessible: this.isVehicleAccessible(index),
     };
   }
 
