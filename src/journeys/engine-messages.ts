@@ -1,8 +1,6 @@
 import type { FeedSourceId } from '../realtime/polling/feed-source.ts';
-import type { RunCall } from '../transit/call.ts';
 import type { Position } from '../transit/place.ts';
 import type { MultiPolygon } from './area.ts';
-import type { LiveRun } from './changes.ts';
 import type { PlanRequest } from './raptor/plan.ts';
 import type { Walk } from './raptor/query.ts';
 import type { LastRide, Reached } from './reached.ts';
@@ -75,10 +73,11 @@ export interface EngineViaPart {
 export interface EnginePart {
   trip: number;
   day: number;
+  /** The indices of its calls, as in `LiveRun`. */
   first: number;
   last: number;
-  /** All calls of a run that a feed has changed; null if it runs as planned. */
-  live: { added: Omit<NonNullable<LiveRun['added']>, 'calls'> | null; asOf: number; calls: RunCall[] } | null;
+  /** Where the run is in the snapshots of the search; null if no feed has it. */
+  live: { source: FeedSourceId; run: number } | null;
 }
 
 export interface EngineRide {
@@ -98,7 +97,8 @@ export interface EngineJourney {
 
 export type EngineMessage =
   | { kind: 'timetable'; packed: SharedArrayBuffer; now: number }
-  | { kind: 'feed'; source: FeedSourceId; packed: ArrayBuffer | null }
+  /** The snapshots that searches use from now on. */
+  | { kind: 'snapshots'; packed: readonly SharedArrayBuffer[] }
   | {
       kind: 'search';
       id: number;

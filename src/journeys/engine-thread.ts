@@ -1,9 +1,10 @@
 import { parentPort } from 'node:worker_threads';
 import { DAY_MS, SECOND_MS } from '../core/clock.ts';
 import { calendarDayAt, serviceDayStart } from '../timetable/service-day.ts';
+import { LiveTimetable } from '../realtime/live-timetable.ts';
+import { Snapshot } from '../realtime/snapshot.ts';
 import { Timetable } from '../timetable/timetable.ts';
 import { createAreas } from './area.ts';
-import { type LiveRun, listLiveCalls } from './changes.ts';
 import { BEFORE_DAY_SECONDS } from './day-lines.ts';
 import {
   type EngineEnd,
@@ -55,6 +56,7 @@ export function openEngine(packed: SharedArrayBuffer) {
     if (Date.now() >= deadlineAt) throw new Error(TOOK_TOO_LONG);
   };
   const planners = createPlanners(timetable, footpaths, access, checkDeadline);
+  let live = new LiveTimetable(timetable);
   const areas = createAreas(timetable);
 
   function plan({ avoidedStops, ...query }: SearchQuery<'plan'>): EngineJourney[] {
@@ -109,12 +111,12 @@ export function openEngine(packed: SharedArrayBuffer) {
 
   function reach({ from, walks, without, at, now, until, limit, areaAround, ...query }: SearchQuery<'reach'>) {
     const { base, planner, secondsAt } = planners.open({ at, now });
-    const { lines, runs } = planner;
+    const { lines } = planner;
     const times = { at: secondsAt(at), latest: secondsAt(until) };
     const labels = planner.spread({ ...query, ...times, access: findWalks(from), changeSeconds: CHANGE_SECONDS });
     const reached = listReached(lines, footpaths, labels, { ...times, rides: query.maxRides, walks });
     const stations = byStation(reached, timetable).filter(({ stop }) => !without.includes(stop));
-    const read = { timetable, lines, labels, runs, base };
+    const read = { live, planner, labels, base };
     return {
       stations: areaAround
         ? []
@@ -227,25 +229,19 @@ export function openEngine(packed: SharedArrayBuffer) {
 
   /** A ride has more than one part if the vehicle continues as another run. */
   function toParts({ run, board, alightRun, alight }: Ride, { day, planner }: Pick<PlannedDay, 'day' | 'planner'>) {
-    const { lines, runs } = planner;
+    const { lines, refOf } = planner;
     const ridden = [run];
     for (let one = run; one !== alightRun; ridden.push(one)) one = lines.nextRuns[one] as number;
     return ridden.map((one) => {
-      const live = runs[lines.liveRuns[one - (lines.trips.length - runs.length)] ?? -1];
+      const ref = refOf(one);
       return {
         trip: lines.trips[one] as number,
         day: day + (lines.days[one] as number),
         first: one === run ? board : 0,
         last: one === alightRun ? alight : lastPosition(lines, one),
-        live: live ? describeLive(live) : null,
+        live: ref && { source: ref.snapshot.source, run: ref.run },
       };
     });
-  }
-
-  function describeLive(run: LiveRun) {
-    const { added, trusted } = run;
-    const named = added && { tripId: added.tripId, route: added.route, headsign: added.headsign };
-    return { added: named, asOf: trusted.feed.headerAt, calls: listLiveCalls(timetable, run) };
   }
 
   const searches: Searches = { plan, reach, times, via };
@@ -262,7 +258,11 @@ export function openEngine(packed: SharedArrayBuffer) {
       return (searches[name] as (query: SearchQuery<Name>) => SearchResult<Name>)(query);
     },
     warm: planners.warm,
-    takeFeed: planners.takeFeed,
+    /** Searches from now on use these snapshots. */
+    use(snapshots: readonly Snapshot[]): void {
+      live = new LiveTimetable(timetable, snapshots);
+      planners.use(live);
+    },
   };
 }
 
@@ -286,8 +286,8 @@ parentPort?.on('message', (message: EngineMessage) => {
     engine = openEngine(message.packed);
     engine.warm(message.now);
     parentPort?.postMessage('ready');
-  } else if (message.kind === 'feed') {
-    engine?.takeFeed(message.source, message.packed).catch(() => {});
+  } else if (message.kind === 'snapshots') {
+    engine?.use(message.packed.map((packed) => new Snapshot(packed)));
   } else {
     const { id, name, query, deadlineAt } = message;
     try {

@@ -4,9 +4,8 @@ import type { Log } from '../core/log.ts';
 import { accountsOf, BACKGROUND, isHigher, type Priority, type Ticket, TurnQueue } from '../core/turn-queue.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { searchTookTooLong, serviceUnavailable, tooManySearches } from '../errors/messages.ts';
-import type { Feed } from '../realtime/feed/feed.ts';
-import type { TrustedFeed } from '../realtime/overlay.ts';
-import type { FeedSourceId } from '../realtime/polling/feed-source.ts';
+import { LiveTimetable } from '../realtime/live-timetable.ts';
+import type { Snapshot } from '../realtime/snapshot.ts';
 import { calendarDayAt } from '../timetable/service-day.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import {
@@ -39,7 +38,13 @@ const RESTART_MS = SECOND_MS;
 /** The limit of a thread's own heap; the columns lie outside it. */
 const MAX_HEAP_MEGABYTES = 192;
 
-interface Waiting extends PromiseWithResolvers<SearchResult<SearchName>> {
+/** What a search found, and the snapshots that it used. */
+export interface Searched<Name extends SearchName> {
+  found: SearchResult<Name>;
+  live: LiveTimetable;
+}
+
+interface Waiting extends PromiseWithResolvers<Searched<SearchName>> {
   ticket: Ticket;
   search: { name: SearchName; query: SearchQuery<SearchName>; deadlineAt: number };
   /** The day whose lines the search opens first. */
@@ -54,14 +59,14 @@ interface Waiting extends PromiseWithResolvers<SearchResult<SearchName>> {
 interface Thread {
   worker: Worker;
   packed: SharedArrayBuffer;
-  /** The feeds that the thread has received. */
-  feeds: Map<FeedSourceId, Feed>;
+  /** The snapshots that the thread has received last. */
+  snapshots: readonly Snapshot[];
   /** The days whose lines the thread has, latest last. */
   days: number[];
   /** Whether the thread has prepared for its timetable. Until then, searches wait in the queue. */
   isReady: boolean;
   /** The search in progress; null while the thread is idle. */
-  current: { id: number; waiting: Waiting } | null;
+  current: { id: number; waiting: Waiting; live: LiveTimetable } | null;
 }
 
 /**
@@ -74,19 +79,25 @@ interface Thread {
 export class JourneyEngine {
   readonly #log: Log<'warn' | 'error'>;
   readonly #now: () => number;
+  readonly #takeFor: (timetable: Timetable) => LiveTimetable;
   readonly #queue = new TurnQueue<Waiting>();
   readonly #threads: Thread[] = [];
   /** When the latest search of each priority arrived. */
   readonly #latestAt = new Map<Priority, number>();
   #timetable: Timetable | null = null;
-  #feeds: readonly TrustedFeed[] = [];
   #lastId = 0;
   #isServingLater = false;
   #isClosed = false;
 
-  constructor({ log, now }: { log: Log<'warn' | 'error'>; now: () => number }) {
-    this.#log = log;
-    this.#now = now;
+  constructor(options: {
+    log: Log<'warn' | 'error'>;
+    now: () => number;
+    /** The timetable with the newest snapshots. */
+    takeFor?: ((timetable: Timetable) => LiveTimetable) | undefined;
+  }) {
+    this.#log = options.log;
+    this.#now = options.now;
+    this.#takeFor = options.takeFor ?? ((timetable) => new LiveTimetable(timetable));
   }
 
   /** Switches all threads to this timetable. Queued searches fail, because their stop numbers belong to the old one. */
@@ -100,19 +111,17 @@ export class JourneyEngine {
   }
 
   /**
-   * Searches the current timetable with these feeds. Rejects with `SERVICE_UNAVAILABLE` if the search takes too long, the account
+   * Searches the current timetable with the newest snapshots at the time when the search begins. Rejects with `SERVICE_UNAVAILABLE` if the search takes too long, the account
    * has too many searches waiting, or the queue is full. `turn.begin` is called when a thread begins the search.
    */
   search<Name extends SearchName>(
     name: Name,
     query: SearchQuery<Name>,
-    feeds: readonly TrustedFeed[],
     { priority, accounts, signal, begin } = BACKGROUND,
-  ): Promise<SearchResult<Name>> {
-    this.#feeds = feeds;
+  ): Promise<Searched<Name>> {
     const queuedAt = systemClock.now();
     const waiting: Waiting = {
-      ...Promise.withResolvers<SearchResult<SearchName>>(),
+      ...Promise.withResolvers<Searched<SearchName>>(),
       ticket: { priority, accounts: [accounts] },
       search: { name, query, deadlineAt: queuedAt + DEADLINE_MS },
       day: dayOf(query),
@@ -131,7 +140,7 @@ export class JourneyEngine {
     this.#serve();
     this.#refuseSurplus();
     const found = waiting.promise.finally(() => signal.removeEventListener('abort', leave));
-    return found as Promise<SearchResult<Name>>;
+    return found as Promise<Searched<Name>>;
   }
 
   async close(): Promise<void> {
@@ -206,8 +215,9 @@ export class JourneyEngine {
     waiting.timer = setTimeout(() => this.#giveUp(thread, waiting), leftMs);
     const id = ++this.#lastId;
     thread.days = [...thread.days.filter((other) => other !== day), day].slice(-KEPT_DAYS);
-    this.#sendFeeds(thread);
-    thread.current = { id, waiting };
+    const live = this.#takeFor(this.#timetable as Timetable);
+    this.#sendSnapshots(thread, live);
+    thread.current = { id, waiting, live };
     this.#post(thread, { kind: 'search', id, ...search });
   }
 
@@ -235,19 +245,11 @@ export class JourneyEngine {
     for (const { waiting } of this.#queue.inOrder()) this.#fail(waiting, serviceUnavailable(cause));
   }
 
-  #sendFeeds({ worker, feeds }: Thread): void {
-    const trusted = new Map(this.#feeds.map(({ source, feed }) => [source, feed]));
-    const post = (message: EngineMessage) => worker.postMessage(message);
-    for (const [source, feed] of trusted) {
-      if (feeds.get(source) === feed) continue;
-      feeds.set(source, feed);
-      post({ kind: 'feed', source, packed: feed.packed });
-    }
-    for (const source of [...feeds.keys()]) {
-      if (trusted.has(source)) continue;
-      feeds.delete(source);
-      post({ kind: 'feed', source, packed: null });
-    }
+  #sendSnapshots(thread: Thread, { snapshots }: LiveTimetable): void {
+    const { snapshots: known } = thread;
+    if (snapshots.length === known.length && snapshots.every((one, index) => one === known[index])) return;
+    thread.snapshots = snapshots;
+    this.#post(thread, { kind: 'snapshots', packed: snapshots.map(({ packed }) => packed) });
   }
 
   #post({ worker }: Thread, message: EngineMessage): void {
@@ -264,7 +266,7 @@ export class JourneyEngine {
     const thread: Thread = {
       worker,
       packed,
-      feeds: new Map(),
+      snapshots: [],
       // It prepares this day.
       days: [calendarDayAt(now)],
       isReady: false,
@@ -289,17 +291,17 @@ export class JourneyEngine {
     const { current } = thread;
     if (current?.id !== reply.id) return;
     thread.current = null;
-    this.#settleSearch(current.waiting, reply);
+    this.#settleSearch(current, reply);
     if (thread.packed !== this.#timetable?.packed) this.#replace(thread);
     this.#serve();
   }
 
-  #settleSearch(waiting: Waiting, reply: EngineReply): void {
+  #settleSearch({ waiting, live }: NonNullable<Thread['current']>, reply: EngineReply): void {
     if (waiting.isSettled) return;
     if ('found' in reply) {
       waiting.isSettled = true;
       clearTimeout(waiting.timer);
-      waiting.resolve(reply.found);
+      waiting.resolve({ found: reply.found, live });
     } else if (reply.problem === TOOK_TOO_LONG) {
       this.#fail(waiting, searchTookTooLong());
     } else {

@@ -10,6 +10,7 @@ import type { Journey } from './journey.ts';
 import type { LastRide } from './reached.ts';
 import type { JourneyQuery } from './source.ts';
 import {
+  asOfRides,
   beginSearch,
   coversEnds,
   DEFAULT_CHANGES,
@@ -101,7 +102,7 @@ export function timetableReach(options: TimetableSearch): Reach {
     async find({ minutes, limit, isArea, ...query }, turn) {
       const { timetable, from, common, search, freshness } = await begin(query, turn);
       const ownStations = new Set(from.stop === null ? [] : from.stops.map(({ stop }) => timetable.stationOf(stop)));
-      const { stations, total, area } = await search('reach', {
+      const { found } = await search('reach', {
         ...common,
         until: common.at + minutes * MINUTE_MS,
         walks: listWalks(timetable, from),
@@ -109,6 +110,7 @@ export function timetableReach(options: TimetableSearch): Reach {
         limit,
         areaAround: isArea ? from.position : null,
       });
+      const { stations, total, area } = found;
       return {
         name: from.name,
         departsAt: common.at,
@@ -125,14 +127,13 @@ export function timetableReach(options: TimetableSearch): Reach {
     async times({ to, ...query }, turn) {
       const { timetable, from, common, search, freshness, endOf } = await begin(query, turn);
       const ends = to.map((stopId) => endOf(stopId, 'to'));
-      const journeys = await search('times', {
+      const { found: journeys, live } = await search('times', {
         ...common,
         to: ends.map((end) => ({
           to: { stops: end.stops, withAround: end.withAround },
           walkSeconds: secondsOnFoot(timetable, from, end),
         })),
       });
-      const parts = journeys.flatMap((journey) => journey?.rides.flatMap((ride) => ride.parts) ?? []);
       return {
         name: from.name,
         destinations: ends.map((end, index) => {
@@ -140,10 +141,10 @@ export function timetableReach(options: TimetableSearch): Reach {
           return {
             stopId: to[index] as string,
             name: end.name ?? (to[index] as string),
-            journey: journey ? mapJourney(journey, { timetable, from, to: end, findAlerts }) : null,
+            journey: journey ? mapJourney(journey, { live, from, to: end, findAlerts }) : null,
           };
         }),
-        freshness: freshness(parts.flatMap(({ live }) => live?.asOf ?? [])),
+        freshness: freshness(asOfRides(journeys.flatMap((journey) => journey ?? []), live)),
       };
     },
   };

@@ -1,6 +1,8 @@
+import { headsignOf } from '../boards/scheduled-departure.ts';
+import type { LiveTimetable } from '../realtime/live-timetable.ts';
 import type { Timetable } from '../timetable/timetable.ts';
-import { MODES, type Mode } from '../transit/mode.ts';
-import type { LiveRun } from './changes.ts';
+import type { Mode } from '../transit/mode.ts';
+import type { Planner } from './planners.ts';
 import { type Labels, NEVER } from './raptor/labels.ts';
 import { callAt, type Footpaths, type Lines } from './raptor/lines.ts';
 import type { Walk } from './raptor/query.ts';
@@ -28,8 +30,8 @@ export interface LastRide {
 }
 
 /** Times of the timetable are cut to the minute, as on boards. Times of feeds are exact. */
-function timeOfRun({ trips, liveRuns }: Lines, run: number, at: number): number {
-  return run < trips.length - liveRuns.length ? Math.floor(at / 60) * 60 : at;
+function timeOfRun({ plannedRuns }: Lines, run: number, at: number): number {
+  return run < plannedRuns ? Math.floor(at / 60) * 60 : at;
 }
 
 /**
@@ -92,30 +94,24 @@ export function byStation(reached: readonly Reached[], timetable: Pick<Timetable
   return [...first.values()].sort((a, b) => a.arrivesAt - b.arrivesAt || a.stop - b.stop);
 }
 
-/** Null on foot. `runs` are the changed runs at the end of the lines, and `base` is their beginning in milliseconds. */
+/** Null on foot. `base` is the beginning of the lines in milliseconds. */
 export function readLastRide(
   { rides, alightedAt }: Reached,
-  {
-    timetable,
-    lines,
-    labels,
-    runs,
-    base,
-  }: { timetable: Timetable; lines: Lines; labels: Labels; runs: readonly LiveRun[]; base: number },
+  { live, planner, labels, base }: { live: LiveTimetable; planner: Planner; labels: Labels; base: number },
 ): LastRide | null {
   if (rides === 0) return null;
+  const { lines, refOf } = planner;
   const label = rides * lines.stopCount + alightedAt;
-  const [run, board] = [labels.boardRun[label] as number, labels.boardAt[label] as number];
+  const [boarded, board] = [labels.boardRun[label] as number, labels.boardAt[label] as number];
   const [alightRun, alight] = [labels.alightRun[label] as number, labels.alightAt[label] as number];
-  const trip = lines.trips[run] as number;
-  const live = runs[lines.liveRuns[alightRun - (lines.trips.length - runs.length)] ?? -1];
-  const added = live?.added;
+  const ref = refOf(boarded);
+  const run = ref ? live.open(ref) : live.run(lines.trips[boarded] as number, 0);
   return {
-    mode: MODES[lines.modes[lines.lineOfRun[run] as number] as number] as Mode,
-    route: (added?.route ?? timetable.trip(trip)).route,
-    headsign: added?.headsign ?? (trip < 0 ? null : timetable.headsignAt({ trip, position: board })),
-    departsAt: base + timeOfRun(lines, run, callAt(lines, run, board).departsAt) * 1000,
+    mode: run.route.mode,
+    route: run.route.route,
+    headsign: headsignOf(live, run, run.calls[board]?.position ?? -1),
+    departsAt: base + timeOfRun(lines, boarded, callAt(lines, boarded, board).departsAt) * 1000,
     arrivesAt: base + timeOfRun(lines, alightRun, callAt(lines, alightRun, alight).arrivesAt) * 1000,
-    asOf: live?.trusted.feed.headerAt ?? null,
+    asOf: refOf(alightRun)?.snapshot.headerAt ?? null,
   };
 }

@@ -1,10 +1,12 @@
-import { callsOfTrip } from '../boards/run-calls.ts';
+import { joinRuns } from '../boards/run-calls.ts';
 import { findBoardStops } from '../boards/scheduled.ts';
+import { headsignOf } from '../boards/scheduled-departure.ts';
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
 import type { Turn } from '../core/turn-queue.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { beyondTimetable, noJourneys, noTimetable, notInTimetable } from '../errors/messages.ts';
 import { freshnessOfFeeds, type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';
+import { type LiveRun, LiveTimetable, publicTripId } from '../realtime/live-timetable.ts';
 import { listFeedSources } from '../realtime/polling/feed-source.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { CurrentTimetable } from '../timetable/update/keep-current.ts';
@@ -14,7 +16,6 @@ import { MODES, type Mode } from '../transit/mode.ts';
 import { distanceMetres, formatPlace, nameInPlaceId, type Place, type Position } from '../transit/place.ts';
 import { positionInPlaceId } from '../transit/place-grid.ts';
 import { earliestMoment, startOfMinute, type WallClock } from '../transit/time.ts';
-import { isLive } from './changes.ts';
 import type { JourneyEngine } from './engine.ts';
 import type {
   EngineEnd,
@@ -45,7 +46,7 @@ const COVERED_MS = HOUR_MS / 2;
 export interface TimetableSearch {
   timetable: Pick<CurrentTimetable, 'get' | 'missing'>;
   engine: Pick<JourneyEngine, 'search' | 'use'>;
-  feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'trusted' | 'list' | 'freshUntil'> | null;
+  feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'list' | 'freshUntil'> | null;
   findAlerts?: FindAlerts | undefined;
   findLiftsOut?: FindLiftsOut | undefined;
   now: () => number;
@@ -99,14 +100,17 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
       const engineQuery = { ...common, maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1, limit: MAX_JOURNEYS };
       let engineJourneys: EngineJourney[];
       let journeys: Journey[];
+      let asOf: readonly number[];
       if (query.via?.length) {
         const places = listWaypoints(timetable, query.via, ends);
         const limit = query.limit ?? MAX_JOURNEYS;
-        const chains = await search('via', { ...engineQuery, limit, ends: places.map(({ waypoint }) => waypoint) });
-        engineJourneys = chains.flatMap((parts) => parts.map(({ journey }) => journey));
-        journeys = chains.map((parts) => mapVia(parts, places, { timetable, findAlerts }));
+        const waypoints = places.map(({ waypoint }) => waypoint);
+        const { found, live } = await search('via', { ...engineQuery, limit, ends: waypoints });
+        engineJourneys = found.flatMap((parts) => parts.map(({ journey }) => journey));
+        journeys = found.map((parts) => mapVia(parts, places, { live, findAlerts }));
+        asOf = asOfRides(engineJourneys, live);
       } else {
-        engineJourneys = await search('plan', {
+        const { found, live } = await search('plan', {
           ...engineQuery,
           from: { stops: from.stops, withAround: from.withAround },
           to: { stops: to.stops, withAround: to.withAround },
@@ -114,15 +118,14 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
           isArrival: query.isArrival,
           avoidedStops: query.isAccessible ? stopsWithoutLift(timetable, findLiftsOut(common.at) ?? []) : [],
         });
-        journeys = engineJourneys.map((engineJourney) =>
-          mapJourney(engineJourney, { timetable, from, to, findAlerts }),
-        );
+        engineJourneys = found;
+        journeys = engineJourneys.map((engineJourney) => mapJourney(engineJourney, { live, from, to, findAlerts }));
+        asOf = asOfRides(engineJourneys, live);
       }
       if (journeys.length === 0 && !query.mayBeNone) {
         throw noJourneys(formatPlace(query.from), formatPlace(query.to), query.conditions);
       }
-      const parts = engineJourneys.flatMap(({ rides }) => rides.flatMap((ride) => ride.parts));
-      const freshness = freshnessAsOf(parts.flatMap(({ live }) => live?.asOf ?? []));
+      const freshness = freshnessAsOf(asOf);
       return {
         journeys,
         leftOut: {},
@@ -178,8 +181,6 @@ export async function beginSearch(
 ) {
   const at = momentOf(query.at, now());
   const needed = await needFeeds(feeds, listFeedSources(query.modes), { at, now: now() });
-  // Pass all feeds. Otherwise a search of another day would make the threads drop feeds that the next search needs.
-  const trusted = feeds?.trusted(now()) ?? [];
   engine.use(timetable);
   return {
     /** The parts of a query that all searches have. */
@@ -190,7 +191,7 @@ export async function beginSearch(
       isWheelchair: query.isAccessible,
     },
     search: <Name extends SearchName>(name: Name, requested: SearchQuery<Name>) =>
-      engine.search(name, requested, trusted, turn),
+      engine.search(name, requested, turn),
     freshness: (asOf: readonly number[]) =>
       freshnessOfFeeds(feeds, needed, { asOf: asOf.length > 0 ? Math.min(...asOf) : null, now: now() }),
   };
@@ -248,14 +249,16 @@ export function isWharf(timetable: Timetable, stop: number): boolean {
 }
 
 interface Parts {
-  timetable: Timetable;
+  /** The snapshots that the search used. */
+  live: LiveTimetable;
   from: End;
   to: End;
   findAlerts: FindAlerts;
 }
 
 export function mapJourney(journey: EngineJourney, parts: Parts): Journey {
-  const { timetable, from, to } = parts;
+  const { live, from, to } = parts;
+  const { timetable } = live;
   const rides = journey.rides.map((ride) => mapRide(ride, parts));
   const [first, last] = [rides.at(0), rides.at(-1)];
   if (!first || !last) {
@@ -287,12 +290,12 @@ export function mapJourney(journey: EngineJourney, parts: Parts): Journey {
 function mapVia(
   parts: readonly EngineViaPart[],
   places: readonly { end: End }[],
-  { timetable, findAlerts }: Pick<Parts, 'timetable' | 'findAlerts'>,
+  { live, findAlerts }: Pick<Parts, 'live' | 'findAlerts'>,
 ): Journey {
   const endAt = (index: number) => (places[index] as { end: End }).end;
   const legs: Leg[] = [];
   for (const [index, { from, to, journey }] of parts.entries()) {
-    const partLegs = mapJourney(journey, { timetable, findAlerts, from: endAt(from), to: endAt(to) }).legs;
+    const partLegs = mapJourney(journey, { live, findAlerts, from: endAt(from), to: endAt(to) }).legs;
     const [before, next, ride] = [legs.at(-1), partLegs[0] as Leg, parts[index - 1]?.journey.rides.at(-1)];
     const areRides = before && before.mode !== 'walk' && next.mode !== 'walk';
     if (areRides && ride && before.destination.stopId !== next.origin.stopId) {
@@ -322,20 +325,30 @@ function walk(origin: LegEnd, destination: LegEnd, durationSeconds: number): Leg
   return { ...LEG_DEFAULTS, origin, destination, durationSeconds, distanceMetres: metres, path };
 }
 
-function mapRide({ parts }: EngineRide, { timetable, findAlerts }: Parts): Leg {
+/** The headers of the feeds that have live times of these rides. */
+export function asOfRides(journeys: readonly EngineJourney[], live: LiveTimetable): number[] {
+  const parts = journeys.flatMap(({ rides }) => rides.flatMap((ride) => ride.parts));
+  return parts.flatMap((part) => runOf(live, part).source?.snapshot.headerAt ?? []);
+}
+
+function runOf(live: LiveTimetable, { trip, day, live: ref }: EnginePart): LiveRun {
+  const snapshot = ref && live.snapshots.find(({ source }) => source === ref.source);
+  return snapshot ? live.open({ snapshot, run: ref.run }) : live.run(trip, day);
+}
+
+function mapRide({ parts }: EngineRide, { live, findAlerts }: Parts): Leg {
+  const { timetable } = live;
   const [first, last] = [parts[0] as EnginePart, parts.at(-1) as EnginePart];
-  const line = first.live?.added?.route ?? timetable.trip(first.trip);
-  const planned = first.trip < 0 ? null : timetable.trip(first.trip);
-  const calls = parts.flatMap((part, index) => {
-    const all = part.live?.calls ?? callsOfTrip(timetable, part);
-    // A vehicle that continues as another run calls only once at that stop.
-    return all.slice(part.first + (index > 0 ? 1 : 0), part.last + 1);
-  });
+  const runs = parts.map((part) => runOf(live, part));
+  const [run, lastRun] = [runs[0] as LiveRun, runs.at(-1) as LiveRun];
+  const { calls: all } = joinRuns(live, runs);
+  const beyond = lastRun.calls.length - 1 - last.last;
+  const calls = all.slice(first.first, all.length - beyond);
   const [board, alight] = [calls[0] as RunCall, calls.at(-1) as RunCall];
   const origin = endAt(timetable, board, board.departure ?? board.arrival);
   const destination = endAt(timetable, alight, alight.arrival ?? alight.departure);
-  const plannedCall = planned && !first.live ? timetable.calls(first.trip, first.day)[first.first] : null;
-  const tripId = first.live?.added?.tripId ?? planned?.tripId ?? null;
+  const line = run.route;
+  const tripId = publicTripId(line, run.tripId);
   const stopIds: [string, ...string[]] = [origin.stopId, ...origin.ids.filter((id) => id !== origin.stopId)];
   const at = origin.planned.getTime();
   const alerts = findAlerts({ mode: line.mode, route: line.route, network: line.network, tripId, stopIds, at });
@@ -346,17 +359,17 @@ function mapRide({ parts }: EngineRide, { timetable, findAlerts }: Parts): Leg {
     lineId: line.lineId,
     route: line.route,
     lineName: line.lineName,
-    direction: last.live?.added?.headsign ?? plannedCall?.headsign ?? planned?.headsign ?? null,
+    direction: headsignOf(live, run, run.calls[first.first]?.position ?? -1),
     origin,
     destination,
     durationSeconds: rideSeconds(origin, destination),
     stops: calls.slice(1, -1).filter((call) => !call.isCancelled).length,
     listCalls: () => calls,
-    isLive: calls.some(isLive),
+    isLive: calls.some(hasRealtime),
     path: straightThrough(calls),
-    drawPath: async () => (await Promise.all(parts.map((part) => drawPart(timetable, part)))).flat(),
+    drawPath: async () => (await Promise.all(parts.map((part) => drawPart(live, part)))).flat(),
     alerts: [...new Set(alerts.map(({ text }) => text))],
-    isAccessible: planned?.isWheelchairAccessible ?? null,
+    isAccessible: run.like < 0 ? null : timetable.isVehicleAccessible(run.like),
   };
 }
 
@@ -365,11 +378,17 @@ function straightThrough(calls: readonly RunCall[]): Position[] {
 }
 
 /** Runs that feeds added or moved to other stops have only a straight path. */
-async function drawPart(timetable: Timetable, part: EnginePart): Promise<Position[]> {
-  const { trip, live } = part;
-  const isPlanned = trip >= 0 && (!live || live.calls.length === timetable.stopsOf(timetable.patternOf(trip)).length);
+async function drawPart(live: LiveTimetable, part: EnginePart): Promise<Position[]> {
+  const { timetable } = live;
+  const { trip, first, last } = part;
+  const run = runOf(live, part);
+  const isPlanned = trip >= 0 && run.calls.every(({ position }, index) => position === index);
   const path = isPlanned ? await timetable.readPath(trip, part) : null;
-  return path ?? straightThrough((live?.calls ?? callsOfTrip(timetable, part)).slice(part.first, part.last + 1));
+  return path ?? straightThrough(joinRuns(live, [run]).calls.slice(first, last + 1));
+}
+
+function hasRealtime({ arrival, departure }: RunCall): boolean {
+  return (arrival?.realtimeAt ?? departure?.realtimeAt ?? null) !== null;
 }
 
 function endAt(timetable: Timetable, call: RunCall, time: RunCall['arrival']): LegEnd {

@@ -24,10 +24,12 @@ export function openJourneys(options: {
   record: (origin: JourneyOrigin) => void;
   compared: (agrees: boolean) => void;
 }): { journeys: Journeys; reach: Reach | null; close(): Promise<void> } {
-  const { mode, timetable, stops, clock = systemClock, record, log } = options;
+  const { mode, timetable, feeds, stops, clock = systemClock, record, log } = options;
   const planner = plannerJourneys(stops);
   const engine =
-    mode === 'planner' || timetable.status().mode === 'off' ? null : new JourneyEngine({ log, now: clock.now });
+    mode === 'planner' || timetable.status().mode === 'off'
+      ? null
+      : new JourneyEngine({ log, now: clock.now, takeFor: feeds ? (current) => feeds.takeFor(current) : undefined });
 
   function choose(): Journeys {
     if (!engine || mode === 'planner') return planner;

@@ -1,5 +1,5 @@
 import { MAY_BOARD } from '../../timetable/import/schedule-file.ts';
-import type { Lines } from './lines.ts';
+import { type Lines, offsetsOf } from './lines.ts';
 import type { Range, Search, Walk } from './query.ts';
 
 /** A line that leaves a stop. `seconds` is the walk to that stop. */
@@ -13,13 +13,15 @@ interface Departure extends Walk {
  * none.
  */
 export function findRun(
-  { firstRun, starts, departures, offsets }: Lines,
+  lines: Lines,
   line: number,
   position: number,
   from: number,
   end: number,
   runs: Uint8Array | null,
 ): number {
+  const { firstRun, starts, departures } = lines;
+  const offsets = offsetsOf(lines, line);
   const leaves = (run: number) => (starts[run] as number) + (offsets[(departures[run] as number) + position] as number);
   // Usually the rider cannot catch an earlier run than the one already boarded.
   if (end > (firstRun[line] as number) && leaves(end - 1) < from) return -1;
@@ -40,10 +42,15 @@ export function listDepartures(
   { access, allowed }: Search,
   range: Range,
 ): [at: number, departures: Departure[]][] {
-  const { firstVisit, visits } = lines;
   const byTime = new Map<number, Departure[]>();
   for (const { stop, seconds } of access) {
     if (allowed.stops && !allowed.stops[stop]) continue;
+    addVisits(lines, stop, seconds);
+    if (lines.live) addVisits(lines.live, stop, seconds);
+  }
+  return [...byTime].sort(([one], [other]) => other - one);
+
+  function addVisits({ firstVisit, visits }: Pick<Lines, 'firstVisit' | 'visits'>, stop: number, seconds: number) {
     for (let visit = firstVisit[stop] as number; visit < (firstVisit[stop + 1] as number); visit++) {
       const line = visits[visit * 2] as number;
       const position = visits[visit * 2 + 1] as number;
@@ -51,7 +58,6 @@ export function listDepartures(
       addRuns(byTime, lines, { stop, seconds, line, position }, range, allowed.runs);
     }
   }
-  return [...byTime].sort(([one], [other]) => other - one);
 }
 
 function mayBoard({ firstCall, flags }: Lines, line: number, position: number): boolean {
@@ -68,8 +74,9 @@ function addRuns(
   { from, until }: Range,
   runs: Uint8Array | null,
 ): void {
-  const { firstRun, starts, departures, offsets } = lines;
+  const { firstRun, starts, departures } = lines;
   const { line, position, seconds } = departure;
+  const offsets = offsetsOf(lines, line);
   const end = firstRun[line + 1] as number;
   let run = findRun(lines, line, position, from + seconds, end, runs);
   for (; run >= 0 && run < end; run++) {

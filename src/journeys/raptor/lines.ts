@@ -7,7 +7,12 @@ import { MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING } from '../../timetable/import/sch
  */
 export interface Lines {
   stopCount: number;
+  /** How many lines and runs there are. Columns may be longer. */
   lineCount: number;
+  runCount: number;
+  /** The first ones are those of the timetable, without the runs that feeds have changed; the others are these runs. */
+  plannedLines: number;
+  plannedRuns: number;
   /** The mode of each line, as its index in `MODES`. */
   modes: Uint8Array;
   firstCall: Int32Array;
@@ -26,13 +31,18 @@ export interface Lines {
   /** The trip of each run, and its day: -1, 0 or 1. The trip is -1 for a run that only a feed has. */
   trips: Int32Array;
   days: Int8Array;
-  /** The last runs are changed ones; for each of them, its index in the list of changed runs. */
-  liveRuns: Int32Array;
   /** For each run, 0 if it does not run as planned; null if all runs do. */
   usable: Uint8Array | null;
-  /** The lines at each stop, as pairs of line and position. */
+  /** The planned lines at each stop, as pairs of line and position. */
   firstVisit: Int32Array;
   visits: Int32Array;
+  /** The visits of the other lines, and the offsets of their runs; null if there are none. */
+  live: { firstVisit: Int32Array; visits: Int32Array; offsets: Int32Array } | null;
+}
+
+/** The offsets to which the runs of a line refer. */
+export function offsetsOf({ live, offsets, plannedLines }: Lines, line: number): Int32Array {
+  return line < plannedLines ? offsets : (live as NonNullable<Lines['live']>).offsets;
 }
 
 /** The walks between stops, in columns. The walks from stop `n` are the entries from `first[n]` up to `first[n + 1]`. */
@@ -44,8 +54,10 @@ export interface Footpaths {
 
 /** The arrival and departure of a run at a call, in seconds since the base of the lines. */
 export function callAt(lines: Lines, run: number, position: number) {
-  const { firstCall, lineOfRun, stops, flags, starts, arrivals, departures, offsets } = lines;
-  const call = (firstCall[lineOfRun[run] as number] as number) + position;
+  const { firstCall, lineOfRun, stops, flags, starts, arrivals, departures } = lines;
+  const line = lineOfRun[run] as number;
+  const offsets = offsetsOf(lines, line);
+  const call = (firstCall[line] as number) + position;
   const start = starts[run] as number;
   return {
     stop: stops[call] as number,
@@ -60,8 +72,25 @@ export function lastPosition({ firstCall, lineOfRun }: Lines, run: number): numb
   return (firstCall[line + 1] as number) - (firstCall[line] as number) - 1;
 }
 
+/** The number of a run in the mirrored lines. Planned runs and the others are mirrored apart. */
+export function mirrorRun({ plannedRuns, runCount }: Lines, run: number): number {
+  return run < plannedRuns ? plannedRuns - 1 - run : plannedRuns + runCount - 1 - run;
+}
+
+const mirroredOffsets = new WeakMap<Int32Array, Int32Array>();
+
+/** All days share the offsets of the timetable. */
+function mirrorOffsets(offsets: Int32Array): Int32Array {
+  const known = mirroredOffsets.get(offsets);
+  if (known) return known;
+  const mirrored = offsets.toReversed();
+  for (let at = 0; at < mirrored.length; at++) mirrored[at] = -(mirrored[at] as number);
+  mirroredOffsets.set(offsets, mirrored);
+  return mirrored;
+}
+
 /**
- * Returns the lines with time reversed: the last item comes first, arrivals become departures. The latest departure is then
+ * Returns planned lines with time reversed: the last item comes first, arrivals become departures. The latest departure is then
  * found by a search for the earliest arrival. Item `n` of a column was the `n`th from its end.
  */
 export function mirrorLines(lines: Lines): Lines {
@@ -93,8 +122,6 @@ export function mirrorLines(lines: Lines): Lines {
     const flag = mirroredFlags[call] as number;
     mirroredFlags[call] = (flag & MAY_BOARD ? MAY_ALIGHT : 0) | (flag & MAY_ALIGHT ? MAY_BOARD : 0);
   }
-  const mirroredOffsets = offsets.toReversed();
-  for (let at = 0; at < mirroredOffsets.length; at++) mirroredOffsets[at] = -(mirroredOffsets[at] as number);
   const mirrored: Lines = {
     ...lines,
     ...mirroredRuns,
@@ -103,7 +130,7 @@ export function mirrorLines(lines: Lines): Lines {
     stops: lines.stops.toReversed(),
     flags: mirroredFlags,
     firstRun: mirrorStarts(firstRun),
-    offsets: mirroredOffsets,
+    offsets: mirrorOffsets(offsets),
     trips: lines.trips.toReversed(),
     days: lines.days.toReversed(),
     usable: usable?.toReversed() ?? null,
@@ -112,13 +139,13 @@ export function mirrorLines(lines: Lines): Lines {
 }
 
 /**
- * Frees the memory of all columns that `kept` does not share (with null, of all that the timetable does not), and makes them empty. The garbage collector waits until dozens of
- * megabytes of old columns have gathered.
+ * Frees the memory of all columns that no other lines share, and makes them empty. The garbage collector waits until dozens of
+ * megabytes of old columns have gathered. The offsets are those of the timetable.
  */
-export function freeLines(lines: Lines, kept: Lines | null): void {
-  const keptColumns = new Set<unknown>(Object.values(kept ?? {}));
-  for (const column of Object.values(lines)) {
-    const buffer = ArrayBuffer.isView(column) && !keptColumns.has(column) ? column.buffer : null;
+export function freeLines(lines: Lines, ...others: readonly (Lines | null)[]): void {
+  const shared = new Set<unknown>(others.flatMap((other) => (other ? Object.values(other) : [])));
+  for (const column of Object.values({ ...lines, ...lines.live, offsets: null })) {
+    const buffer = ArrayBuffer.isView(column) && !shared.has(column) ? column.buffer : null;
     if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
   }
 }
@@ -240,8 +267,11 @@ export function createDraft(offsets: ArrayLike<number>, capacity = { runs: 0, ca
         nextRuns: new Int32Array(runCount).fill(-1),
         trips: runs.trip.finish(),
         days: runs.day.finish(),
-        liveRuns: new Int32Array(0),
+        runCount,
+        plannedLines: lineCount,
+        plannedRuns: runCount,
         usable: null,
+        live: null,
       };
       return { ...finished, ...listVisits(finished), sources: runs.source.finish() };
     },

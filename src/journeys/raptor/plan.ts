@@ -1,5 +1,5 @@
 import { type Found, type Labels, MAX_RIDES, NEVER, type Ride } from './labels.ts';
-import { callAt, type Footpaths, freeLines, type Lines, lastPosition, mirrorLines } from './lines.ts';
+import { callAt, type Footpaths, type Lines, lastPosition, mirrorLines, mirrorRun } from './lines.ts';
 import type { Search, Walk } from './query.ts';
 import { createSearcher } from './search.ts';
 
@@ -65,14 +65,14 @@ export function createPlanner(
   access: WheelchairAccess,
   labels: readonly [Labels, Labels],
   checkDeadline: () => void = () => {},
+  /** Opens the mirrored lines, which the first search in this direction needs. */
+  openMirrored: () => Lines = () => mirrorLines(lines),
 ) {
   const open = (one: Lines, own: Labels) => createDirection(one, footpaths, access, own, checkDeadline);
   const forward = open(lines, labels[0]);
-  let mirrored: Lines | null = null;
   let backward: typeof forward | null = null;
   const openBackward = () => {
-    mirrored ??= mirrorLines(lines);
-    backward ??= open(mirrored, labels[1]);
+    backward ??= open(openMirrored(), labels[1]);
     return backward;
   };
 
@@ -141,8 +141,10 @@ export function createPlanner(
   }
 
   function mapBack({ departsAt, arrivesAt, rides }: Found): Found {
-    const last = lines.lineOfRun.length - 1;
-    const back = (run: number, position: number) => [last - run, lastPosition(lines, last - run) - position] as const;
+    const back = (mirrored: number, position: number) => {
+      const run = mirrorRun(lines, mirrored);
+      return [run, lastPosition(lines, run) - position] as const;
+    };
     return {
       // Not `-arrivesAt`, which is -0 at the start of the day.
       departsAt: 0 - arrivesAt,
@@ -195,13 +197,13 @@ export function createPlanner(
     return best ? withEnds(mapBack(best), { ...request, egress }) : null;
   }
 
-  /** Frees the memory of its lines, except columns of `kept` and of the timetable. The planner cannot be used afterwards. */
-  function free(kept: Lines | null): void {
-    freeLines(lines, kept);
-    if (mirrored) freeLines(mirrored, kept);
+  /** Reads the lines again, after they have changed. */
+  function refresh(): void {
+    forward.refresh();
+    backward?.refresh();
   }
 
-  return { plan, spread, leaveLast, free };
+  return { plan, spread, leaveLast, refresh };
 
   function withEnds(found: Found, { access: ways, egress }: Pick<PlanRequest, 'access' | 'egress'>): Plan {
     const [first, last] = [found.rides[0] as Ride, found.rides.at(-1) as Ride];
@@ -242,7 +244,13 @@ function createDirection(
     });
   }
 
-  return { ...searcher, labels, begin };
+  /** Reads the lines again, after they have changed. */
+  function refresh(): void {
+    accessibleRuns = null;
+    searcher.refresh();
+  }
+
+  return { ...searcher, labels, begin, refresh };
 }
 
 /**

@@ -12,19 +12,36 @@ const FAR_LINE = 3;
 
 /** Counts the remaining rides, regardless of times: from the destination backwards, along the lines that lead there. */
 export function createRidesLeft(lines: Lines, footpaths: Footpaths) {
-  const { firstCall, firstVisit, visits, flags, stops, lineOfRun, nextRuns } = lines;
+  const { firstCall, flags, stops, lineOfRun } = lines;
   /** For each line, the lines that its vehicles served before. */
-  const previous = new Map<number, Set<number>>();
-  for (let run = 0; run < nextRuns.length; run++) {
-    const next = nextRuns[run] as number;
-    if (next < 0) continue;
-    const line = lineOfRun[next] as number;
-    const previousLines = previous.get(line);
-    if (previousLines) previousLines.add(lineOfRun[run] as number);
-    else previous.set(line, new Set([lineOfRun[run] as number]));
+  let previous = new Map<number, Set<number>>();
+
+  /** Reads the lines again, after they have changed. */
+  function refresh(): void {
+    const { nextRuns, runCount } = lines;
+    previous = new Map();
+    for (let run = 0; run < runCount; run++) {
+      const next = nextRuns[run] as number;
+      if (next < 0) continue;
+      const line = lineOfRun[next] as number;
+      const previousLines = previous.get(line);
+      if (previousLines) previousLines.add(lineOfRun[run] as number);
+      else previous.set(line, new Set([lineOfRun[run] as number]));
+    }
   }
 
-  return function count(destinations: Iterable<number>): RidesLeft {
+  function* visitsAt(stop: number): Generator<[line: number, position: number]> {
+    for (const { firstVisit, visits } of lines.live ? [lines, lines.live] : [lines]) {
+      for (let at = firstVisit[stop] as number; at < (firstVisit[stop + 1] as number); at++) {
+        yield [visits[at * 2] as number, visits[at * 2 + 1] as number];
+      }
+    }
+  }
+
+  refresh();
+  return { count, refresh };
+
+  function count(destinations: Iterable<number>): RidesLeft {
     const left: RidesLeft = {
       stops: new Uint8Array(lines.stopCount).fill(FAR_STOP),
       lines: new Uint8Array(lines.lineCount).fill(FAR_LINE),
@@ -40,9 +57,7 @@ export function createRidesLeft(lines: Lines, footpaths: Footpaths) {
     };
     const ends = [...destinations];
     for (const stop of ends) {
-      for (let at = firstVisit[stop] as number; at < (firstVisit[stop + 1] as number); at++) {
-        const line = visits[at * 2] as number;
-        const position = visits[at * 2 + 1] as number;
+      for (const [line, position] of visitsAt(stop)) {
         if ((flags[(firstCall[line] as number) + position] as number) & MAY_ALIGHT) noteLine(line, position);
       }
     }
@@ -74,14 +89,12 @@ export function createRidesLeft(lines: Lines, footpaths: Footpaths) {
       through.push(line);
     };
     for (const stop of nearStops) {
-      for (let at = firstVisit[stop] as number; at < (firstVisit[stop + 1] as number); at++) {
-        noteFarther(visits[at * 2] as number);
-      }
+      for (const [line] of visitsAt(stop)) noteFarther(line);
     }
     for (let line = through.pop(); line !== undefined; line = through.pop()) {
       for (const other of previous.get(line) ?? []) noteFarther(other);
     }
     for (const stop of ends) left.stops[stop] = 0;
     return left;
-  };
+  }
 }

@@ -1,7 +1,7 @@
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
 import { findRun, listDepartures } from './departures.ts';
 import { type Found, type Labels, NEVER, readRides } from './labels.ts';
-import { type Footpaths, type Lines, lastPosition } from './lines.ts';
+import { callAt, type Footpaths, type Lines, lastPosition, offsetsOf } from './lines.ts';
 import { NO_SEARCH, type Range, type Search } from './query.ts';
 import { createRidesLeft, type RidesLeft } from './rides-left.ts';
 
@@ -35,7 +35,8 @@ export function createSearcher(
   const bestStop = new Int32Array(rounds);
   const improved = new Uint8Array(rounds);
   const egressSeconds = new Int32Array(stopCount).fill(-1);
-  const firstPosition = new Int32Array(lines.lineCount).fill(-1);
+  /** The columns have room for the lines of later snapshots. */
+  const firstPosition = new Int32Array(lines.modes.length).fill(-1);
   const queue: number[] = [];
   const isMarked = new Uint8Array(stopCount);
   let markedStops: number[] = [];
@@ -64,17 +65,22 @@ export function createSearcher(
 
   /** Collects the lines at the marked stops, each from its first marked stop on. */
   function collectLines(round: number): void {
-    const { firstVisit, visits } = lines;
-    const { allowed } = query;
+    const { live } = lines;
     for (const stop of markedStops) {
       isMarked[stop] = 0;
       board(stop);
-      for (let at = firstVisit[stop] as number, end = firstVisit[stop + 1] as number; at < end; at++) {
-        const line = visits[at * 2] as number;
-        if (!allowed.lines || allowed.lines[line]) enqueue(line, visits[at * 2 + 1] as number, round);
-      }
+      enqueueVisits(lines, stop, round);
+      if (live) enqueueVisits(live, stop, round);
     }
     markedStops.length = 0;
+  }
+
+  function enqueueVisits({ firstVisit, visits }: Pick<Lines, 'firstVisit' | 'visits'>, stop: number, round: number) {
+    const { lines: isAllowed } = query.allowed;
+    for (let at = firstVisit[stop] as number, end = firstVisit[stop + 1] as number; at < end; at++) {
+      const line = visits[at * 2] as number;
+      if (!isAllowed || isAllowed[line]) enqueue(line, visits[at * 2 + 1] as number, round);
+    }
   }
 
   /** Whether the search in the other direction cannot reach this stop in time with the remaining rides. */
@@ -121,7 +127,8 @@ export function createSearcher(
    * earlier run can be caught.
    */
   function ride(round: number, line: number): void {
-    const { firstCall, stops, flags, firstRun, starts, arrivals, offsets } = lines;
+    const { firstCall, stops, flags, firstRun, starts, arrivals } = lines;
+    const offsets = offsetsOf(lines, line);
     const { runs, stops: usable } = query.allowed;
     const first = firstCall[line] as number;
     const last = (firstCall[line + 1] as number) - 1;
@@ -164,12 +171,13 @@ export function createSearcher(
    */
   function stayOn(round: number, run: number, board: number): void {
     const { allowed } = query;
-    const { firstCall, stops, flags, starts, arrivals, offsets, lineOfRun, nextRuns } = lines;
+    const { firstCall, stops, flags, starts, arrivals, lineOfRun, nextRuns } = lines;
     if ((nextRuns[run] as number) < 0) return;
-    const end = (starts[run] as number) + (offsets[(arrivals[run] as number) + lastPosition(lines, run)] as number);
+    const end = callAt(lines, run, lastPosition(lines, run)).arrivesAt;
     for (let next = nextRuns[run] as number; next >= 0; next = nextRuns[next] as number) {
       const line = lineOfRun[next] as number;
       if ((allowed.lines && !allowed.lines[line]) || (allowed.runs && !allowed.runs[next])) return;
+      const offsets = offsetsOf(lines, line);
       const first = firstCall[line] as number;
       const count = (firstCall[line + 1] as number) - first;
       for (let position = 1; position < count; position++) {
@@ -257,6 +265,7 @@ export function createSearcher(
 
   return {
     begin,
+    refresh: countRidesLeft.refresh,
 
     /**
      * Returns the first arrival by number of rides, for a departure at `from`. Labels are then valid until `slackSeconds` after
@@ -265,7 +274,7 @@ export function createSearcher(
     reach(from: number, rides: number, slackSeconds: number): Int32Array {
       maxRides = rides;
       slack = slackSeconds;
-      left = query.egress.length > 0 ? countRidesLeft(query.egress.map(({ stop }) => stop)) : null;
+      left = query.egress.length > 0 ? countRidesLeft.count(query.egress.map(({ stop }) => stop)) : null;
       for (const { stop, seconds } of query.access) {
         if (!query.allowed.stops || query.allowed.stops[stop]) getReady(0, stop, from + seconds, -1);
       }

@@ -1,0 +1,286 @@
+import type { LiveTimetable } from '../realtime/live-timetable.ts';
+import type { Snapshot } from '../realtime/snapshot.ts';
+import { MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
+import { serviceDayStart } from '../timetable/service-day.ts';
+import { MODES } from '../transit/mode.ts';
+import { BEFORE_DAY_SECONDS, indexRuns } from './day-lines.ts';
+import { callAt, createDraft, freeLines, type Lines, lastPosition, mirrorLines, mirrorRun } from './raptor/lines.ts';
+
+/** A feed may report that a vehicle is late before it reports the same of its next run. Up to this lateness, riders stay on. */
+const MAX_OVERLAP_SECONDS = 300;
+/** A run that only a feed has belongs to a day if it begins at most this long after it. */
+const AFTER_DAY_SECONDS = 2 * 86_400;
+/** The columns get room for this many times the runs in the feeds, because the next feeds have more. */
+const SPARE = 1.5;
+
+/** A run of a snapshot. */
+export interface LiveRunRef {
+  snapshot: Snapshot;
+  run: number;
+}
+
+/** The runs of snapshots as lines of one day. */
+interface LivePart {
+  lines: Lines;
+  /** The run of a snapshot behind each run of the lines. */
+  refs: LiveRunRef[];
+  /** The runs of the timetable that the feeds have changed or cancelled, by trip and day (-1, 0 or 1). */
+  changed: { trip: number; day: number }[];
+}
+
+/**
+ * The lines of a day in both directions, as planned and with the runs of snapshots. Both share their columns: the runs of snapshots
+ * are written behind the planned ones whenever there are new snapshots.
+ */
+export function createDayLines(planned: Lines, { day, tripCount }: { day: number; tripCount: number }) {
+  const base = serviceDayStart(day) / 1000;
+  let plannedLines = planned;
+  let mirroredPlanned: Lines | null = null;
+  let live: { lines: Lines; mirrored: Lines | null; part: LivePart } | null = null;
+  let runOf: Int32Array | null = null;
+
+  /** Writes the runs of the snapshots. The lines of `live()` change in place. */
+  function adopt(current: LiveTimetable): void {
+    const part = draftSnapshots(current, { day, base, stopCount: planned.stopCount });
+    const hasRoom = live !== null && fits(live.lines, part.lines);
+    const lines = hasRoom && live ? live.lines : withRoom(plannedLines, part.lines);
+    const mirrored = hasRoom && live ? live.mirrored : null;
+    live = { lines, mirrored, part };
+    append(lines, part.lines, plannedLines.nextRuns);
+    runOf ??= indexRuns(plannedLines, tripCount);
+    const index = runOf;
+    const find = ({ trip, day: offset }: LivePart['changed'][0]) =>
+      trip < 0 || Math.abs(offset) > 1 ? -1 : (index[trip * 3 + offset + 1] as number);
+    for (const changed of part.changed) {
+      const run = find(changed);
+      if (run >= 0) (lines.usable as Uint8Array)[run] = 0;
+    }
+    linkRuns(lines, plannedLines.nextRuns, find);
+    if (mirrored) mirrorLive(mirrored, live);
+  }
+
+  /** Writes the same into the mirrored lines. */
+  function mirrorLive(mirrored: Lines, { lines, part }: NonNullable<typeof live>): void {
+    append(mirrored, mirrorLines(part.lines), null);
+    const usable = mirrored.usable as Uint8Array;
+    const { plannedRuns, runCount, nextRuns } = lines;
+    for (let run = 0; run < plannedRuns; run++) usable[plannedRuns - 1 - run] = (lines.usable as Uint8Array)[run] as number;
+    mirrored.nextRuns.fill(-1, 0, runCount);
+    for (let run = 0; run < runCount; run++) {
+      const next = nextRuns[run] as number;
+      if (next >= 0) mirrored.nextRuns[mirrorRun(lines, next)] = mirrorRun(lines, run);
+    }
+  }
+
+  return {
+    planned: () => plannedLines,
+    mirroredPlanned() {
+      mirroredPlanned ??= mirrorLines(plannedLines);
+      return mirroredPlanned;
+    },
+    adopt,
+    live: () => (live as NonNullable<typeof live>).lines,
+    mirroredLive() {
+      const current = live as NonNullable<typeof live>;
+      if (!current.mirrored) {
+        current.mirrored = withRoom(this.mirroredPlanned(), current.lines);
+        mirrorLive(current.mirrored, current);
+      }
+      return current.mirrored;
+    },
+    /** The run of a snapshot behind a run of the lines; null for a planned run. */
+    refOf: (run: number): LiveRunRef | null => live?.part.refs[run - planned.plannedRuns] ?? null,
+    /** Frees all columns. */
+    free(): void {
+      for (const lines of [plannedLines, mirroredPlanned, live?.lines, live?.mirrored]) if (lines) freeLines(lines);
+    },
+  };
+}
+
+function fits(into: Lines, part: Lines): boolean {
+  return (
+    into.modes.length >= into.plannedLines + part.lineCount &&
+    into.trips.length >= into.plannedRuns + part.runCount &&
+    into.stops.length >= (into.firstCall[into.plannedLines] as number) + part.stops.length
+  );
+}
+
+const COLUMNS_OF_RUNS = ['starts', 'arrivals', 'departures', 'lineOfRun', 'nextRuns', 'trips', 'days'] as const;
+
+/** Copies the lines with room for more than `part` behind the planned ones. */
+function withRoom(lines: Lines, part: Pick<Lines, 'lineCount' | 'runCount' | 'stops' | 'plannedLines' | 'plannedRuns'>): Lines {
+  const { plannedLines, plannedRuns } = lines;
+  const callCount = lines.firstCall[plannedLines] as number;
+  const room = (count: number) => Math.ceil(count * SPARE) + 1024;
+  const [moreLines, moreRuns, moreCalls] = [room(part.lineCount), room(part.runCount), room(part.stops.length)];
+  const columns = COLUMNS_OF_RUNS.map((name) => [name, extend(lines[name], plannedRuns, plannedRuns + moreRuns)]);
+  return {
+    ...lines,
+    ...(Object.fromEntries(columns) as Pick<Lines, (typeof COLUMNS_OF_RUNS)[number]>),
+    modes: extend(lines.modes, plannedLines, plannedLines + moreLines),
+    firstCall: extend(lines.firstCall, plannedLines + 1, plannedLines + 1 + moreLines),
+    firstRun: extend(lines.firstRun, plannedLines + 1, plannedLines + 1 + moreLines),
+    stops: extend(lines.stops, callCount, callCount + moreCalls),
+    flags: extend(lines.flags, callCount, callCount + moreCalls),
+    usable: new Uint8Array(plannedRuns + moreRuns).fill(1),
+  };
+}
+
+function extend<Column extends Int32Array | Int8Array | Uint8Array>(column: Column, used: number, length: number): Column {
+  const extended = new (column.constructor as new (length: number) => Column)(length);
+  extended.set(column.subarray(0, used));
+  return extended;
+}
+
+/** Writes lines behind the planned ones, in place of those that were there. `nextRuns` are the planned ones. */
+function append(into: Lines, part: Lines, nextRuns: Int32Array | null): void {
+  const { plannedLines, plannedRuns } = into;
+  const callCount = into.firstCall[plannedLines] as number;
+  into.lineCount = plannedLines + part.lineCount;
+  into.runCount = plannedRuns + part.runCount;
+  into.modes.set(part.modes, plannedLines);
+  into.stops.set(part.stops, callCount);
+  into.flags.set(part.flags, callCount);
+  for (let line = 1; line <= part.lineCount; line++) {
+    into.firstCall[plannedLines + line] = callCount + (part.firstCall[line] as number);
+    into.firstRun[plannedLines + line] = plannedRuns + (part.firstRun[line] as number);
+  }
+  for (const name of ['starts', 'arrivals', 'departures', 'trips', 'days'] as const) into[name].set(part[name], plannedRuns);
+  for (let run = 0; run < part.runCount; run++) {
+    into.lineOfRun[plannedRuns + run] = plannedLines + (part.lineOfRun[run] as number);
+  }
+  if (nextRuns) into.nextRuns.set(nextRuns.subarray(0, plannedRuns));
+  into.nextRuns.fill(-1, plannedRuns, into.runCount);
+  (into.usable as Uint8Array).fill(1);
+  const visits = part.visits.slice();
+  for (let at = 0; at < visits.length; at += 2) visits[at] = plannedLines + (visits[at] as number);
+  into.live = { firstVisit: part.firstVisit, visits, offsets: part.offsets };
+}
+
+/** If a vehicle continues as a run that a feed has changed, or after one, it does so today too if it can. */
+function linkRuns(
+  lines: Lines,
+  plannedNext: Int32Array,
+  find: (run: { trip: number; day: number }) => number,
+): void {
+  const { plannedRuns, runCount, trips, days, nextRuns } = lines;
+  const usable = lines.usable as Uint8Array;
+  const changedRunOf = new Map<number, number>();
+  for (let run = plannedRuns; run < runCount; run++) {
+    const planned = find({ trip: trips[run] as number, day: days[run] as number });
+    if (planned >= 0) changedRunOf.set(planned, run);
+  }
+  for (let run = 0; run < plannedRuns; run++) {
+    const planned = plannedNext[run] as number;
+    if (planned < 0 || (usable[run] && usable[planned])) continue;
+    const current = changedRunOf.get(run) ?? (usable[run] ? run : -1);
+    const next = changedRunOf.get(planned) ?? (usable[planned] ? planned : -1);
+    if (current >= 0) nextRuns[current] = next >= 0 && canContinue(lines, run, current, next) ? next : -1;
+  }
+}
+
+/**
+ * Whether the vehicle still goes to the end of its run, and not long after it should have left there as the next run. A vehicle that
+ * only passes the stop between the two runs stops there in neither.
+ */
+function canContinue(lines: Lines, plannedRun: number, run: number, next: number): boolean {
+  const endOf = (one: number) => callAt(lines, one, lastPosition(lines, one));
+  const [plannedEnd, end, start] = [endOf(plannedRun), endOf(run), callAt(lines, next, 0)];
+  const mayAlight = ({ flags }: typeof end) => (flags & MAY_ALIGHT) !== 0;
+  const isCutShort = mayAlight(plannedEnd) && !mayAlight(end) && (start.flags & MAY_BOARD) !== 0;
+  return !isCutShort && end.arrivesAt <= start.departsAt + MAX_OVERLAP_SECONDS;
+}
+
+/** Makes lines of all runs in the snapshots that belong to a day or to the days beside it. */
+function draftSnapshots(
+  { timetable, snapshots }: LiveTimetable,
+  { day, base, stopCount }: { day: number; base: number; stopCount: number },
+): LivePart {
+  const changed: LivePart['changed'] = [];
+  const added: LiveRunRef[] = [];
+  const callCount = snapshots.reduce((sum, { sections }) => sum + sections.stop.length, 0);
+  const offsets = new Int32Array(callCount * 2);
+  const draft = createDraft(offsets);
+  let used = 0;
+  for (const snapshot of snapshots) {
+    const { runTrip, runDay } = snapshot.sections;
+    let groups: Group[] = [];
+    let lastPattern = -1;
+    for (let run = 0; run < snapshot.runCount; run++) {
+      const trip = runTrip[run] as number;
+      const offset = trip < 0 ? 0 : (runDay[run] as number) - day;
+      if (Math.abs(offset) > 1) continue;
+      if (trip >= 0) changed.push({ trip, day: offset });
+      if (snapshot.isCancelled(run) || !isOfDay(snapshot, run)) continue;
+      // Runs of one pattern follow each other, because runs are sorted by trip.
+      const pattern = trip < 0 ? -1 : timetable.patternOf(trip);
+      if (pattern < 0 || pattern !== lastPattern) groups = closeGroups(groups);
+      lastPattern = pattern;
+      groupOf(groups, snapshot, run).runs.push({ ref: { snapshot, run }, trip, day: offset });
+    }
+    closeGroups(groups);
+  }
+  const { sources, ...lines } = draft.finish(stopCount);
+  return { lines, refs: Array.from(sources, (source) => added[source] as LiveRunRef), changed };
+
+  function isOfDay(snapshot: Snapshot, run: number): boolean {
+    const { sections, about } = snapshot;
+    const [first, end] = snapshot.callsOf(run);
+    const toDay = about.base - base;
+    if ((sections.arrival[end - 1] as number) + toDay < -BEFORE_DAY_SECONDS) return false;
+    return (sections.runTrip[run] as number) >= 0 || (sections.departure[first] as number) + toDay < AFTER_DAY_SECONDS;
+  }
+
+  /** The group of runs with the same stops, where riders may do the same. */
+  function groupOf(groups: Group[], snapshot: Snapshot, run: number): Group {
+    const [first, end] = snapshot.callsOf(run);
+    const stops = snapshot.sections.stop.subarray(first, end);
+    const flags = snapshot.sections.flags.subarray(first, end);
+    const known = groups.find((group) => isEqual(group.stops, stops) && isEqual(group.flags, flags));
+    if (known) return known;
+    const trip = snapshot.sections.runTrip[run] as number;
+    const route =
+      trip < 0
+        ? timetable.routeAt(snapshot.sections.runRoute[run] as number)
+        : timetable.routeOf(timetable.patternOf(trip));
+    const group = { stops, flags, mode: MODES.indexOf(route.mode), runs: [] };
+    groups.push(group);
+    return group;
+  }
+
+  /** Makes lines of the groups. */
+  function closeGroups(groups: readonly Group[]): Group[] {
+    for (const { stops, flags, mode, runs } of groups) {
+      for (const { ref, trip, day: offset } of runs) {
+        const { snapshot, run } = ref;
+        const { arrival, departure } = snapshot.sections;
+        const [first, end] = snapshot.callsOf(run);
+        const count = end - first;
+        const start = departure[first] as number;
+        for (let at = 0; at < count; at++) {
+          offsets[used + at] = (arrival[first + at] as number) - start;
+          offsets[used + count + at] = (departure[first + at] as number) - start;
+        }
+        const startsAt = start + snapshot.about.base - base;
+        draft.addRun({ trip, day: offset, start: startsAt, arrivals: used, departures: used + count });
+        added.push(ref);
+        used += count * 2;
+      }
+      draft.closeLines(stops, flags, mode);
+    }
+    return [];
+  }
+}
+
+interface Group {
+  stops: Int32Array;
+  flags: Uint8Array;
+  mode: number;
+  runs: { ref: LiveRunRef; trip: number; day: number }[];
+}
+
+function isEqual(one: Int32Array | Uint8Array, other: Int32Array | Uint8Array): boolean {
+  if (one.length !== other.length) return false;
+  for (let at = 0; at < one.length; at++) if (one[at] !== other[at]) return false;
+  return true;
+}
