@@ -1,18 +1,12 @@
 import { type Clock, HOUR_MS, SECOND_MS, sleep } from '../core/clock.ts';
-import { FRESHNESS_WINDOWS, type Freshness } from '../transit/freshness.ts';
 import type { Timetable } from '../timetable/timetable.ts';
+import { FRESHNESS_WINDOWS, type Freshness } from '../transit/freshness.ts';
 import type { Feed, VehiclePosition } from './feed/feed.ts';
 import type { ReadingThread } from './feed/reading-thread.ts';
 import { LiveTimetable } from './live-timetable.ts';
 import { type FeedProblem, findFeedProblem, MIN_COMPARED, UNREAD } from './polling/feed-health.ts';
 import type { FeedState } from './polling/feed-sharing.ts';
-import {
-  type FeedId,
-  type FeedSourceId,
-  intervalOf,
-  isPositions,
-  positionsOf,
-} from './polling/feed-source.ts';
+import { type FeedId, type FeedSourceId, intervalOf, isPositions, positionsOf } from './polling/feed-source.ts';
 import { createFeedPoller, MAX_SHOWN_AGE_MS, nextPollAt, POLL_TAKES_MS } from './polling/poller.ts';
 import { identityOf } from './prediction/predict-feed.ts';
 import type { LeftOutOfFeed, Snapshot } from './snapshot.ts';

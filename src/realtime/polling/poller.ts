@@ -177,11 +177,14 @@ export function createFeedPoller(options: {
   async function predictAgain(): Promise<void> {
     await Promise.all(
       [...feeds].map(async ([source, { feed }]) => {
-        if (!feed || isPositions(source)) return;
-        const opened = await open(source, feed);
-        const state = feeds.get(source);
-        // A publication that came meanwhile is already predicted.
-        if (opened && state?.feed === feed) keep(source, state, { ...opened, feed });
+        if (isPositions(source)) return;
+        for (let newest = feed; newest; ) {
+          const opened = await open(source, newest);
+          const state = feeds.get(source);
+          // A publication that came meanwhile may be predicted by the other timetable.
+          if (state?.feed === newest && opened) keep(source, state, { ...opened, feed: newest });
+          newest = state?.feed === newest ? null : (state?.feed ?? null);
+        }
       }),
     );
   }

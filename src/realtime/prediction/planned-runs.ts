@@ -12,7 +12,17 @@ export type PlannedRuns = ReturnType<typeof createPlannedRuns>;
 /** The lookups in the timetable that a prediction needs. They are kept from one publication of a feed to the next. */
 export function createPlannedRuns(timetable: Timetable) {
   const { sections } = timetable;
-  const { patternCalls, callStop, callFlags, tripPattern, tripStart, tripArrivals, tripDepartures, offsets, stopParent } = sections;
+  const {
+    patternCalls,
+    callStop,
+    callFlags,
+    tripPattern,
+    tripStart,
+    tripArrivals,
+    tripDepartures,
+    offsets,
+    stopParent,
+  } = sections;
   const stops = new Map<string, number>();
   const tripsOf = new Map<FileId | undefined, Map<string, readonly number[]>>();
   const stations = Int32Array.from(stopParent, (_, stop) => timetable.stationOf(stop));

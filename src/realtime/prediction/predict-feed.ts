@@ -1,7 +1,7 @@
 import { isEmptyRoute } from '../../timetable/import/passenger-trips.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
 import { toDayNumber } from '../../timetable/service-day.ts';
-import { Feed, TRIP_RELATIONSHIPS, type TripRelationship } from '../feed/feed.ts';
+import { type Feed, TRIP_RELATIONSHIPS, type TripRelationship } from '../feed/feed.ts';
 import { NONE, STOP, TRIP, VEHICLE } from '../feed/packed-feed.ts';
 import { type FeedSourceId, filesOfFeed } from '../polling/feed-source.ts';
 import { type LeftOutOfFeed, packSnapshot, RUN } from '../snapshot.ts';
@@ -58,6 +58,8 @@ export function predictFeed(
   const leftOut: LeftOutOfFeed = {};
   const stopOfText = new Int32Array(feed.textCount).fill(NONE);
   const vehicles = positions ? indexVehicles(positions) : null;
+  /** The runs that the timetable lacks, by identifier and start. */
+  const added = new Map<string, number>();
   let [compared, found] = [0, 0];
   let lastDate: { date: number; day: number | null } = { date: NONE, day: null };
 
@@ -92,28 +94,29 @@ export function predictFeed(
     predictTrip({ row, id, relationship, updates });
   }
   addNextRuns();
+  if (feed.unreadable > 0) leftOut['unreadable, or without an identifier'] = { count: feed.unreadable, examples: [] };
   return pack();
 
-  function predictTrip(trip: Trip): void {
+  function predictTrip(trip: Trip) {
     const { relationship, id, row } = trip;
     if (relationship === 'UNKNOWN') return leaveOut('unknown relationship', id);
     const trips = runs.tripsOf(id, files);
     const isTimetabled = !LISTS_CALLS.has(relationship);
-    if (isTimetabled && !isEmptyRoute(feed.textOf(feed.trips[row + TRIP.routeId]))) {
-      compared++;
-      if (trips.length > 0) found++;
-      else leaveOut('trip not in the timetable', id);
-    }
+    const isEmpty = isEmptyRoute(feed.textOf(feed.trips[row + TRIP.routeId]));
+    const isCompared = isTimetabled && !isEmpty;
+    if (isCompared) compared++;
     if (relationship === 'DUPLICATED') return predictDuplicate(trip, trips);
     if (trips.length === 0) {
       // A replaced run that the timetable lacks is a train without passengers, or also in the feed of TrainLink.
       if (!isTimetabled && relationship !== 'REPLACEMENT') predictAdded(trip, id);
+      else if (!isEmpty) leaveOut('trip not in the timetable', id);
       return;
     }
     if (relationship === 'NEW') return leaveOut('new trip with the identifier of a planned one', id);
     const run = findRun(trip, trips);
     if (!run) return leaveOut('trip does not run then', id);
-    predictKnown(trip, run);
+    // A feed of another timetable has the same identifiers for other runs.
+    if (predictKnown(trip, run) && isCompared) found++;
   }
 
   /** The run of a trip that the update is about: on its start date if the times fit, else on the nearest day. */
@@ -146,9 +149,9 @@ export function predictFeed(
     return Math.max(0, start - moment, moment - start - (sections.offsets[last] as number));
   }
 
-  function predictKnown(trip: Trip, run: { trip: number; day: number }): void {
-    const { row, id, relationship } = trip;
-    const isReplaced = LISTS_CALLS.has(relationship);
+  /** Returns whether the trip fits the run: it has one of its stops, or no updates. */
+  function predictKnown(trip: Trip, run: { trip: number; day: number }): boolean {
+    const { row, id, relationship, updates } = trip;
     const isCancelled = relationship === 'CANCELED' || relationship === 'DELETED';
     const about = { trip: run.trip, day: run.day, like: -1, route: -1, update: row, id };
     const timestamp = feed.trips[row + TRIP.timestamp] as number;
@@ -157,8 +160,7 @@ export function predictFeed(
       leaveOut('several updates of one run', id);
       const other = list.about(known);
       const wins = other.isCancelled === isCancelled ? timestamp > other.timestamp : other.isCancelled;
-      if (!wins) return;
-      list.drop(known);
+      if (!wins) return true;
     }
     runs.fill(columns, run.trip, run.day, base);
     const pattern = sections.tripPattern[run.trip] as number;
@@ -166,24 +168,30 @@ export function predictFeed(
     if (isTrain) cutToMinutes(columns, base);
     if (isCancelled) {
       for (let at = 0; at < columns.count; at++) skipCall(at);
+      if (known >= 0) list.drop(known);
       list.add({ ...about, flags: RUN.cancelled, timestamp }, columns);
-      return;
+      return true;
     }
-    const isMerged = matchUpdates(trip, pattern, isReplaced);
+    const { matched, inserted } = matchUpdates(trip, pattern);
+    const isMerged = inserted > 0;
     const vehicle = vehicles?.get(id);
     const reached = vehicle === undefined ? -1 : findReached(vehicle, pattern);
     const facts: TripFacts = {
       isTrain,
-      isReplaced,
+      isReplaced: LISTS_CALLS.has(relationship) && matched + inserted > 0,
       delay: feed.trips[row + TRIP.delay] as number,
       continues: isTrain && timetable.nextTrip(run.trip, run.day) !== null,
       reached: isMerged ? -1 : reached,
       isStanding: vehicle !== undefined && isStanding(vehicle),
     };
-    const impossible = predictRun(columns, feed.stops, base, facts);
-    if (impossible > 0) leaveOut('impossible time', id);
-    if (impossible < 0) return;
-    list.add({ ...about, flags: isMerged ? RUN.replaced : 0, timestamp }, columns);
+    const saysAnything = predictRun(columns, feed.stops, base, facts);
+    if (columns.impossible > 0) leaveOut('impossible time', id);
+    if (saysAnything) {
+      // An update that says nothing does not win over another one.
+      if (known >= 0) list.drop(known);
+      list.add({ ...about, flags: isMerged ? RUN.replaced : 0, timestamp }, columns);
+    }
+    return matched > 0 || updates.count === 0;
   }
 
   function isTrainPattern(pattern: number): boolean {
@@ -196,26 +204,31 @@ export function predictFeed(
     columns.state[at] = CALL.skipped;
   }
 
-  /**
-   * Finds the call of each update, and inserts the calls that only the feed has. Returns whether the calls are no longer those of
-   * the trip.
-   */
-  function matchUpdates({ id, updates }: Trip, pattern: number, isReplaced: boolean): boolean {
+  /** Finds the call of each update, and inserts the calls that only the feed has. Returns the number of both. */
+  function matchUpdates({ id, updates, relationship }: Trip, pattern: number): { matched: number; inserted: number } {
+    const isReplaced = LISTS_CALLS.has(relationship);
     const { patternCalls, callSequence } = sections;
     const sequences = callSequence.subarray(patternCalls[pattern], patternCalls[pattern + 1]);
     matchCalls(columns, updates, runs, { sequences, isLoop: runs.isLoop(pattern) }, calls);
-    let inserted = 0;
+    let [matched, inserted] = [0, 0];
     for (let index = 0; index < updates.count; index++) {
       const call = calls[index] as number;
       const row = (updates.first + index) * STOP.words;
-      if (call >= 0) moveCall(call, row);
-      else if (call === UNKNOWN_STOP) leaveOut('stop not in the timetable', `${id} ${stopIdAt(row)}`);
-      else if (isExtraCall(row)) inserted++;
-      else leaveOut('update of no call', `${id} ${stopIdAt(row)}`);
+      if (call >= 0) {
+        matched++;
+        moveCall(call, row);
+      } else if (call === UNKNOWN_STOP) leaveOut('stop not in the timetable', `${id} ${stopIdAt(row)}`);
+      else if (isExtraCall(row, isReplaced)) inserted++;
+      else {
+        calls[index] = UNKNOWN_STOP;
+        leaveOut('update of no call', `${id} ${stopIdAt(row)}`);
+      }
     }
     if (inserted > 0) insertCalls(updates, inserted);
-    if (isReplaced) for (let at = 0; at < columns.count; at++) if (columns.update[at] === -1) leaveOutCall(at);
-    return inserted > 0;
+    if (isReplaced && matched + inserted > 0) {
+      for (let at = 0; at < columns.count; at++) if (columns.update[at] === -1) leaveOutCall(at);
+    }
+    return { matched, inserted };
   }
 
   function stopIdAt(row: number): string {
@@ -232,10 +245,18 @@ export function predictFeed(
     if (stop >= 0 && stop !== sections.stopParent[columns.stop[call] as number]) columns.stop[call] = stop;
   }
 
-  function isExtraCall(row: number): boolean {
+  /** Whether only the feed has the call. A second update of a call that the run has is none, unless the feed lists all calls. */
+  function isExtraCall(row: number, isReplaced: boolean): boolean {
     const relationship = feed.stops[row + STOP.relationship] as number;
     const time = givenTime(feed.stops, row, base);
-    return relationship <= 0 && time !== NONE && Math.abs(time) <= MAX_APART_SECONDS;
+    const text = feed.stops[row + STOP.stopId] as number;
+    if (relationship > 0 || text === NONE || time === NONE || Math.abs(time) > MAX_APART_SECONDS) return false;
+    if (isReplaced) return true;
+    const stop = stopOf(text);
+    for (let at = 0; at < columns.count; at++) {
+      if (runs.isSameStation(columns.plannedStop[at] as number, stop)) return false;
+    }
+    return true;
   }
 
   /** Inserts the calls that only the feed has, each behind the call of the update before it. */
@@ -255,8 +276,7 @@ export function predictFeed(
     for (let index = 0; index < count; index++) {
       const call = calls[index] as number;
       if (call >= 0) last = call;
-      const row = (first + index) * STOP.words;
-      if (call !== UNMATCHED || !isExtraCall(row)) continue;
+      if (call !== UNMATCHED) continue;
       // A call before all others that are known: behind those that the vehicle has left.
       const at = last < 0 && next >= 0 ? (calls[next] as number) - 1 : last;
       behind[at + 1] ??= [];
@@ -297,7 +317,7 @@ export function predictFeed(
   }
 
   /** A second vehicle on a planned trip, at another time. */
-  function predictDuplicate(trip: Trip, trips: readonly number[]): void {
+  function predictDuplicate(trip: Trip, trips: readonly number[]) {
     const { trips: rows } = feed;
     const id = feed.textOf(rows[trip.row + TRIP.newTripId]);
     const [like] = trips;
@@ -306,23 +326,25 @@ export function predictFeed(
     const time = rows[trip.row + TRIP.newStartTimeSeconds] as number;
     const run = findRun(trip, trips);
     const day = dayOf(date) ?? run?.day;
-    if (day === undefined) return leaveOut('trip does not run then', trip.id);
-    runs.fill(columns, like, day, base);
     const later = time === NONE ? 0 : time - (sections.tripStart[like] as number);
+    const starts = day === undefined ? NONE : runs.dayStart(day) + (sections.tripStart[like] as number) + later;
+    if (day === undefined || Math.abs(starts - base) > MAX_APART_SECONDS)
+      return leaveOut('trip does not run then', trip.id);
+    runs.fill(columns, like, day, base);
     for (let at = 0; at < columns.count; at++) {
       columns.plannedArrival[at] = (columns.plannedArrival[at] as number) + later;
       columns.plannedDeparture[at] = (columns.plannedDeparture[at] as number) + later;
     }
-    addLike(trip, { id, like, day });
+    addLike(trip, { id, like });
   }
 
   /** A run that only the feed has. Its identifier may be that of a planned trip with a suffix. */
-  function predictAdded(trip: Trip, id: string): void {
+  function predictAdded(trip: Trip, id: string) {
     const [like] = runs.tripsOf(id.replace(/_[^_]*$/, ''), files);
     const run = like === undefined ? null : findRun(trip, [like]);
     if (like !== undefined && run) {
       runs.fill(columns, like, run.day, base);
-      return addLike(trip, { id, like, day: run.day });
+      return addLike(trip, { id, like });
     }
     const route = timetable.findRouteIndex(feed.textOf(feed.trips[trip.row + TRIP.routeId]), files);
     if (route === null) return leaveOut('added trip without a known route', id);
@@ -331,7 +353,7 @@ export function predictFeed(
     addFromFeed(trip, { id, like: -1, route, isTrain: timetable.routeAt(route).mode === 'train' });
   }
 
-  function addLike(trip: Trip, { id, like }: { id: string; like: number; day: number }): void {
+  function addLike(trip: Trip, { id, like }: { id: string; like: number }): void {
     const pattern = sections.tripPattern[like] as number;
     const { patternCalls, callSequence } = sections;
     const sequences = callSequence.subarray(patternCalls[pattern], patternCalls[pattern + 1]);
@@ -343,7 +365,7 @@ export function predictFeed(
   function addFromFeed(
     trip: Trip,
     { id, like, route, isTrain }: { id: string; like: number; route: number; isTrain: boolean },
-  ): void {
+  ) {
     const { first, count } = trip.updates;
     const plannedCalls = Array.from({ length: columns.count }, (_, at) => ({
       stop: columns.stop[at] as number,
@@ -369,10 +391,7 @@ export function predictFeed(
       listed.push({ stop, arrives: known?.arrives ?? departs, departs, update: first + index, position });
     }
     // A copy without calls of its own runs as the trip does, at its other time.
-    const ofRun =
-      count === 0
-        ? plannedCalls.map((call, position) => ({ ...call, update: -1, position }))
-        : listed;
+    const ofRun = count === 0 ? plannedCalls.map((call, position) => ({ ...call, update: -1, position })) : listed;
     if (ofRun.length < 2) return leaveOut('added trip with fewer than two calls', id);
     columns.reset(ofRun.length);
     for (const [at, call] of ofRun.entries()) {
@@ -392,21 +411,31 @@ export function predictFeed(
       isStanding: false,
     };
     if (isTrain) cutToMinutes(columns, base);
-    if (predictRun(columns, feed.stops, base, { ...facts, isTrain }) < 0) {
+    if (!predictRun(columns, feed.stops, base, { ...facts, isTrain })) {
       for (let at = 0; at < columns.count; at++) {
         columns.arrival[at] = columns.plannedArrival[at] as number;
         columns.departure[at] = columns.plannedDeparture[at] as number;
       }
     }
-    const about = { trip: -1, day: 0, like, route, update: trip.row, id, flags: RUN.replaced, timestamp: NONE };
-    list.add(about, columns);
+    const timestamp = feed.trips[trip.row + TRIP.timestamp] as number;
+    const [date, time] = [feed.trips[trip.row + TRIP.startDate], feed.trips[trip.row + TRIP.startTimeSeconds]];
+    const key = `${id} ${trip.relationship === 'DUPLICATED' ? '' : `${date} ${time}`}`;
+    const known = added.get(key);
+    if (known !== undefined) {
+      leaveOut('several updates of one run', id);
+      if (timestamp <= list.about(known).timestamp) return;
+      list.drop(known);
+    }
+    added.set(key, list.length);
+    list.add({ trip: -1, day: 0, like, route, update: trip.row, id, flags: RUN.replaced, timestamp }, columns);
   }
 
   /** A vehicle that arrives late begins its next run late, unless that run has an update of its own. */
   function addNextRuns(): void {
     const late = ruleNumber('next run of the vehicle');
     for (let run = 0, count = list.length; run < count; run++) {
-      let { trip, day } = list.about(run);
+      let { trip } = list.about(run);
+      const { day } = list.about(run);
       if (trip < 0 || list.isDropped(run) || (sections.tripBlock[trip] as number) === 0) continue;
       let ends = list.lastArrival(run);
       for (let chained = 0; ends !== NONE && chained < MAX_NEXT_RUNS; chained++) {
@@ -425,7 +454,7 @@ export function predictFeed(
         const about = { trip: next, day, like: -1, route: -1, update: -1, id: '', flags: 0, timestamp: NONE };
         list.add(about, columns);
         ends = columns.arrival[columns.count - 1] as number;
-        [trip, day] = [next, day];
+        trip = next;
       }
     }
   }
@@ -472,12 +501,12 @@ function indexVehicles(positions: Feed): Map<string, number> {
   return rows;
 }
 
-/** The first time that the updates give, planned if they give that; `NONE` without any. */
+/** The first time that the updates give, planned if they give that; `NONE` without any that can be of today. */
 function firstTime({ rows, first, count, base }: Updates): number {
   for (let row = first * STOP.words; row < (first + count) * STOP.words; row += STOP.words) {
     const planned = plannedTime(rows, row, base);
     const time = planned === NONE ? givenTime(rows, row, base) : planned;
-    if (time !== NONE) return time;
+    if (time !== NONE && Math.abs(time) <= MAX_APART_SECONDS) return time;
   }
   return NONE;
 }

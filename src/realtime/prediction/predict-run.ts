@@ -9,6 +9,8 @@ import { CALL, type RunColumns, ruleNumber } from './run-columns.ts';
 
 const MAX_LATE_SECONDS = 12 * 3600;
 const MAX_EARLY_SECONDS = 30 * 60;
+/** The calls of a replaced run may be at any other time. */
+const MAX_MOVED_SECONDS = 2 * 86_400;
 /** A vehicle may begin its run early, by at most this. */
 const MAX_BEFORE_START_SECONDS = 15 * 60;
 /** Planned times of the feed and of the timetable belong to one version if they differ by at most this. */
@@ -49,27 +51,34 @@ const [TIME, DELAY, BEFORE, TRIP_DELAY, NOT_YET, BEFORE_FIRST, ORDER, STANDING] 
 /** How late a call can be because of the calls after it, as `limit + planned / 3`; reused. */
 let limits = new Float64Array(64);
 
-/**
- * Fills arrival, departure, state and rule of the columns. Returns the number of updates with an impossible time, or -1 if the
- * trip says nothing about its run.
- */
-export function predictRun(columns: RunColumns, rows: Int32Array, base: number, facts: TripFacts): number {
+/** Fills arrival, departure, state and rule of the columns. Returns whether the trip says anything about its run. */
+export function predictRun(columns: RunColumns, rows: Int32Array, base: number, facts: TripFacts): boolean {
   const { count } = columns;
-  const impossible = readEstimates(columns, rows, base, facts);
+  if (facts.delay !== NONE && !isWithin(facts.delay)) {
+    facts.delay = NONE;
+    columns.impossible++;
+  }
+  readEstimates(columns, rows, base, facts);
   const first = firstListed(columns);
-  if (first < 0 && facts.delay === NONE) return -1;
+  if (facts.delay === NONE && !saysAnything(columns, facts)) return false;
   if (limits.length < count) limits = new Float64Array(count * 2);
   stand(columns, first, facts);
   passBack(columns);
   passForward(columns, first, facts);
   markEnds(columns, facts);
-  return impossible;
+  return true;
+}
+
+/** Whether a call has a time, is left out, has no data or another stop. In a replaced run the list of calls alone says something. */
+function saysAnything({ count, state, stop, plannedStop }: RunColumns, { isReplaced }: TripFacts): boolean {
+  const says = isReplaced ? CALL.listed : CALL.own | CALL.skipped | CALL.noData;
+  for (let at = 0; at < count; at++) if ((state[at] as number) & says || stop[at] !== plannedStop[at]) return true;
+  return false;
 }
 
 /** The time of each call that has an update of its own. */
-function readEstimates(columns: RunColumns, rows: Int32Array, base: number, facts: TripFacts): number {
+function readEstimates(columns: RunColumns, rows: Int32Array, base: number, facts: TripFacts): void {
   const { count, plannedArrival, plannedDeparture, arrival, departure, state, rule, update, occupancy } = columns;
-  let impossible = 0;
   let startsAt = (plannedDeparture[0] as number) - MAX_BEFORE_START_SECONDS;
   for (let at = 0; at < count; at++) {
     if ((update[at] as number) < 0) continue;
@@ -77,38 +86,39 @@ function readEstimates(columns: RunColumns, rows: Int32Array, base: number, fact
     const status = rows[row + STOP.occupancy] as number;
     if (status >= 0 && status < 255) occupancy[at] = status + 1;
     const relationship = rows[row + STOP.relationship] as number;
-    if (relationship === SKIPPED) {
-      state[at] = CALL.skipped | CALL.listed;
-      continue;
-    }
-    if (relationship === NO_DATA) {
-      state[at] = CALL.noData | CALL.listed;
-      continue;
-    }
+    state[at] = CALL.listed;
+    if (relationship === SKIPPED) state[at] = CALL.skipped | CALL.listed;
+    if (relationship === NO_DATA) state[at] = CALL.noData | CALL.listed;
     if (relationship !== NONE && relationship !== SCHEDULED) continue;
     const [planned, plannedArrives] = [plannedDeparture[at] as number, plannedArrival[at] as number];
     let departs = estimate(rows, row + STOP.departureDelay, base, planned, facts);
     let arrives = estimate(rows, row + STOP.arrivalDelay, base, plannedArrives, facts);
     if (departs === NONE && arrives === NONE) continue;
-    if (departs === NONE) departs = Math.max(arrives, planned);
-    else if (arrives === NONE) arrives = Math.min(departs, plannedArrives + departs - planned);
-    const off = departs - planned;
-    const isWithin = facts.isReplaced
-      ? Math.abs(off) <= 2 * 86_400
-      : off <= MAX_LATE_SECONDS && off >= -MAX_EARLY_SECONDS && departs >= startsAt;
-    if (!isWithin) {
-      impossible++;
+    // A feed can have the arrival of the vehicle's earlier run at a first stop.
+    if (arrives !== NONE && !isPossible(arrives - plannedArrives, facts)) arrives = NONE;
+    if (departs === NONE && arrives === NONE) {
+      columns.impossible++;
       continue;
     }
-    if (Math.abs(arrives - plannedArrives - off) > MAX_LATE_SECONDS) arrives = Math.min(departs, plannedArrives + off);
+    if (departs === NONE) departs = Math.max(arrives, planned);
+    else if (arrives === NONE) arrives = Math.min(departs, plannedArrives + departs - planned);
+    if (!isPossible(departs - planned, facts) || (!facts.isReplaced && departs < startsAt)) {
+      columns.impossible++;
+      continue;
+    }
     if (at === 0) startsAt = Math.min(startsAt, departs);
     arrival[at] = arrives;
     departure[at] = departs;
     state[at] = CALL.live | CALL.own | CALL.listed;
     rule[at] = isTime(rows, row) ? TIME : DELAY;
   }
-  return impossible;
 }
+
+function isPossible(late: number, { isReplaced }: TripFacts): boolean {
+  return isReplaced ? Math.abs(late) <= MAX_MOVED_SECONDS : isWithin(late);
+}
+
+const isWithin = (late: number) => late <= MAX_LATE_SECONDS && late >= -MAX_EARLY_SECONDS;
 
 function isTime(rows: Int32Array, row: number): boolean {
   return rows[row + STOP.departureSeconds] !== NONE || rows[row + STOP.arrivalSeconds] !== NONE;
@@ -130,11 +140,14 @@ function firstListed({ count, state }: RunColumns): number {
 }
 
 /** A vehicle that stands at a stop whose update is still in the feed has not left it. */
-function stand({ arrival, departure, state, rule }: RunColumns, first: number, { reached, isStanding }: TripFacts) {
+function stand(columns: RunColumns, first: number, { reached, isStanding }: TripFacts): void {
+  const { plannedDeparture, arrival, departure, state, rule } = columns;
   if (!isStanding || first < 0 || reached < first || (state[reached] as number) & CALL.skipped) return;
   if (((state[reached] as number) & CALL.listed) === 0 || (departure[reached] as number) >= 0) return;
-  if (departure[reached] === NONE) arrival[reached] = 0;
-  departure[reached] = 0;
+  // Without an estimate it leaves as planned.
+  const isUnknown = departure[reached] === NONE;
+  if (isUnknown) arrival[reached] = 0;
+  departure[reached] = isUnknown ? Math.max(0, plannedDeparture[reached] as number) : 0;
   state[reached] = (state[reached] as number) | CALL.live | CALL.own;
   rule[reached] = STANDING;
 }

@@ -43,6 +43,8 @@ export const ruleNumber = (rule: Rule) => RULES.indexOf(rule);
  */
 export class RunColumns {
   count = 0;
+  /** The updates whose time is impossible. */
+  impossible = 0;
   /** The stop of the call today, as its index in the timetable; -1 if the timetable lacks it. */
   stop = new Int32Array(64);
   /** The stop by the timetable; the same as `stop` for a call that only the feed has. */
@@ -66,9 +68,17 @@ export class RunColumns {
   /** Removes all calls and makes room for `count`. */
   reset(count: number): void {
     this.count = count;
+    this.impossible = 0;
     if (count > this.stop.length) {
       const length = count * 2;
-      for (const name of ['stop', 'plannedStop', 'plannedArrival', 'plannedDeparture', 'arrival', 'departure'] as const) {
+      for (const name of [
+        'stop',
+        'plannedStop',
+        'plannedArrival',
+        'plannedDeparture',
+        'arrival',
+        'departure',
+      ] as const) {
         this[name] = new Int32Array(length);
       }
       this.position = new Int16Array(length);

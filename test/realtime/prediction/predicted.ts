@@ -1,10 +1,10 @@
-import { CALL } from '#src/realtime/prediction/run-columns.ts';
+import type { FeedSourceId } from '#src/realtime/polling/feed-source.ts';
 import { createPlannedRuns } from '#src/realtime/prediction/planned-runs.ts';
 import { predictFeed } from '#src/realtime/prediction/predict-feed.ts';
-import type { FeedSourceId } from '#src/realtime/polling/feed-source.ts';
+import { CALL } from '#src/realtime/prediction/run-columns.ts';
 import { Snapshot } from '#src/realtime/snapshot.ts';
 import type { Timetable } from '#src/timetable/timetable.ts';
-import { scheduleFile, type MadeSchedule, type MadeTrip } from '#test/support/schedule-file.ts';
+import { type MadeSchedule, type MadeTrip, scheduleFile } from '#test/support/schedule-file.ts';
 import { timetableOf } from '#test/support/timetable.ts';
 import { type FeedSpec, feedOf, type StopSpec, type TripSpec } from '../feed-bytes.ts';
 
@@ -15,7 +15,15 @@ export const YESTERDAY = '20261126';
 
 /** The relationships of stop updates and trips in GTFS-realtime. */
 export const STOP = { scheduled: 0, skipped: 1, noData: 2 } as const;
-export const TRIP = { added: 1, unscheduled: 2, canceled: 3, replacement: 5, duplicated: 6, deleted: 7, new: 8 } as const;
+export const TRIP = {
+  added: 1,
+  unscheduled: 2,
+  canceled: 3,
+  replacement: 5,
+  duplicated: 6,
+  deleted: 7,
+  new: 8,
+} as const;
 
 /** "HH:MM:SS" of the service day, `minutes` after `NOW`. */
 export function clock(minutes: number): string {
@@ -28,7 +36,11 @@ export function clock(minutes: number): string {
 export const at = (minutes: number) => NOW / 1000 + Math.round(minutes * 60);
 
 /** A run that calls at A, B, C … at these minutes after `NOW`; or at named stops, as ['A', 5]. */
-export function run(id: string, calls: readonly (number | readonly [string, number, number?])[], more: Partial<MadeTrip> = {}) {
+export function run(
+  id: string,
+  calls: readonly (number | readonly [string, number, number?])[],
+  more: Partial<MadeTrip> = {},
+) {
   return {
     id,
     days: [TODAY],
@@ -52,7 +64,10 @@ export const STOPS: MadeSchedule['stops'] = [
   { id: 'S2', parentId: 'S', lat: -34, lng: 151.0001 },
 ];
 
-export function timetable(trips: readonly MadeTrip[], file: 'buses' | 'sydneytrains' | 'sydneyferries' = 'buses'): Timetable {
+export function timetable(
+  trips: readonly MadeTrip[],
+  file: 'buses' | 'sydneytrains' | 'sydneyferries' = 'buses',
+): Timetable {
   const mode = file === 'buses' ? 'bus' : file === 'sydneytrains' ? 'train' : 'ferry';
   return timetableOf(scheduleFile(file, { stops: STOPS, routes: [{ id: 'R', mode }], trips }));
 }
@@ -101,7 +116,11 @@ export function trip(tripId: string, stops: StopSpec[], more: TripSpec = {}): Tr
 export function predict(
   planned: Timetable,
   trips: TripSpec[],
-  { source = 'buses', now = NOW, vehicles }: { source?: FeedSourceId; now?: number; vehicles?: FeedSpec['vehicles'] } = {},
+  {
+    source = 'buses',
+    now = NOW,
+    vehicles,
+  }: { source?: FeedSourceId; now?: number; vehicles?: FeedSpec['vehicles'] } = {},
 ): Snapshot {
   const feed = feedOf({ timestamp: now / 1000, trips });
   const positions = vehicles ? feedOf({ timestamp: now / 1000, vehicles }) : null;
@@ -109,8 +128,7 @@ export function predict(
 }
 
 /** Minutes after `NOW`, to a hundredth. */
-const minutes = (snapshot: Snapshot, seconds: number) =>
-  Math.round((snapshot.momentOf(seconds) - NOW) / 600) / 100;
+const minutes = (snapshot: Snapshot, seconds: number) => Math.round((snapshot.momentOf(seconds) - NOW) / 600) / 100;
 
 /**
  * The calls of each run, one text each: the stop, planned times and, after ">", live ones, in minutes after `NOW`. Arrival and
@@ -126,7 +144,8 @@ export function calls(planned: Timetable, snapshot: Snapshot, run: number): stri
     const both = (one: number, other: number) =>
       one === other ? `${minutes(snapshot, one)}` : `${minutes(snapshot, one)}/${minutes(snapshot, other)}`;
     const planTimes = both(sections.plannedArrival[call] as number, sections.plannedDeparture[call] as number);
-    const live = state & CALL.live ? `>${both(sections.arrival[call] as number, sections.departure[call] as number)}` : '';
+    const live =
+      state & CALL.live ? `>${both(sections.arrival[call] as number, sections.departure[call] as number)}` : '';
     const words = (['left', 'skipped', 'end', 'start'] as const).filter((name) => state & CALL[name]);
     const stop = sections.stop[call] as number;
     return [`${stop < 0 ? '?' : planned.stop(stop).id} ${planTimes}${live}`, ...words].join(' ');
@@ -139,5 +158,3 @@ export function callsOf(planned: Timetable, snapshot: Snapshot, tripId: string, 
   const run = trip === undefined ? -1 : snapshot.findRun(trip, day);
   return run < 0 ? null : calls(planned, snapshot, run);
 }
-
-

@@ -21,7 +21,12 @@ import {
 type Calls = Parameters<typeof run>[1];
 
 /** The calls of run R, planned as given, with these stop updates. */
-function predicted(planned: Calls, stops: StopSpec[], more: TripSpec = {}, file: Parameters<typeof timetable>[1] = 'buses') {
+function predicted(
+  planned: Calls,
+  stops: StopSpec[],
+  more: TripSpec = {},
+  file: Parameters<typeof timetable>[1] = 'buses',
+) {
   const ofDay = timetable([run('R', planned)], file);
   return callsOf(ofDay, predict(ofDay, [trip('R', stops, more)], { source: file }), 'R');
 }
@@ -34,7 +39,12 @@ describe('the time of a call', () => {
     expect(predicted([5, 10], [update('A', { delay: 90 })])?.[0]).toBe('A 5>6.5');
   });
   it('a time without a delay is a delay for the calls behind it', () => {
-    expect(predicted([-8, -3, 6, 14], [departs('A', { time: 12 })])).toEqual(['A -8>12', 'B -3>17', 'C 6>26', 'D 14>34']);
+    expect(predicted([-8, -3, 6, 14], [departs('A', { time: 12 })])).toEqual([
+      'A -8>12',
+      'B -3>17',
+      'C 6>26',
+      'D 14>34',
+    ]);
   });
   it('a train has its planned minute plus the delay, also where the feed has another second', () => {
     expect(predicted([5.5, 10], [update('A', { time: 5.8, delay: 18 })], {}, 'sydneytrains')?.[0]).toBe('A 5>5.3');
@@ -94,27 +104,29 @@ describe('calls behind an update', () => {
     ]);
   });
   it('after NO_DATA the plan holds unless the vehicle cannot be there yet', () => {
-    expect(predicted([-5, -2, 4, 9], [departs('A', { time: 10, delay: 900 }), noData('B'), noData('C'), noData('D')])).toEqual([
-      'A -5>10',
-      'B -2>13',
-      'C 4>19',
-      'D 9>24',
-    ]);
+    expect(
+      predicted([-5, -2, 4, 9], [departs('A', { time: 10, delay: 900 }), noData('B'), noData('C'), noData('D')]),
+    ).toEqual(['A -5>10', 'B -2>13', 'C 4>19', 'D 9>24']);
   });
 });
 
 describe('calls before the first update', () => {
   it('they have been left, whatever the plan says', () => {
-    expect(predicted([3.6, 5.6, 6.6, 10.6], [update('C', { time: 2.3, delay: -258 }), update('D', { time: 4.07, delay: -392 })])).toEqual([
-      'A 3.6 left',
-      'B 5.6 left',
-      'C 6.6>2.3',
-      'D 10.6>4.07',
-    ]);
+    expect(
+      predicted(
+        [3.6, 5.6, 6.6, 10.6],
+        [update('C', { time: 2.3, delay: -258 }), update('D', { time: 4.07, delay: -392 })],
+      ),
+    ).toEqual(['A 3.6 left', 'B 5.6 left', 'C 6.6>2.3', 'D 10.6>4.07']);
   });
   it('a run that has not begun, with an update for its second call, is still to come at its first', () => {
     expect(predicted([10, 25, 35], [arrives('B', { time: 30 }), arrives('C', { time: 38 })])?.[0]).toBe('A 10>15');
     expect(predicted([10, 25, 35], [arrives('B', { time: 25 }), arrives('C', { time: 35 })])?.[0]).toBe('A 10');
+  });
+  it('a call whose update has no usable time has not been left', () => {
+    expect(
+      predicted([10, 20, 30], [{ stopId: 'A' }, update('B', { delay: -3000 }), update('C', { delay: 60 })]),
+    ).toEqual(['A 10', 'B 20', 'C 30>31']);
   });
   it('a run whose first departure is past has begun', () => {
     expect(predicted([-1, 5], [update('B', { time: 8 })])?.[0]).toBe('A -1 left');
@@ -122,7 +134,12 @@ describe('calls before the first update', () => {
   it('a vehicle that is past the first stop has begun its run', () => {
     const planned = timetable([run('R', [5, 10, 15])]);
     const vehicles = [
-      { trip: { tripId: 'R' }, position: { latitude: -33, longitude: 151 }, timestamp: NOW / 1000, currentStopSequence: 2 },
+      {
+        trip: { tripId: 'R' },
+        position: { latitude: -33, longitude: 151 },
+        timestamp: NOW / 1000,
+        currentStopSequence: 2,
+      },
     ];
     const snapshot = predict(planned, [trip('R', [update('B', { time: 8 })])], { vehicles });
     expect(callsOf(planned, snapshot, 'R')?.[0]).toBe('A 5 left');
@@ -131,11 +148,9 @@ describe('calls before the first update', () => {
 
 describe('the order of calls', () => {
   it('no call is before the one before it, and both keep their own times where these are in order', () => {
-    expect(predicted([10, 20, 30], [update('A', { time: 20 }), update('B', { time: 18 }), update('C', { time: 31 })])).toEqual([
-      'A 10>20',
-      'B 20>20',
-      'C 30>31',
-    ]);
+    expect(
+      predicted([10, 20, 30], [update('A', { time: 20 }), update('B', { time: 18 }), update('C', { time: 31 })]),
+    ).toEqual(['A 10>20', 'B 20>20', 'C 30>31']);
   });
   it('a call between two times fits between them', () => {
     expect(predicted([0.5, 10, 20], [update('A', { time: 10.5 }), update('C', { time: 21 })])).toEqual([
@@ -187,33 +202,113 @@ describe('an impossible time', () => {
       'C 25>26',
     ]);
   });
+  it('of an arrival is none either, and the departure stays', () => {
+    expect(predicted([15, 20, 25], [update('A', { delay: 60 }), arrives('B', { delay: -3 * 3600 })])).toEqual([
+      'A 15>16',
+      'B 20>21',
+      'C 25>26',
+    ]);
+    const stops = [{ ...departs('A', { delay: 60 }), arrival: { delay: -3600 } }];
+    expect(predicted([['A', 15, 16], 20], stops)).toEqual(['A 15/16>16/17', 'B 20>21']);
+  });
+  it('of the whole trip is none either', () => {
+    expect(predicted([15, 20], [], { delay: -3000 })).toBeNull();
+    expect(predicted([15, 20], [], { delay: 43_260 })).toBeNull();
+  });
+  it('is counted, also if the trip says nothing else', () => {
+    const planned = timetable([run('R', [15, 20])]);
+    const snapshot = predict(planned, [trip('R', [update('A', { delay: -3000 })])]);
+    expect(snapshot.about.leftOut).toEqual({ 'impossible time': { count: 1, examples: ['R'] } });
+  });
+  it('of years ahead does not hide the other times of its run', () => {
+    const stops = [update('A', { time: 60 * 24 * 4000 }), update('B', { time: 22 })];
+    expect(predicted([15, 20, 25], stops)).toEqual(['A 15', 'B 20>22', 'C 25>27']);
+  });
 });
 
 describe('the call of an update', () => {
   it('the second call at a stop has its own update once the feed has dropped the first', () => {
-    expect(predicted([['A', -5], ['B', 10], ['A', 20]], [update('B', { time: 20, delay: 600 }), arrives('A', { delay: 600 })])).toEqual([
-      'A -5 left',
-      'B 10>20',
-      'A 20>30',
-    ]);
-    expect(predicted([['A', 10], ['B', 25], ['A', 35]], [arrives('B', { time: 30 }), arrives('A', { time: 38 })])?.[2]).toBe('A 35>38');
+    expect(
+      predicted(
+        [
+          ['A', -5],
+          ['B', 10],
+          ['A', 20],
+        ],
+        [update('B', { time: 20, delay: 600 }), arrives('A', { delay: 600 })],
+      ),
+    ).toEqual(['A -5 left', 'B 10>20', 'A 20>30']);
+    expect(
+      predicted(
+        [
+          ['A', 10],
+          ['B', 25],
+          ['A', 35],
+        ],
+        [arrives('B', { time: 30 }), arrives('A', { time: 38 })],
+      )?.[2],
+    ).toBe('A 35>38');
   });
   it('the first call at a stop has the update that is nearer to its time', () => {
-    expect(predicted([['A', 10], ['B', 25], ['A', 35]], [update('A', { time: 12 })])?.[0]).toBe('A 10>12');
+    expect(
+      predicted(
+        [
+          ['A', 10],
+          ['B', 25],
+          ['A', 35],
+        ],
+        [update('A', { time: 12 })],
+      )?.[0],
+    ).toBe('A 10>12');
   });
   it('another platform of the station is a platform change, also as an assigned stop', () => {
-    const planned = [['S1', 8], ['B', 30]] as const;
+    const planned = [
+      ['S1', 8],
+      ['B', 30],
+    ] as const;
     const moved = 'S2 8>10';
     expect(predicted(planned, [departs('S2', { time: 10, delay: 120 })])?.[0]).toBe(moved);
-    expect(predicted(planned, [departs(null, { time: 10 }, { stopSequence: 1, assignedStopId: 'S2' })])?.[0]).toBe(moved);
+    expect(predicted(planned, [departs(null, { time: 10 }, { stopSequence: 1, assignedStopId: 'S2' })])?.[0]).toBe(
+      moved,
+    );
     expect(predicted(planned, [update('S2', { delay: 120 })], {}, 'sydneytrains')?.[0]).toBe(moved);
   });
   it('the station itself is no platform change', () => {
-    expect(predicted([['S1', 8], ['B', 30]], [departs('S', { time: 10 })])?.[0]).toBe('S1 8>10');
+    expect(
+      predicted(
+        [
+          ['S1', 8],
+          ['B', 30],
+        ],
+        [departs('S', { time: 10 })],
+      )?.[0],
+    ).toBe('S1 8>10');
   });
   it('a call at another stop with the same planned time has moved there', () => {
-    const stops = [update('A', { time: 3, delay: 60 }), update('F', { time: 9, delay: 60 }), update('C', { time: 15, delay: 60 })];
+    const stops = [
+      update('A', { time: 3, delay: 60 }),
+      update('F', { time: 9, delay: 60 }),
+      update('C', { time: 15, delay: 60 }),
+    ];
     expect(predicted([2, 8, 14], stops)).toEqual(['A 2>3', 'F 8>9', 'C 14>15']);
+  });
+  it('a second update of one call is no call of its own', () => {
+    const planned = timetable([run('R', [2, 8])]);
+    const stops = [update('A', { time: 3 }), update('A', { time: 4 }), update('B', { time: 9 })];
+    const snapshot = predict(planned, [trip('R', stops)]);
+    expect(callsOf(planned, snapshot, 'R')).toEqual(['A 2>4', 'B 8>9']);
+    expect(snapshot.about.leftOut).toEqual({ 'update of no call': { count: 1, examples: ['R A'] } });
+  });
+  it('a new platform without a time is a platform change', () => {
+    expect(
+      predicted(
+        [
+          ['S1', 8],
+          ['B', 30],
+        ],
+        [{ stopId: 'S1', assignedStopId: 'S2' }],
+      ),
+    ).toEqual(['S2 8', 'B 30']);
   });
   it('a stop that the run does not have is a call of today', () => {
     const stops = [update('A', { time: 3 }), update('F', { time: 6 }), update('B', { time: 9 })];
@@ -229,7 +324,10 @@ describe('the call of an update', () => {
 
 describe('the run of an update', () => {
   it('a start date on which the trip does not run means the nearest run', () => {
-    const planned = timetable([run('R', [24 * 60 + 6, 24 * 60 + 11], { days: [YESTERDAY] }), run('Q', [24 * 60 + 12, 24 * 60 + 17], { days: [YESTERDAY] })]);
+    const planned = timetable([
+      run('R', [24 * 60 + 6, 24 * 60 + 11], { days: [YESTERDAY] }),
+      run('Q', [24 * 60 + 12, 24 * 60 + 17], { days: [YESTERDAY] }),
+    ]);
     const snapshot = predict(planned, [
       trip('R', [update('A', { time: 12, delay: 360 })], { startTime: '09:06:00' }),
       trip('Q', [], { startTime: '09:12:00', scheduleRelationship: TRIP.canceled }),
@@ -245,7 +343,9 @@ describe('the run of an update', () => {
   });
   it('a ferry is found with another date of publication', () => {
     const planned = timetable([run('A.050926.32.2319', [5, 10])], 'sydneyferries');
-    const snapshot = predict(planned, [trip('A.290826.32.2319', [update('A', { time: 6 })])], { source: 'sydneyferries' });
+    const snapshot = predict(planned, [trip('A.290826.32.2319', [update('A', { time: 6 })])], {
+      source: 'sydneyferries',
+    });
     expect(callsOf(planned, snapshot, 'A.050926.32.2319')?.[0]).toBe('A 5>6');
   });
   it.each([
@@ -261,6 +361,31 @@ describe('the run of an update', () => {
       expect(callsOf(planned, predict(planned, ordered), 'R')?.[0]).toBe(first);
     }
   });
+  it('an update that says nothing wins over no other, whatever their order', () => {
+    const planned = timetable([run('R', [5, 10])]);
+    for (const other of [
+      trip('R', [update('A', { time: 7 })]),
+      trip('R', [], { scheduleRelationship: TRIP.canceled }),
+    ]) {
+      const trips = [trip('R', [], { timestamp: NOW / 1000 }), other];
+      const [one, reversed] = [trips, trips.toReversed()].map((ordered) =>
+        callsOf(planned, predict(planned, ordered), 'R'),
+      );
+      expect(one?.[0]).toMatch(/A 5>7|cancelled/);
+      expect(reversed).toEqual(one);
+    }
+  });
+  it('of several updates of one added run the newest wins', () => {
+    const planned = timetable([run('R', [5, 10])]);
+    const added = (time: number, timestamp: number) =>
+      trip('X', [departs('A', { time }), arrives('B', { time: time + 5 })], {
+        scheduleRelationship: TRIP.added,
+        routeId: 'R',
+        timestamp,
+      });
+    const snapshot = predict(planned, [added(20, 10), added(22, 30), added(21, 20)]);
+    expect(snapshot.findAdded('X').map((one) => calls(planned, snapshot, one))).toEqual([['A 22>22', 'B 27>27']]);
+  });
   it('of two running updates the newer one wins, whatever their order', () => {
     const planned = timetable([run('R', [5, 10])]);
     const trips = [
@@ -274,20 +399,49 @@ describe('the run of an update', () => {
 });
 
 describe('runs that do not follow the timetable', () => {
-  const planned = timetable([run('R', [100, 110]), run('Z', [['C', 300], ['B', 310]])]);
+  const planned = timetable([
+    run('R', [100, 110]),
+    run('Z', [
+      ['C', 300],
+      ['B', 310],
+    ]),
+  ]);
 
   it('a replaced run has the calls of the feed, with planned times from the timetable however far apart', () => {
     const stops = [departs('A', { time: 30 }), update('B', { time: 45 }), arrives('C', { time: 60 })];
-    expect(callsOf(planned, predict(planned, [trip('R', stops, { scheduleRelationship: TRIP.replacement })]), 'R')).toEqual([
-      'A 100>30',
-      'B 110>45',
-      'C 60>60',
-    ]);
+    expect(
+      callsOf(planned, predict(planned, [trip('R', stops, { scheduleRelationship: TRIP.replacement })]), 'R'),
+    ).toEqual(['A 100>30', 'B 110>45', 'C 60>60']);
   });
   it('a replaced run does not make the calls that the feed leaves out', () => {
     const three = timetable([run('R', [5, 10, 15])]);
     const stops = [update('A', { time: 5 }), update('C', { time: 15 })];
-    expect(callsOf(three, predict(three, [trip('R', stops, { scheduleRelationship: TRIP.replacement })]), 'R')?.[1]).toBe('B 10 skipped');
+    expect(
+      callsOf(three, predict(three, [trip('R', stops, { scheduleRelationship: TRIP.replacement })]), 'R')?.[1],
+    ).toBe('B 10 skipped');
+  });
+  it('a replaced run without known stops stays as planned', () => {
+    for (const stops of [[], [update('elsewhere', { time: 30 })]]) {
+      const replaced = trip('R', stops, { scheduleRelationship: TRIP.replacement, delay: 60 });
+      expect(callsOf(planned, predict(planned, [replaced]), 'R')).toEqual(['A 100>101', 'B 110>111']);
+    }
+  });
+  it('a replaced run makes the calls of the feed also if they have no times', () => {
+    const three = timetable([run('R', [5, 10, 15])]);
+    const replaced = trip('R', [{ stopId: 'A' }, { stopId: 'C' }], { scheduleRelationship: TRIP.replacement });
+    expect(callsOf(three, predict(three, [replaced]), 'R')).toEqual(['A 5', 'B 10 skipped', 'C 15']);
+  });
+  it('a copy of another year is left out and counted', () => {
+    const copy = { tripId: 'R-2', startDate: '99991231', startTime: '10:55:00' };
+    const snapshot = predict(planned, [trip('R', [], { scheduleRelationship: TRIP.duplicated, copy })]);
+    expect(snapshot.runCount).toBe(0);
+    expect(snapshot.about.leftOut).toEqual({ 'trip does not run then': { count: 1, examples: ['R'] } });
+  });
+  it('a replaced run that the timetable lacks is counted', () => {
+    const replaced = trip('X', [departs('A', { time: 30 })], { scheduleRelationship: TRIP.replacement });
+    expect(predict(planned, [replaced]).about.leftOut).toEqual({
+      'trip not in the timetable': { count: 1, examples: ['X'] },
+    });
   });
   it('a cancelled run is cancelled', () => {
     for (const scheduleRelationship of [TRIP.canceled, TRIP.deleted]) {
@@ -316,8 +470,14 @@ describe('runs that do not follow the timetable', () => {
     expect(snapshot.findAdded('R_2').map((one) => calls(planned, snapshot, one))).toEqual([['A 100>105', 'B 110>117']]);
   });
   it('a copy of a run is a second vehicle at its own time', () => {
-    const stops = [update('A', { time: 116, delay: 60 }, { stopSequence: 1 }), update('B', { time: 126, delay: 60 }, { stopSequence: 2 })];
-    const copy = { scheduleRelationship: TRIP.duplicated, copy: { tripId: 'R-2', startDate: TODAY, startTime: '10:55:00' } };
+    const stops = [
+      update('A', { time: 116, delay: 60 }, { stopSequence: 1 }),
+      update('B', { time: 126, delay: 60 }, { stopSequence: 2 }),
+    ];
+    const copy = {
+      scheduleRelationship: TRIP.duplicated,
+      copy: { tripId: 'R-2', startDate: TODAY, startTime: '10:55:00' },
+    };
     for (const [updates, expected] of [
       [stops, ['A 115>116', 'B 125>126']],
       [[], ['A 115', 'B 125']],
@@ -336,9 +496,32 @@ describe('runs that do not follow the timetable', () => {
 describe('the next run of a vehicle', () => {
   const block = { blockId: 'b' };
   const planned = timetable([
-    run('R', [['A', -8], ['B', 0], ['C', 5]], block),
-    run('Q', [['C', 8], ['D', 15], ['E', 20]], block),
-    run('P', [['E', 60], ['F', 70]], block),
+    run(
+      'R',
+      [
+        ['A', -8],
+        ['B', 0],
+        ['C', 5],
+      ],
+      block,
+    ),
+    run(
+      'Q',
+      [
+        ['C', 8],
+        ['D', 15],
+        ['E', 20],
+      ],
+      block,
+    ),
+    run(
+      'P',
+      [
+        ['E', 60],
+        ['F', 70],
+      ],
+      block,
+    ),
   ]);
   const late = [update('B', { time: 30, delay: 1800 }), arrives('C', { time: 35, delay: 1800 })];
 
@@ -354,10 +537,29 @@ describe('the next run of a vehicle', () => {
   it('is as planned if the vehicle ends its run early or is cancelled', () => {
     const short = [update('B', { time: 30, delay: 1800 }), skipped('C')];
     expect(callsOf(planned, predict(planned, [trip('R', short)]), 'Q')).toBeNull();
-    expect(callsOf(planned, predict(planned, [trip('R', [], { scheduleRelationship: TRIP.canceled })]), 'Q')).toBeNull();
+    expect(
+      callsOf(planned, predict(planned, [trip('R', [], { scheduleRelationship: TRIP.canceled })]), 'Q'),
+    ).toBeNull();
   });
   it('a circle of runs at one time ends', () => {
-    const circle = timetable([run('R', [['A', 5], ['A', 5]], block), run('Q', [['A', 5], ['A', 5]], block)]);
+    const circle = timetable([
+      run(
+        'R',
+        [
+          ['A', 5],
+          ['A', 5],
+        ],
+        block,
+      ),
+      run(
+        'Q',
+        [
+          ['A', 5],
+          ['A', 5],
+        ],
+        block,
+      ),
+    ]);
     expect(predict(circle, [trip('R', [update('A', { delay: 600 })])]).runCount).toBe(1);
   });
 });
@@ -365,12 +567,23 @@ describe('the next run of a vehicle', () => {
 describe('a vehicle that stands', () => {
   const planned = timetable([run('R', [-10, -2, 5])]);
   const vehicle = (currentStatus: number, stopId: string) => [
-    { trip: { tripId: 'R' }, position: { latitude: -33, longitude: 151 }, timestamp: NOW / 1000, currentStatus, stopId },
+    {
+      trip: { tripId: 'R' },
+      position: { latitude: -33, longitude: 151 },
+      timestamp: NOW / 1000,
+      currentStatus,
+      stopId,
+    },
   ];
   const trips = [trip('R', [update('B', { time: -1 }), update('C', { time: 6 })])];
 
   it('at a stop whose update is still in the feed has not left it', () => {
     expect(callsOf(planned, predict(planned, trips, { vehicles: vehicle(1, 'B') }), 'R')?.[1]).toBe('B -2>-1/0');
+  });
+  it('leaves as planned if the feed has no time', () => {
+    const waiting = timetable([run('R', [-10, ['B', -2, 3], 5])]);
+    const snapshot = predict(waiting, [trip('R', [noData('B'), noData('C')])], { vehicles: vehicle(1, 'B') });
+    expect(callsOf(waiting, snapshot, 'R')?.slice(1)).toEqual(['B -2/3>0/3', 'C 5']);
   });
   it('keeps its estimate while it moves', () => {
     expect(callsOf(planned, predict(planned, trips, { vehicles: vehicle(2, 'B') }), 'R')?.[1]).toBe('B -2>-1');
