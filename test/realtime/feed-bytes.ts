@@ -1,6 +1,7 @@
 import bindings from 'gtfs-realtime-bindings';
 import { Feed } from '#src/realtime/feed/feed.ts';
 import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import { STOP, TRIP } from '#src/realtime/feed/packed-feed.ts';
 
 const { FeedMessage } = bindings.transit_realtime;
 
@@ -83,6 +84,18 @@ export function carriageField({ position, occupancy }: NonNullable<StopSpec['car
 
 export function feedOf(spec: FeedSpec): Feed {
   return new Feed(readFeed(encodeFeed(spec)));
+}
+
+/** The trips of a feed in its order, or those with this identifier. */
+export function tripsOf(feed: Feed, tripId?: string) {
+  const trips = Array.from({ length: feed.tripCount }, (_, index) => feed.trip(index * TRIP.words));
+  return trips.filter((trip) => tripId === undefined || trip.tripId === tripId);
+}
+
+/** The loads of the carriages at each stop update of a feed, in its order. */
+export function loadsOf(feed: Feed): ((number | null)[] | null)[] {
+  const loads = new Map(feed.carriages());
+  return Array.from({ length: feed.stops.length / STOP.words }, (_, update) => loads.get(update) ?? null);
 }
 
 /** The header timestamp of feeds written field by field: 2026-01-14 13:27:25 in Sydney. */

@@ -9,12 +9,14 @@ import {
   type FeedSpec,
   feedOf,
   field,
+  loadsOf,
   read,
   type StopSpec,
   TIMESTAMP,
   type TripSpec,
   text,
   trip,
+  tripsOf,
 } from './feed-bytes.ts';
 
 const { FeedMessage } = bindings.transit_realtime;
@@ -65,17 +67,16 @@ describe('reading trip updates', () => {
         expect(feed.headerAt).toBe(Number(expected.header.timestamp) * 1000);
         expect(feed.tripCount).toBe(expected.entity.length);
         expect(feed.unreadable).toBe(0);
-        for (const { tripUpdate } of expected.entity) {
-          const [read] = feed.findTrips(tripUpdate?.trip.tripId ?? '');
-          expect(read && asBindings(feed, read)).toEqual(tripUpdate && expectedOf(tripUpdate));
-        }
+        expect(asBindings(feed)).toEqual(
+          expected.entity.flatMap(({ tripUpdate }) => (tripUpdate ? expectedOf(tripUpdate) : [])),
+        );
       }),
     );
   });
 
   it('the feed reader returns upstream’s occupancy in field 6 and skips the standard’s message there', () => {
     const stops = [{ stopId: 'A', occupancy: 3 }, { stopId: 'B', assignedStopId: 'C' }, { stopId: 'D' }];
-    const [read] = feedOf({ timestamp: TIMESTAMP, trips: [{ tripId: 'one', stops }] }).findTrips('one');
+    const [read] = tripsOf(feedOf({ timestamp: TIMESTAMP, trips: [{ tripId: 'one', stops }] }));
     expect(read?.stopUpdates.map(({ stopId, occupancy }) => [stopId, occupancy])).toEqual([
       ['A', 3],
       ['B', null],
@@ -97,16 +98,45 @@ describe('reading trip updates', () => {
       { tripId: 'another', scheduleRelationship: 5, stops: [{ stopId: 'A', carriages: train(0, 5) }] },
     ];
     const feed = feedOf({ timestamp: TIMESTAMP, trips });
-    const carriagesOf = (tripId: string) =>
-      feed.findTrips(tripId).flatMap((trip) => trip.stopUpdates.map((update) => feed.findCarriages(trip, update)));
-    expect(carriagesOf('without')).toEqual([null]);
-    expect(carriagesOf('one')).toEqual([[1, 1, 2, 3], null, [1, 1, 1, 1, 1, 1, 2, 2]]);
-    expect(carriagesOf('another')).toEqual([[0, 5]]);
+    expect(loadsOf(feed)).toEqual([null, [1, 1, 2, 3], null, [1, 1, 1, 1, 1, 1, 2, 2], [0, 5]]);
   });
 
-  it('the feed reader trims identifiers', () => {
-    const feed = feedOf({ timestamp: TIMESTAMP, trips: [{ tripId: 'one  ', stops: [{ stopId: ' 2000391 ' }] }] });
-    expect(feed.findTrips('one')[0]?.stopUpdates[0]?.stopId).toBe('2000391');
+  it('the feed reader returns identifiers of any characters as the reference bindings do, without blanks at both ends', () => {
+    const blanks = fc.stringMatching(/^[ \t\r]{0,3}$/);
+    const characters = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }).filter((name) => !/[\n]/.test(name));
+    // Few of them, so that many are equal.
+    const names = fc.array(characters, { minLength: 1, maxLength: 5 });
+    const uses = fc.array(fc.tuple(fc.nat(4), blanks, blanks), { minLength: 1, maxLength: 30 });
+    fc.assert(
+      fc.property(names, uses, (drawn, used) => {
+        const stops = used.map(([name, before, after]) => ({
+          stopId: `${before}${drawn[name % drawn.length]}${after}`,
+        }));
+        const bytes = encodeFeed({ timestamp: TIMESTAMP, trips: [{ tripId: 'one', stops }] });
+        const decoded = FeedMessage.decode(bytes).entity[0]?.tripUpdate?.stopTimeUpdate ?? [];
+        const expected = decoded.map(({ stopId }) => withoutBlanks(stopId ?? '') || null);
+        const feed = new Feed(readFeed(bytes));
+        expect(tripsOf(feed)[0]?.stopUpdates.map(({ stopId }) => stopId)).toEqual(expected);
+        expect(feed.textCount).toBe(new Set(['one', ...expected.filter((name) => name !== null)]).size);
+      }),
+    );
+  });
+
+  it('texts that are numbered by their bytes stay apart, however many they are', () => {
+    const ids = Array.from(
+      { length: 30_000 },
+      (_, index) => `${index % 7 === 0 ? 'a stop with a longer name ' : ''}${index}`,
+    );
+    const trips = Array.from({ length: 150 }, (_, trip) => ({
+      tripId: `trip ${trip}`,
+      stops: ids.slice(trip * 200, trip * 200 + 200).map((stopId) => ({ stopId })),
+    }));
+    const feed = feedOf({ timestamp: TIMESTAMP, trips: [...trips, { tripId: 'again', stops: trips[9]?.stops ?? [] }] });
+    expect(tripsOf(feed).flatMap(({ stopUpdates }) => stopUpdates.map(({ stopId }) => stopId))).toEqual([
+      ...ids,
+      ...ids.slice(1800, 2000),
+    ]);
+    expect(feed.textCount).toBe(30_151);
   });
 
   it('the feed reader distinguishes a missing time from a zero delay, and defaults the relationship to SCHEDULED', () => {
@@ -114,7 +144,7 @@ describe('reading trip updates', () => {
       { stopId: 'A', departure: { delay: 0 } },
       { stopId: 'B', arrival: {} },
     ];
-    const [read] = feedOf({ timestamp: TIMESTAMP, trips: [{ tripId: 'one', stops }] }).findTrips('one');
+    const [read] = tripsOf(feedOf({ timestamp: TIMESTAMP, trips: [{ tripId: 'one', stops }] }));
     expect(read).toMatchObject({ relationship: 'SCHEDULED', startDate: null, startTimeSeconds: null });
     expect(read?.stopUpdates[0]).toMatchObject({
       relationship: 'SCHEDULED',
@@ -124,28 +154,16 @@ describe('reading trip updates', () => {
     expect(read?.stopUpdates[1]?.arrival).toEqual({ delaySeconds: null, at: null });
   });
 
-  it('both trips with the same ID on two service days are found', () => {
+  it('both trips with the same ID on two service days are read', () => {
     const trips = [
       { tripId: 'one', startDate: '20260114' },
       { tripId: 'one', startDate: '20260115' },
     ];
     const feed = feedOf({ timestamp: TIMESTAMP, trips });
-    expect(feed.findTrips('one').map(({ startDate }) => startDate)).toEqual(['20260114', '20260115']);
-    expect(feed.findTrips('another')).toEqual([]);
-  });
-
-  it('looking up a stop returns only trips that do not follow the timetable', () => {
-    const trips = [
-      { tripId: 'timetabled', scheduleRelationship: 0, stops: [{ stopId: 'A' }] },
-      { tripId: 'added', scheduleRelationship: 1, stops: [{ stopId: 'A' }, { stopId: 'B' }] },
-      { tripId: 'unscheduled', scheduleRelationship: 2, stops: [{ stopId: 'A' }, { stopId: 'A' }] },
-      { tripId: 'replaced', scheduleRelationship: 5, stops: [{ stopId: 'B' }] },
-    ];
-    const feed = feedOf({ timestamp: TIMESTAMP, trips });
-    const idsAt = (stopId: string) => feed.findUntimetabledTrips(stopId).map(({ tripId }) => tripId);
-    expect(idsAt('A')).toEqual(['added', 'unscheduled']);
-    expect(idsAt('B')).toEqual(['added', 'replaced']);
-    expect(idsAt('C')).toEqual([]);
+    expect(tripsOf(feed).map(({ tripId, startDate }) => [tripId, startDate])).toEqual([
+      ['one', '20260114'],
+      ['one', '20260115'],
+    ]);
   });
 
   it('entities that are deleted or have no trip update are ignored', () => {
@@ -157,19 +175,25 @@ describe('reading trip updates', () => {
 });
 
 /** Both sides of the comparison in one shape, with undefined for missing values. */
-function asBindings(feed: Feed, { firstUpdate, ...trip }: ReturnType<Feed['findTrips']>[number]) {
-  return {
+function asBindings(feed: Feed) {
+  const loads = loadsOf(feed);
+  return tripsOf(feed).map((trip) => ({
     ...trip,
-    stopUpdates: trip.stopUpdates.map((update) => {
-      const { arrival, departure, ...stop } = update;
-      return {
-        ...stop,
-        arrival: [arrival.delaySeconds, arrival.at],
-        departure: [departure.delaySeconds, departure.at],
-        carriages: feed.findCarriages({ ...trip, firstUpdate }, update),
-      };
-    }),
-  };
+    stopUpdates: trip.stopUpdates.map(({ arrival, departure, ...stop }) => ({
+      ...stop,
+      arrival: [arrival.delaySeconds, arrival.at],
+      departure: [departure.delaySeconds, departure.at],
+      carriages: loads.shift(),
+    })),
+  }));
+}
+
+/** Blanks are what has no larger code than the space. */
+function withoutBlanks(name: string): string {
+  let [start, end] = [0, name.length];
+  while (start < end && name.charCodeAt(start) <= 32) start++;
+  while (start < end && name.charCodeAt(end - 1) <= 32) end--;
+  return name.slice(start, end);
 }
 
 const TRIP_NAMES = ['SCHEDULED', 'ADDED', 'UNSCHEDULED', 'CANCELED', '', 'REPLACEMENT', 'DUPLICATED', 'DELETED', 'NEW'];
@@ -317,23 +341,5 @@ describe('reading vehicle positions', () => {
     ]) {
       expect(vehiclesOf(...reports).map(({ tripId }) => tripId)).toEqual(['now']);
     }
-  });
-});
-
-describe('the delay of a trip', () => {
-  it('the delay of a trip is the largest of its departures, else of its arrivals, else null', () => {
-    const feed = feedOf({
-      timestamp: TIMESTAMP,
-      trips: [
-        {
-          tripId: 'late',
-          stops: [{ departure: { delay: 60 } }, { arrival: { delay: 300 } }, { departure: { delay: 90 } }],
-        },
-        { tripId: 'early', stops: [{ departure: { delay: -60 } }] },
-        { tripId: 'untimed', stops: [{ departure: { time: TIMESTAMP } }] },
-      ],
-    });
-    const of = (tripId: string) => feed.findLateness(tripId);
-    expect(['late', 'early', 'untimed', 'none'].map(of)).toEqual([300_000, -60_000, null, null]);
   });
 });

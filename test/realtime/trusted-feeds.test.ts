@@ -1,26 +1,50 @@
 import { describe, expect, it } from 'vitest';
-import { readFeed } from '#src/realtime/feed/feed-reader.ts';
 import { LiveFeeds } from '#src/realtime/live-feeds.ts';
 import { FailedPoll } from '#src/realtime/polling/feed-client.ts';
 import { createFeedSharing } from '#src/realtime/polling/feed-sharing.ts';
 import type { FeedId } from '#src/realtime/polling/feed-source.ts';
+import type { Timetable } from '#src/timetable/timetable.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
+import { scheduleFile } from '#test/support/schedule-file.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
+import { timetableOf as buildTimetableOf } from '#test/support/timetable.ts';
 import { encodeFeed, type TripSpec } from './feed-bytes.ts';
+import { createReader } from './reader.ts';
 
 const NOON = '2026-01-14T00:00:00Z';
 const NIGHT = '2026-01-13T16:00:00Z';
+const DAYS = ['20260113', '20260114'];
 const TRIPS = Array.from({ length: 40 }, (_, run) => ({ tripId: `run ${run}` }));
+
+/** A timetable with these trips, from 11:00 to 11:30 or at night, and with no others. */
+function timetableOf(trips: readonly TripSpec[]): Timetable {
+  const scheduled = (file: 'buses' | 'sydneytrains' | 'MFF') =>
+    scheduleFile(file, {
+      stops: [{ id: 'A' }, { id: 'B' }],
+      trips: trips.flatMap(({ tripId = '' }) =>
+        ['11:00', '27:00'].map((start) => ({
+          id: start === '11:00' ? tripId : `${tripId} at night`,
+          days: DAYS,
+          calls: [
+            ['A', start],
+            ['B', '27:30'],
+          ] as const,
+        })),
+      ),
+    });
+  return buildTimetableOf(scheduled('buses'), scheduled('sydneytrains'), scheduled('MFF'));
+}
 
 /** Feeds whose headers are 3 s old when read. The feed `failing` cannot be polled. */
 function startFeeds({
   start = NOON,
   failing = null as FeedId | null,
   trips = TRIPS as TripSpec[],
-  knowsTrip = (_tripId: string): boolean | null => null,
+  known = TRIPS as readonly TripSpec[],
 } = {}) {
   const clock = createSimulatedClock(start);
   const polls: FeedId[] = [];
+  const timetable = timetableOf(known);
   const feeds = new LiveFeeds({
     client: {
       async fetch(source) {
@@ -29,13 +53,13 @@ function startFeeds({
         return encodeFeed({ timestamp: clock.now() / 1000 - 3, trips });
       },
     },
-    reader: { read: async (bytes) => readFeed(bytes as Buffer) },
+    reader: createReader(timetable),
+    timetable: () => timetable,
     sharing: createFeedSharing(null, clock.now),
-    knowsTrip,
     clock,
     log: createTestLog(),
   });
-  const trusted = () => feeds.trusted(clock.now()).map(({ source }) => source);
+  const trusted = () => feeds.take()?.snapshots.map(({ source }) => source);
   return { clock, polls, feeds, trusted };
 }
 
@@ -78,7 +102,7 @@ describe('trusted feeds', () => {
     for (let second = 0; second < 300; second++) {
       feeds.need(['MFF', 'buses']);
       await clock.advance(1000);
-      for (const { feed } of feeds.trusted(clock.now())) ages.push(clock.now() - feed.headerAt);
+      for (const { headerAt } of feeds.take()?.snapshots ?? []) ages.push(clock.now() - headerAt);
     }
     expect(ages.length).toBeGreaterThan(590);
     expect(Math.max(...ages)).toBeLessThanOrEqual(45_000);
@@ -108,38 +132,63 @@ describe('trusted feeds', () => {
 });
 
 describe('a feed that is compared with the timetable', () => {
-  async function problemWith(knowsTrip: (tripId: string) => boolean | null, trips: TripSpec[] = TRIPS) {
-    const { clock, feeds } = startFeeds({ knowsTrip, trips });
+  async function problemWith(known: readonly TripSpec[], trips: TripSpec[] = TRIPS) {
+    const { clock, feeds, trusted } = startFeeds({ known, trips });
     feeds.need(['buses']);
     await clock.advance(1000);
-    return { problem: feeds.problemOf('buses', clock.now()), share: feeds.list()[0]?.foundShare };
+    const [about] = feeds.list();
+    return { problem: feeds.problemOf('buses', clock.now()), share: about?.foundShare, snapshots: trusted()?.length };
   }
-  const isEven = (tripId: string) => Number(tripId.split(' ')[1]) % 2 === 0;
+  const trusted = (share: number | null) => ({ problem: null, share, snapshots: 1 });
+  const distrusted = { problem: 'runs are not found', share: 0, snapshots: 0 };
 
   it('a feed is trusted when the timetable has at least half of its trips', async () => {
-    expect(await problemWith(() => true)).toEqual({ problem: null, share: 1 });
-    expect(await problemWith(isEven)).toEqual({ problem: null, share: 0.5 });
+    expect(await problemWith(TRIPS)).toEqual(trusted(1));
+    expect(await problemWith(TRIPS.filter((_, run) => run % 2 === 0))).toEqual(trusted(0.5));
   });
 
   it('a feed is distrusted when the timetable lacks most of its trips', async () => {
-    expect(await problemWith(() => false)).toEqual({ problem: 'runs are not found', share: 0 });
+    expect(await problemWith([{ tripId: 'another' }])).toEqual(distrusted);
+  });
+
+  it('a feed is distrusted when most of its trips have other stops or other days in the timetable', async () => {
+    const stops = [{ stopId: 'elsewhere', departure: { delay: 60 } }];
+    expect(
+      await problemWith(
+        TRIPS,
+        TRIPS.map((trip) => ({ ...trip, stops })),
+      ),
+    ).toEqual(distrusted);
+    const tomorrow = [{ stopId: 'A', departure: { time: Date.parse(NOON) / 1000 + 45 * 3600 } }];
+    expect(
+      await problemWith(
+        TRIPS,
+        TRIPS.map((trip) => ({ ...trip, stops: tomorrow })),
+      ),
+    ).toEqual(distrusted);
+  });
+
+  it('what a feed has that the timetable lacks is listed by reason, with examples', async () => {
+    const { clock, feeds } = startFeeds({ known: TRIPS.slice(5) });
+    feeds.need(['buses']);
+    await clock.advance(1000);
+    const examples = TRIPS.slice(0, 5).map(({ tripId }) => tripId);
+    expect(feeds.list()[0]?.leftOut).toEqual({ 'trip not in the timetable': { count: 5, examples } });
   });
 
   it('a feed of trains is trusted when most of its runs are empty trains, which the timetable leaves out', async () => {
     const empty = TRIPS.map((trip) => ({ ...trip, routeId: 'RTTA_REV' }));
     const others = TRIPS.slice(0, 20).map(({ tripId }) => ({ tripId: `passengers ${tripId}`, routeId: 'NSN_1a' }));
-    const knowsTrip = (tripId: string) => tripId.startsWith('passengers');
-    const { clock, feeds, trusted } = startFeeds({ trips: [...empty, ...others], knowsTrip });
+    const { clock, feeds, trusted } = startFeeds({ trips: [...empty, ...others], known: others });
     feeds.need(['sydneytrains']);
     await clock.advance(2000);
     expect(trusted()).toEqual(['sydneytrains']);
-    expect(feeds.list()[0]?.foundShare).toBe(1);
+    expect(feeds.list()[0]).toMatchObject({ foundShare: 1, leftOut: {} });
   });
 
-  it('a feed that cannot be compared with the timetable is trusted', async () => {
-    expect(await problemWith(() => null)).toEqual({ problem: null, share: null });
-    expect((await problemWith(() => false, TRIPS.slice(0, 19))).problem).toBeNull();
+  it('a feed that has few trips to compare with the timetable is trusted', async () => {
+    expect((await problemWith([{ tripId: 'another' }], TRIPS.slice(0, 19))).problem).toBeNull();
     const added = TRIPS.map((trip) => ({ ...trip, scheduleRelationship: 1 }));
-    expect(await problemWith(() => false, added)).toEqual({ problem: null, share: null });
+    expect(await problemWith([{ tripId: 'another' }], added)).toEqual(trusted(null));
   });
 });

@@ -130,7 +130,7 @@ export function unpackCarriages(words: Int32Array, at: number): (number | null)[
 /*
  * Bounds far above what real feeds have: one trip for an identifier (two around midnight), 173 updates for a bus.
  */
-const MAX_TRIPS_PER_ID = 8;
+export const MAX_TRIPS_PER_ID = 8;
 export const MAX_UPDATES_PER_TRIP = 300;
 
 /**

@@ -9,8 +9,8 @@ const report: LiveReport = {
   mode: 'auto',
   isPolling: true,
   feeds: [
-    { source: 'buses', problem: null, headerAt: NOW.getTime() - 12_400, tripCount: 4501, foundShare: 0.9 },
-    { source: 'MFF', problem: 'an old header', headerAt: null, tripCount: null, foundShare: null },
+    { source: 'buses', problem: null, headerAt: NOW.getTime() - 12_400, tripCount: 4501, foundShare: 0.9, leftOut: {} },
+    { source: 'MFF', problem: 'an old header', headerAt: null, tripCount: null, foundShare: null, leftOut: {} },
   ],
   agreement: {
     bus: { compared: 200, agreed: 199, isTrusted: true },

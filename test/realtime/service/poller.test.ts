@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Feed } from '#src/realtime/feed/feed.ts';
-import { readFeed, UndecodableFeed } from '#src/realtime/feed/feed-reader.ts';
+import { UndecodableFeed } from '#src/realtime/feed/feed-reader.ts';
 import { FailedPoll } from '#src/realtime/polling/feed-client.ts';
 import { findFeedProblem, UNREAD } from '#src/realtime/polling/feed-health.ts';
 import type { FeedSharing, PolledState } from '#src/realtime/polling/feed-sharing.ts';
@@ -9,6 +9,7 @@ import { createFeedPoller } from '#src/realtime/polling/poller.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { createSimulatedClock, type SimulatedClock } from '#test/support/simulated-clock.ts';
 import { encodeFeed } from '../feed-bytes.ts';
+import { createReader } from '../reader.ts';
 
 /** 11:00 in Sydney. */
 const NOON = '2026-01-14T00:00:00Z';
@@ -74,7 +75,8 @@ function createInstances(count: number) {
           return upstream.response();
         },
       },
-      reader: { read: async (bytes) => readFeed(bytes as Buffer) },
+      reader: createReader(),
+      isCurrent: () => true,
       sharing: share(),
       clock: { now: clock.now, after: (ms, task) => clock.after(ms, () => (isKilled ? undefined : task())) },
       log,
