@@ -1,12 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { zstdCompressSync } from 'node:zlib';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openRedis, type SharedRedis } from '#src/core/redis/shared-redis.ts';
 import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import { LiveFeeds } from '#src/realtime/live-feeds.ts';
 import { UNREAD } from '#src/realtime/polling/feed-health.ts';
 import { createFeedSharing } from '#src/realtime/polling/feed-sharing.ts';
+import { calendarDayAt, toDate } from '#src/timetable/service-day.ts';
+import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { startRedis, type TestRedis } from '#test/support/redis.ts';
+import { scheduleFile } from '#test/support/schedule-file.ts';
+import { createSimulatedClock } from '#test/support/simulated-clock.ts';
+import { timetableOf } from '#test/support/timetable.ts';
 import { encodeFeed } from '../feed-bytes.ts';
+import { createReader } from '../reader.ts';
 
 const LEASE = 'tis:test:realtime:lease';
 /** How often the poller renews its lease. */
@@ -92,6 +100,48 @@ describe('feed polling shared over Redis', () => {
     expect(await second?.readStates()).toEqual(new Map([['buses', state]]));
     await first?.withdraw('buses');
     expect(await second?.readStates()).toEqual(new Map());
+  });
+
+  it('an instance that does not poll predicts the feeds of the polling one by its own timetable', async () => {
+    const clock = createSimulatedClock(Date.now());
+    const polls: number[] = [];
+    /** A timetable in which the trip is the last of several. */
+    const createInstance = (instance: number, before: number) => {
+      const trips = [...Array(before).keys(), 'run 1'].map((id) => ({
+        id: String(id),
+        days: [-1, 0, 1].map((day) => toDate(calendarDayAt(clock.now()) + day)),
+        calls: [
+          ['A', '00:00'],
+          ['B', '23:59'],
+        ] as const,
+      }));
+      const timetable = timetableOf(scheduleFile('buses', { stops: [{ id: 'A' }, { id: 'B' }], trips }));
+      const client = {
+        async fetch() {
+          polls.push(instance);
+          const stops = [{ stopId: 'B', arrival: { delay: 300 } }];
+          return encodeFeed({ timestamp: Math.floor(clock.now() / 1000) - 3, trips: [{ tripId: 'run 1', stops }] });
+        },
+      };
+      const sharing = join();
+      const log = createTestLog();
+      const reader = createReader(timetable);
+      return { timetable, feeds: new LiveFeeds({ client, reader, sharing, timetable: () => timetable, clock, log }) };
+    };
+    const instances = [createInstance(0, 0), createInstance(1, 5)];
+    const isRead = () => instances.every(({ feeds }) => feeds.take()?.snapshots.length === 1);
+    while (!isRead()) {
+      for (const { feeds } of instances) feeds.need(['buses']);
+      await clock.advance(1000);
+      await sleep(10);
+    }
+    expect(new Set(polls).size).toBe(1);
+    for (const { timetable, feeds } of instances) {
+      const [snapshot] = feeds.take()?.snapshots ?? [];
+      expect(Array.from(snapshot?.sections.runTrip ?? [])).toEqual(timetable.findTrips('run 1'));
+      expect(snapshot?.sections.runTrip[0]).toBe(timetable.tripCount - 1);
+      await feeds.close();
+    }
   });
 
   it('a feed of another format version is left alone for its own instances', async () => {

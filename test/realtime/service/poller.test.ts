@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Feed } from '#src/realtime/feed/feed.ts';
-import { UndecodableFeed } from '#src/realtime/feed/feed-reader.ts';
+import { readFeed, UndecodableFeed } from '#src/realtime/feed/feed-reader.ts';
 import { FailedPoll } from '#src/realtime/polling/feed-client.ts';
 import { findFeedProblem, UNREAD } from '#src/realtime/polling/feed-health.ts';
 import type { FeedSharing, PolledState } from '#src/realtime/polling/feed-sharing.ts';
 import { type FeedId, intervalOf } from '#src/realtime/polling/feed-source.ts';
 import { createFeedPoller } from '#src/realtime/polling/poller.ts';
+import type { Snapshot } from '#src/realtime/snapshot.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { createSimulatedClock, type SimulatedClock } from '#test/support/simulated-clock.ts';
 import { encodeFeed } from '../feed-bytes.ts';
@@ -178,6 +179,36 @@ describe('a poller on a single instance', () => {
       expect(problemOf(first, clock.now())).toBeNull();
     },
   );
+});
+
+describe('predicting again', () => {
+  it('predicting again includes a publication that comes meanwhile, and keeps the snapshots in use', async () => {
+    const clock = createSimulatedClock(NOON);
+    const by = (timetable: string) => ({ about: { timetable } }) as Snapshot;
+    const hold = Promise.withResolvers<void>();
+    const poller = createFeedPoller({
+      client: { fetch: async () => soundAt(clock.now()) },
+      reader: {
+        // The thread had not yet received the other timetable.
+        read: async (_, bytes) => ({ feed: new Feed(readFeed(Buffer.from(bytes))), snapshot: by('old') }),
+        open: (_, packed) => hold.promise.then(() => ({ feed: new Feed(packed), snapshot: by('new') })),
+      },
+      sharing: createMadeUpStore(clock)(),
+      isCurrent: ({ about }) => about.timetable === 'old',
+      clock,
+      log: createTestLog(),
+    });
+    poller.need(['sydneytrains']);
+    await clock.advance(1000);
+    const isPredicted = poller.predictAgain();
+    await clock.advance(60_000);
+    hold.resolve();
+    await isPredicted;
+    const state = poller.feeds.get('sydneytrains');
+    expect(state?.snapshots.map(({ about }) => about.timetable)).toEqual(['old', 'new']);
+    expect(state?.feed?.headerAt).toBeGreaterThan(clock.now() - 40_000);
+    await poller.close();
+  });
 });
 
 describe.each([2, 4])('pollers on %i instances', (count) => {
