@@ -29,7 +29,7 @@ export const TRIP_RELATIONSHIPS = [
   'DELETED',
   'NEW',
 ] as const;
-export const STOP_RELATIONSHIPS = ['SCHEDULED', 'SKIPPED', 'NO_DATA', 'UNSCHEDULED', 'UNKNOWN'] as const;
+const STOP_RELATIONSHIPS = ['SCHEDULED', 'SKIPPED', 'NO_DATA', 'UNSCHEDULED', 'UNKNOWN'] as const;
 
 export type TripRelationship = (typeof TRIP_RELATIONSHIPS)[number];
 

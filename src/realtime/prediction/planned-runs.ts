@@ -1,4 +1,4 @@
-import { DAY_MS, SECOND_MS } from '../../core/clock.ts';
+import { SECOND_MS } from '../../core/clock.ts';
 import type { FileId } from '../../timetable/schedule-files.ts';
 import { calendarDayAt, serviceDayStart } from '../../timetable/service-day.ts';
 import type { Timetable } from '../../timetable/timetable.ts';
@@ -142,6 +142,3 @@ export function createPlannedRuns(timetable: Timetable) {
     },
   };
 }
-
-/** A day in seconds. */
-export const DAY_SECONDS = DAY_MS / SECOND_MS;

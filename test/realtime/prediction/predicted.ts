@@ -14,7 +14,7 @@ export const TODAY = '20261127';
 export const YESTERDAY = '20261126';
 
 /** The relationships of stop updates and trips in GTFS-realtime. */
-export const STOP = { scheduled: 0, skipped: 1, noData: 2 } as const;
+const STOP = { scheduled: 0, skipped: 1, noData: 2 } as const;
 export const TRIP = {
   added: 1,
   unscheduled: 2,
