@@ -2,7 +2,7 @@ import { type Clock, HOUR_MS, SECOND_MS, sleep } from '../core/clock.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import { FRESHNESS_WINDOWS, type Freshness } from '../transit/freshness.ts';
 import type { Feed, VehiclePosition } from './feed/feed.ts';
-import type { ReadingThread } from './feed/reading-thread.ts';
+import { ReadingThread } from './feed/reading-thread.ts';
 import { LiveTimetable } from './live-timetable.ts';
 import { type FeedProblem, findFeedProblem, MIN_COMPARED, UNREAD } from './polling/feed-health.ts';
 import type { FeedState } from './polling/feed-sharing.ts';
@@ -30,26 +30,33 @@ const NOTHING_COMPARED = { found: 0, compared: 0, leftOut: {} as LeftOutOfFeed }
 export class LiveFeeds {
   readonly #poller: ReturnType<typeof createFeedPoller>;
   readonly #reader: Pick<ReadingThread, 'use'>;
+  /** Null if the reader belongs to others. */
+  readonly #ownReader: ReadingThread | null;
   readonly #timetable: () => Timetable | null;
   readonly #clock: Clock;
   readonly #now: () => number;
 
   constructor(
     options: Omit<Parameters<typeof createFeedPoller>[0], 'isCurrent' | 'reader'> & {
-      reader: Pick<ReadingThread, 'use' | 'read' | 'open'>;
+      /** A thread of its own by default. */
+      reader?: Pick<ReadingThread, 'use' | 'read' | 'open'>;
       /** The timetable in use. */
       timetable: () => Timetable | null;
     },
   ) {
     this.#clock = options.clock;
     this.#now = options.clock.now;
-    this.#reader = options.reader;
+    this.#ownReader = options.reader ? null : new ReadingThread();
+    const reader = options.reader ?? (this.#ownReader as ReadingThread);
+    this.#reader = reader;
     this.#timetable = options.timetable;
+    const current = this.#timetable();
+    if (current) reader.use(current.packed);
     const isCurrent = ({ about }: Snapshot) => {
       const timetable = this.#timetable();
       return timetable !== null && about.timetable === identityOf(timetable);
     };
-    this.#poller = createFeedPoller({ ...options, isCurrent });
+    this.#poller = createFeedPoller({ ...options, reader, isCurrent });
   }
 
   /**
@@ -167,8 +174,9 @@ export class LiveFeeds {
     return this.#poller.isLeader();
   }
 
-  close(): Promise<void> {
-    return this.#poller.close();
+  async close(): Promise<void> {
+    await this.#poller.close();
+    await this.#ownReader?.close();
   }
 }
 

@@ -4,8 +4,8 @@ import type { Timetable, TimetableRoute } from '../timetable/timetable.ts';
 import type { CallState } from '../transit/departure.ts';
 import { toOccupancy } from './occupancy.ts';
 import { type FeedSourceId, feedOfFile } from './polling/feed-source.ts';
-import { CALL, type Rule } from './prediction/run-columns.ts';
 import { identityOf } from './prediction/predict-feed.ts';
+import { CALL, type Rule } from './prediction/run-columns.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** A call of a run today. Moments are milliseconds since 1970. */
@@ -109,6 +109,23 @@ export class LiveTimetable {
       isCancelled: false,
       source: null,
       calls: Array.from({ length }, (_, position) => this.plannedCall(trip, day, position)),
+    };
+  }
+
+  /** When a run leaves its first stop and arrives at its last one, by its best times. */
+  spanOf(trip: number, day: number): { from: number; until: number } {
+    const source = this.find(trip, day);
+    if (!source) {
+      const last = this.timetable.stopsOf(this.timetable.patternOf(trip)).length - 1;
+      const { departsAt } = this.timetable.callAt({ trip, day, position: 0 });
+      return { from: departsAt, until: this.timetable.callAt({ trip, day, position: last }).arrivesAt };
+    }
+    const { snapshot, run } = source;
+    const [first, end] = snapshot.callsOf(run);
+    const { arrival, departure } = snapshot.sections;
+    return {
+      from: snapshot.momentOf(departure[first] as number),
+      until: snapshot.momentOf(arrival[end - 1] as number),
     };
   }
 

@@ -1,22 +1,15 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts';
 import { isEmptyRoute } from '../timetable/import/passenger-trips.ts';
-import type { Timetable, TimetableTrip } from '../timetable/timetable.ts';
+import type { TimetableRoute } from '../timetable/timetable.ts';
 import type { Carriages, Occupancy } from '../transit/departure.ts';
 import { FRESHNESS_WINDOWS, type Freshness } from '../transit/freshness.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { isCovered } from '../transit/place.ts';
 import type { Bounds } from '../transit/region.ts';
 import { type RunStart, readTrainId } from '../transit/run-id.ts';
-import {
-  type Feed,
-  type StopUpdate,
-  type TripUpdate,
-  toCarriages,
-  toOccupancy,
-  type VehiclePosition,
-} from './feed/feed.ts';
-import { findDelay, findPlannedAt, isOnServiceDay } from './join.ts';
+import { toCarriages, toOccupancy, type VehiclePosition } from './feed/feed.ts';
 import type { LiveFeeds } from './live-feeds.ts';
+import type { LiveCall, LiveRun, LiveTimetable } from './live-timetable.ts';
 import { FEED_SOURCES, type FeedSourceId, filesOfFeed, listFeedSources, positionsOf } from './polling/feed-source.ts';
 
 /** A vehicle in service. Fields are null if unknown. */
@@ -38,19 +31,23 @@ export interface Vehicle extends Pick<VehiclePosition, 'tripId' | 'lat' | 'lng' 
 /** The next stop of a vehicle. */
 interface NextCall {
   stopId: string;
-  /** As in calls of runs; null if the timetable does not have the stop. */
+  /** As in calls of runs; null if the timetable does not have the stop: for trains it may be a signal. */
   name: string | null;
+  /** Null if there is no live time. */
   arrivesAt: number | null;
-  /** Whether this is from the feed of trip updates. Otherwise the vehicle reported it; for trains it may be a signal. */
-  isByFeed: boolean;
 }
 
-/** The timetable's information about a vehicle's trip. */
+/** The run of a vehicle. Its calls are read only if they are needed. */
 interface VehicleRun {
-  trip: TimetableTrip;
-  day: number;
-  start: RunStart;
+  tripId: string;
+  route: TimetableRoute;
+  headsign: string | null;
+  isWheelchairAccessible: boolean | null;
+  start: RunStart | null;
+  open(): LiveRun;
 }
+
+type Feeds = Pick<LiveFeeds, 'findVehicles' | 'freshUntil' | 'take'>;
 
 /** Vehicles that have not reported for longer have ended their run or lost radio contact. */
 export const MAX_REPORT_AGE_MS = 5 * MINUTE_MS;
@@ -60,18 +57,18 @@ const MAX_AHEAD_MS = 30 * SECOND_MS;
 const { freshMs: FRESH_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.vehicles;
 /** A vehicle may report this long before its run begins and after its planned end. */
 const BESIDE_RUN_MS = 6 * HOUR_MS;
+/** A vehicle that stands is taken to stand for this long after its report: the next one comes within that time. */
+const STANDS_MS = MINUTE_MS;
 
-/** Finds vehicles in the feeds of positions, and their runs in the timetable and the polled feeds of trip updates. */
+/** Finds vehicles in the feeds of positions, and their runs among the live ones. */
 export class Vehicles {
   readonly #now: () => number;
-  readonly #feeds: LiveFeeds | null;
-  readonly #timetable: { get(): Timetable | null };
+  readonly #feeds: Feeds | null;
 
   /** Without feeds there are no positions. */
-  constructor(parts: { now: () => number; feeds?: LiveFeeds | null; timetable?: { get(): Timetable | null } }) {
-    this.#now = parts.now;
-    this.#feeds = parts.feeds ?? null;
-    this.#timetable = parts.timetable ?? { get: () => null };
+  constructor({ now, feeds = null }: { now: () => number; feeds?: Feeds | null }) {
+    this.#now = now;
+    this.#feeds = feeds;
   }
 
   get areKnown(): boolean {
@@ -93,17 +90,16 @@ export class Vehicles {
     );
     const feedsWithVehicles = await feeds.findVehicles(sources, criteria);
     const now = this.#now();
-    const trusted = feeds.trusted(now);
+    const live = feeds.take();
     const trainLink = feedsWithVehicles.find(({ source }) => source === 'nswtrains')?.vehicles ?? [];
     const trainLinkRuns = new Set(
       trainLink.filter((one) => isShown(one, now)).map(({ tripId }) => readTrainId(tripId).number),
     );
-    const vehicles = feedsWithVehicles.flatMap(({ source, vehicles: ofSource }) => {
-      const updates = trusted.find((trustedFeed) => trustedFeed.source === source)?.feed;
-      return ofSource
+    const vehicles = feedsWithVehicles.flatMap(({ source, vehicles: ofSource }) =>
+      ofSource
         .filter((vehicle) => isShown(vehicle, now) && !(source === 'sydneytrains' && isDouble(vehicle, trainLinkRuns)))
-        .map((vehiclePosition) => this.#describe(source, vehiclePosition, updates));
-    });
+        .map((position) => describe(live, { source, position, now })),
+    );
     const headers = feedsWithVehicles.flatMap(({ headerAt }) => headerAt ?? []);
     const freshUntil = Math.min(now + FRESH_MS, feeds.freshUntil(sources.map(positionsOf)));
     const retrievedAt = Math.min(now, ...headers);
@@ -119,93 +115,122 @@ export class Vehicles {
       freshness: areNoFeedsRead ? null : { retrievedAt, freshUntil, staleUntil, source, shortage: null },
     };
   }
+}
 
-  /** `feed` is the one of trip updates; undefined if it is not polled or not trusted. */
-  #describe(source: FeedSourceId, position: VehiclePosition, feed: Feed | undefined): Vehicle {
-    const { vehicleId, tripId, routeId, label, lat, lng, bearing, reportedAt } = position;
-    const now = this.#now();
-    const timetable = this.#timetable.get();
-    const run = timetable && findRun(timetable, source, position);
-    const line = run?.trip ?? timetable?.findRoute(routeId, filesOfFeed(source));
-    const [mode] = FEED_SOURCES[source].modes;
-    const listUpdates = () =>
-      feed?.findTrips(tripId).find((trip) => isOfRun(trip, run, feed.headerAt))?.stopUpdates ?? [];
-    return {
-      key: `${source} ${vehicleId}`,
-      tripId: run?.trip.tripId ?? tripId,
-      mode: run?.trip.mode ?? mode,
-      route: line?.route || null,
-      lineId: line?.lineId ?? null,
-      headsign: run?.trip.headsign ?? readHeadsign(label),
-      start: run?.start ?? startOf(listUpdates(), { runId: tripId, mode }, now),
-      findNextCall: () => findNextCall(listUpdates(), position, timetable, run, now),
-      lat,
-      lng,
-      bearing,
-      reportedAt,
-      occupancy: toOccupancy(position.occupancy),
-      carriages: toCarriages(position.carriages),
-      isAccessible: position.isAccessible ?? run?.trip.isWheelchairAccessible ?? null,
-    };
-  }
+function describe(
+  live: LiveTimetable | null,
+  { source, position, now }: { source: FeedSourceId; position: VehiclePosition; now: number },
+): Vehicle {
+  const { vehicleId, tripId, routeId, label, lat, lng, bearing, reportedAt } = position;
+  const run = live && findRun(live, source, position);
+  const line = run?.route ?? live?.timetable.findRoute(routeId, filesOfFeed(source));
+  return {
+    key: `${source} ${vehicleId}`,
+    tripId: run?.tripId ?? tripId,
+    mode: run?.route.mode ?? FEED_SOURCES[source].modes[0],
+    route: line?.route || null,
+    lineId: line?.lineId ?? null,
+    headsign: run?.headsign ?? readHeadsign(label),
+    start: run?.start ?? null,
+    findNextCall: () => findNextCall(live, run?.open() ?? null, position, now),
+    lat,
+    lng,
+    bearing,
+    reportedAt,
+    occupancy: toOccupancy(position.occupancy),
+    carriages: toCarriages(position.carriages),
+    isAccessible: position.isAccessible ?? run?.isWheelchairAccessible ?? null,
+  };
 }
 
 /** The run of the trip that is closest in time to the report. */
 function findRun(
-  timetable: Timetable,
+  live: LiveTimetable,
   source: FeedSourceId,
   { tripId, reportedAt }: VehiclePosition,
 ): VehicleRun | null {
-  const runs = timetable.findTrips(tripId, filesOfFeed(source)).flatMap((trip) => {
-    const last = timetable.stopsOf(timetable.patternOf(trip)).length - 1;
-    return timetable.daysOf(trip, reportedAt).map((day) => {
-      const { stop, departsAt } = timetable.callAt({ trip, day, position: 0 });
-      const { arrivesAt } = timetable.callAt({ trip, day, position: last });
-      return { trip, day, stop, departsAt, awayMs: Math.max(0, departsAt - reportedAt, reportedAt - arrivesAt) };
-    });
+  const { timetable } = live;
+  const awayFrom = ({ from, until }: { from: number; until: number }) =>
+    Math.max(0, from - reportedAt, reportedAt - until);
+  const planned = timetable.findTrips(tripId, filesOfFeed(source)).flatMap((trip) =>
+    timetable.daysOf(trip, reportedAt).map((day) => ({
+      awayMs: awayFrom(live.spanOf(trip, day)),
+      describe: () => describePlanned(live, trip, day),
+    })),
+  );
+  const added = live.findAdded(tripId).flatMap((run) => {
+    const [first, last] = [run.calls[0], run.calls.at(-1)];
+    if (run.source?.snapshot.source !== source || !first || !last) return [];
+    const awayMs = awayFrom({ from: first.departsAt, until: last.arrivesAt });
+    return { awayMs, describe: () => describeAdded(live, run, first) };
   });
-  const [nearest] = runs.sort((a, b) => a.awayMs - b.awayMs);
-  if (!nearest || nearest.awayMs > BESIDE_RUN_MS) return null;
-  const { day, stop, departsAt: plannedAt } = nearest;
-  const trip = timetable.trip(nearest.trip);
-  return { trip, day, start: { runId: trip.tripId, mode: trip.mode, stopId: timetable.stop(stop).id, plannedAt } };
+  const [nearest] = [...planned, ...added].sort((one, other) => one.awayMs - other.awayMs);
+  return nearest && nearest.awayMs <= BESIDE_RUN_MS ? nearest.describe() : null;
 }
 
-function isOfRun(trip: TripUpdate, run: VehicleRun | null, headerAt: number): boolean {
-  return run === null || isOnServiceDay(trip, run.start.plannedAt, headerAt, run.day);
+function describePlanned(live: LiveTimetable, trip: number, day: number): VehicleRun {
+  const { tripId, headsign, isWheelchairAccessible, ...route } = live.timetable.trip(trip);
+  const { stop, departsAt: plannedAt } = live.timetable.callAt({ trip, day, position: 0 });
+  const start = { runId: tripId, mode: route.mode, stopId: live.timetable.stop(stop).id, plannedAt };
+  return { tripId, route, headsign, isWheelchairAccessible, start, open: () => live.run(trip, day) };
 }
 
+/** A run that only the feed has. */
+function describeAdded({ timetable }: LiveTimetable, run: LiveRun, first: LiveCall): VehicleRun {
+  const { tripId, route, like } = run;
+  const { headsign, isWheelchairAccessible } = like < 0 ? UNKNOWN_TRIP : timetable.trip(like);
+  const stopId = first.stop < 0 ? null : timetable.stop(first.stop).id;
+  return {
+    tripId,
+    route,
+    headsign,
+    isWheelchairAccessible,
+    start: stopId === null ? null : { runId: tripId, mode: route.mode, stopId, plannedAt: first.plannedDepartsAt },
+    open: () => run,
+  };
+}
+
+const UNKNOWN_TRIP = { headsign: null, isWheelchairAccessible: null };
+
+/** As the run has it if a feed predicts the run; else the stop that the vehicle reports. */
 function findNextCall(
-  updates: readonly StopUpdate[],
-  { stopId: reportedStopId }: VehiclePosition,
-  timetable: Timetable | null,
-  run: VehicleRun | null,
+  live: LiveTimetable | null,
+  run: LiveRun | null,
+  position: VehiclePosition,
   now: number,
 ): NextCall | null {
-  const next = updates.find((update) => isAhead(update, 'arrival', now));
-  const stopId = next?.stopId ?? reportedStopId;
+  const timetable = live?.timetable ?? null;
+  const next = live && run?.source ? nextCallOf(live, run, position, now) : null;
+  if (timetable && next) {
+    const { id, name } = timetable.stop(next.stop);
+    return { stopId: id, name, arrivesAt: next.isLive ? next.arrivesAt : null };
+  }
+  const { stopId } = position;
   if (stopId === null) return null;
   const stop = timetable?.findStop(stopId) ?? null;
-  const name = timetable && stop !== null ? timetable.stop(stop).name : null;
-  if (!next?.stopId) return { stopId, name, arrivesAt: null, isByFeed: false };
-  const estimatedAt = next.arrival.at ?? next.departure.at ?? findDelayed(next, stop, timetable, run, now);
-  // A feed without data on a stop gives its planned time.
-  const arrivesAt = next.relationship === 'SCHEDULED' ? estimatedAt : null;
-  return { stopId, name, arrivesAt, isByFeed: true };
+  return { stopId, name: timetable && stop !== null ? timetable.stop(stop).name : null, arrivesAt: null };
 }
 
-/** Finds the time from the delay, because feeds of trains have only delays. */
-function findDelayed(
-  update: StopUpdate,
-  stop: number | null,
-  timetable: Timetable | null,
-  run: VehicleRun | null,
-  now: number,
-): number | null {
-  const delayMs = (findDelay(update) ?? 0) * SECOND_MS;
-  const calls = timetable && run ? timetable.calls(run.trip.index, run.day) : [];
-  const arrivals = calls.filter((call) => call.stop === stop).map(({ arrivesAt }) => arrivesAt + delayMs);
-  return arrivals.find((moment) => moment > now) ?? null;
+/** The call at which the vehicle stands, else the first one that is ahead. */
+function nextCallOf(live: LiveTimetable, run: LiveRun, position: VehiclePosition, now: number): LiveCall | undefined {
+  const calls = run.calls.filter(({ stop, isSkipped, hasLeft }) => stop >= 0 && !isSkipped && !hasLeft);
+  const stands = position.isStanding && calls.find((call) => isReportedAt(live, run, call, position));
+  if (stands && Math.max(stands.departsAt, position.reportedAt + STANDS_MS) > now) return stands;
+  // The vehicle does not arrive at its first stop.
+  return calls.find((call) => (call === run.calls[0] ? call.departsAt : call.arrivesAt) > now);
+}
+
+/** Whether the vehicle reports this call: by its sequence number, else by its stop. */
+function isReportedAt(
+  { timetable }: LiveTimetable,
+  { trip }: LiveRun,
+  call: LiveCall,
+  { sequence, stopId }: VehiclePosition,
+): boolean {
+  const isAtStop = timetable.stop(call.stop).id === stopId;
+  if (sequence === null || trip < 0 || call.position < 0) return isAtStop;
+  const { callSequence, patternCalls } = timetable.sections;
+  return callSequence[(patternCalls[timetable.patternOf(trip)] as number) + call.position] === sequence;
 }
 
 function meets(a: Bounds, b: Bounds): boolean {
@@ -221,24 +246,6 @@ function isShown({ reportedAt, lat, lng, routeId }: VehiclePosition, now: number
 function isDouble({ tripId }: VehiclePosition, trainLinkRuns: ReadonlySet<string>): boolean {
   const { number, isDiesel } = readTrainId(tripId);
   return isDiesel && trainLinkRuns.has(number);
-}
-
-/** Whether the vehicle has yet to arrive or depart. Trains drop stops that they have passed, or their delays there. */
-function isAhead(update: StopUpdate, end: 'arrival' | 'departure', now: number): boolean {
-  if (update.relationship === 'SKIPPED') return false;
-  const at = update[end].at ?? update.arrival.at ?? update.departure.at;
-  return at === null ? findDelay(update) !== null : at > now;
-}
-
-/** The next departure, if the feed has its time. Nothing departs from the last stop. */
-function startOf(
-  updates: readonly StopUpdate[],
-  { runId, mode }: Pick<RunStart, 'runId' | 'mode'>,
-  now: number,
-): RunStart | null {
-  const next = updates.find((update) => isAhead(update, 'departure', now));
-  const plannedAt = next && next !== updates.at(-1) ? (findPlannedAt(next) ?? next.departure.at) : null;
-  return next?.stopId && plannedAt !== null ? { runId, mode, stopId: next.stopId, plannedAt } : null;
 }
 
 /** "Cronulla" of "12:15 Bondi Junction Station to Cronulla Station" */

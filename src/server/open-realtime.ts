@@ -3,7 +3,6 @@ import { type Boards, createBoards, monitorBoards } from '../boards/source.ts';
 import { BoardTrust } from '../boards/trust.ts';
 import type { Clock } from '../core/clock.ts';
 import type { SharedRedis } from '../core/redis/shared-redis.ts';
-import { ReadingThread } from '../realtime/feed/reading-thread.ts';
 import { LiveFeeds } from '../realtime/live-feeds.ts';
 import type { LiveReport } from '../realtime/live-report.ts';
 import { FeedClient } from '../realtime/polling/feed-client.ts';
@@ -49,18 +48,14 @@ export function openRealtime(
   }
   const url = baseOf(options.url);
   const client = new FeedClient({ ...options, url, now: () => new Date(now()) });
-  const reader = new ReadingThread();
   const sharing = createFeedSharing(shared, now);
   const feeds = new LiveFeeds({
     ...options,
     client,
-    reader,
     sharing,
     timetable: timetable.get,
     ...(recordPoll && { record: recordPoll }),
   });
-  const current = timetable.get();
-  if (current) reader.use(current.packed);
   timetable.beforeChange((newest) => feeds.prepare(newest));
   const boards = createBoards({ ...options, trust, feeds, now, ...(recordBoard && { record: recordBoard }) });
   return {
@@ -68,11 +63,11 @@ export function openRealtime(
     feeds,
     trust,
     runs: new Runs({ now, feeds, timetable, findAlerts, isTrusted: (mode) => trust.isTrusted(mode) }),
-    vehicles: new Vehicles({ now, feeds, timetable }),
+    vehicles: new Vehicles({ now, feeds }),
     report: () => ({ mode, isPolling: feeds.isPolling(), feeds: feeds.list(), agreement: trust.report() }),
     async close() {
       await feeds.close();
-      await Promise.all([client.close(), reader.close()]);
+      await client.close();
     },
   };
 }

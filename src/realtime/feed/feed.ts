@@ -31,6 +31,9 @@ export const TRIP_RELATIONSHIPS = [
 ] as const;
 const STOP_RELATIONSHIPS = ['SCHEDULED', 'SKIPPED', 'NO_DATA', 'UNSCHEDULED', 'UNKNOWN'] as const;
 
+/** The status of a vehicle that stands at a stop; others go to it. */
+export const STOPPED_AT = 1;
+
 export type TripRelationship = (typeof TRIP_RELATIONSHIPS)[number];
 
 /** One run of one vehicle, as a feed describes it. */
@@ -76,8 +79,12 @@ export interface VehiclePosition {
   vehicleId: string;
   /** For trains, text such as "12:15 Bondi Junction Station to Cronulla Station". */
   label: string | null;
-  /** For trains, the name of a signal or track. */
+  /** Where it stands or goes to. For trains, the name of a signal or track. */
   stopId: string | null;
+  /** The `stop_sequence` of that call. */
+  sequence: number | null;
+  /** Whether it stands there. */
+  isStanding: boolean;
   lat: number;
   lng: number;
   /** In degrees, clockwise from north. */
@@ -168,7 +175,7 @@ export class Feed {
     return { first, count: Math.max(0, count) };
   }
 
-  /** Lists the vehicles at the requested positions, or on a trip found as in `findTrips`. */
+  /** Lists the vehicles at the requested positions, or on a trip, with or without the date in its identifier. */
   findVehicles(criteria: { isAt: (lat: number, lng: number) => boolean } | { tripId: string }): VehiclePosition[] {
     const { vehicles } = this;
     const tripId = 'tripId' in criteria ? withoutDate(criteria.tripId) : null;
@@ -205,6 +212,8 @@ export class Feed {
       vehicleId: text(VEHICLE.vehicleId) ?? '',
       label: text(VEHICLE.label),
       stopId: text(VEHICLE.stopId),
+      sequence: valueAt(vehicles, row + VEHICLE.sequence),
+      isStanding: vehicles[row + VEHICLE.status] === STOPPED_AT,
       lat,
       lng,
       bearing: valueAt(vehicles, row + VEHICLE.bearing),

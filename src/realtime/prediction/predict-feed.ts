@@ -1,7 +1,7 @@
 import { isEmptyRoute } from '../../timetable/import/passenger-trips.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
 import { toDayNumber } from '../../timetable/service-day.ts';
-import { type Feed, TRIP_RELATIONSHIPS, type TripRelationship } from '../feed/feed.ts';
+import { type Feed, STOPPED_AT, TRIP_RELATIONSHIPS, type TripRelationship } from '../feed/feed.ts';
 import { NONE, STOP, TRIP, VEHICLE } from '../feed/packed-feed.ts';
 import { type FeedSourceId, filesOfFeed } from '../polling/feed-source.ts';
 import { type LeftOutOfFeed, packSnapshot, RUN } from '../snapshot.ts';
@@ -16,8 +16,6 @@ const HALF_A_DAY_SECONDS = 12 * 3600;
 /** How far the time of an added call may be from the header. */
 const MAX_APART_SECONDS = 2 * 86_400;
 const MAX_EXAMPLES = 10;
-/** GTFS-realtime: 0 INCOMING_AT, 1 STOPPED_AT, 2 IN_TRANSIT_TO, the default. */
-const STOPPED_AT = 1;
 /** A vehicle that has reported earlier than this before the feed may have moved on. */
 const MAX_REPORT_AGE_SECONDS = 120;
 /** The next runs of a vehicle that are later because it is late. */

@@ -304,7 +304,7 @@ function toBody(vehicle: Vehicle, stops: StopRegister, ids: IdSigner): z.infer<t
     run_id: start && writeRunId(start, ids),
     // Trains report signals, which are not stops.
     next_call:
-      nextCall && (nextCall.name !== null || stop || nextCall.isByFeed)
+      nextCall && (nextCall.name !== null || stop)
         ? {
             stop_id: nextCall.stopId,
             name: nextCall.name ?? (stop && withoutPlatform(stop.name)),

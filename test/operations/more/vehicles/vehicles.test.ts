@@ -3,7 +3,6 @@ import { parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { Runs } from '#src/boards/runs.ts';
 import type { QueryUpstream } from '#src/efa/query-upstream.ts';
-import { readFeed } from '#src/realtime/feed/feed-reader.ts';
 import { LiveFeeds } from '#src/realtime/live-feeds.ts';
 import { FailedPoll } from '#src/realtime/polling/feed-client.ts';
 import { createFeedSharing } from '#src/realtime/polling/feed-sharing.ts';
@@ -15,6 +14,7 @@ import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
 import { distanceMetres } from '#src/transit/place.ts';
 import { encodeFeed } from '#test/realtime/feed-bytes.ts';
+import { createInlineReader } from '#test/realtime/inline-reader.ts';
 import { type PlayedSandbox, startPlayedSandbox } from '#test/realtime/service/played-service.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
@@ -61,6 +61,7 @@ beforeAll(async () => {
   sandbox = await startPlayedSandbox(NOON);
   const { clock } = sandbox;
   fetchFeed = sandbox.feed;
+  const timetable = currentOf(await importSandbox(indexNetwork(readNetwork()), clock.now()));
   feeds = new LiveFeeds({
     client: {
       async fetch(source) {
@@ -68,14 +69,14 @@ beforeAll(async () => {
         return fetchFeed(source);
       },
     },
-    reader: { read: async (bytes) => readFeed(bytes as Buffer) },
+    reader: createInlineReader(),
+    timetable: timetable.get,
     sharing: createFeedSharing(null, clock.now),
     clock,
     log: createTestLog(),
   });
   const now = () => new Date(clock.now());
-  const timetable = currentOf(await importSandbox(indexNetwork(readNetwork()), clock.now()));
-  const vehicles = new Vehicles({ now: clock.now, feeds, timetable });
+  const vehicles = new Vehicles({ now: clock.now, feeds });
   const runs = new Runs({ now: clock.now, feeds, timetable });
   const stops = new StopRegister(noStops, { timetable });
   app = await buildTestApp({ upstream: sandbox.callUpstream as QueryUpstream, now, vehicles, runs, stops, store });
@@ -292,22 +293,6 @@ describe('vehicles from hostile or broken feeds', () => {
       throw new FailedPoll('not 200', 'not 200');
     };
     await sandbox.clock.advance(40_000);
-  });
-
-  it('the next stop of a vehicle has no live arrival where its feed has no data', async () => {
-    await leave();
-    const NO_DATA = 2;
-    fetchFeed = (source) => {
-      const timestamp = Math.floor(sandbox.clock.now() / 1000);
-      const arrival = { delay: 0, time: timestamp + 600 };
-      const stops = [{ stopId: '200070', scheduleRelationship: NO_DATA, arrival, departure: arrival }];
-      const trips = [{ tripId: 'run late', stops }];
-      return encodeFeed(source === 'buses' ? { timestamp, trips } : { timestamp, vehicles: [bus('late', HERE)] });
-    };
-    feeds.need(['buses']);
-    await sandbox.clock.advance(2000);
-    const [vehicle] = (await get(EMPTY_WINDOW)).body.vehicles;
-    expect(vehicle?.next_call).toMatchObject({ stop_id: '200070', arrives_at_realtime: null });
   });
 
   it('GET /v1/vehicles shows a TrainLink train once, although both feeds of trains have it', async () => {
