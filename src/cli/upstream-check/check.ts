@@ -14,8 +14,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { upstreamFailed } from '../../errors/messages.ts';
 import { stopSearchQuery, toStopSearchRequest } from '../../operations/stop-search/query.ts';
 import { createTripsOperation } from '../../operations/trips/operation.ts';
-import { Feed } from '../../realtime/feed/feed.ts';
-import { readFeed } from '../../realtime/feed/feed-reader.ts';
+import { readFeedRuns } from '../../realtime/feed-runs.ts';
 import { FEED_SOURCES, type FeedSourceId, findFeedSource } from '../../realtime/polling/feed-source.ts';
 import { mapNearbyStops } from '../../stops/around.ts';
 import { rankMatches } from '../../stops/matches.ts';
@@ -473,7 +472,7 @@ async function checkFeeds(check: Check): Promise<void> {
   const departures = check.pages.flatMap((page) => page.departures.filter(({ state }) => state.kind === 'live'));
   for (const source of FEEDS) {
     const { status, body } = await check.send({ id: `feed-${source}`, base: 'feeds', path: FEED_SOURCES[source].path });
-    const feed = status === 200 ? tryFeed(body) : null;
+    const feed = status === 200 ? readFeedRuns(body) : null;
     if (!feed) {
       check.see('feed-ids-match', false, `${source}: status ${status}, no feed`);
       continue;
@@ -483,21 +482,13 @@ async function checkFeeds(check: Check): Promise<void> {
         findFeedSource(departure) === source && departure.runId !== null ? departure.runId : [],
       ),
     );
-    const knownRuns = [...runs].filter((runId) => feed.findTrips(runId).length > 0).length;
+    const knownRuns = [...runs].filter(feed.has).length;
     const age = Math.round((check.options.now() - feed.headerAt) / 1000);
     const saw = `${source}: ${knownRuns} of ${runs.size} tracked runs, ${age} s old`;
     check.see('feed-ids-match', runs.size < MIN_RUNS ? 'UNKNOWN' : knownRuns / runs.size >= KNOWN_SHARE, saw);
   }
   const { status, body } = await check.send({ id: 'feed-positions', base: 'feeds', path: POSITIONS });
   check.notes.push(`positions of trains: status ${status}, ${body.length} bytes`);
-}
-
-function tryFeed(bytes: Buffer): Feed | null {
-  try {
-    return new Feed(readFeed(bytes));
-  } catch {
-    return null;
-  }
 }
 
 /**
