@@ -24,6 +24,8 @@ const UNKNOWN_FEED: FeedState = { feed: null, snapshots: [], health: UNREAD, pol
 export const FEED_HORIZON_MS = 9 * HOUR_MS;
 /** The share of its trips that the timetable must have. */
 const BELIEVED_FROM = 0.5;
+/** Entities that are malformed, or exceed the bounds of a trip. */
+const UNREADABLE = 'unreadable';
 const NOTHING_COMPARED = { found: 0, compared: 0, leftOut: {} as LeftOutOfFeed };
 
 /** The feeds as used by the rest of the service. Times are in milliseconds since 1970. */
@@ -143,6 +145,12 @@ export class LiveFeeds {
     return Math.min(...dueAt) + POLL_TAKES_MS;
   }
 
+  /** The publication that a snapshot predicts; null if a newer one has come. */
+  publicationOf({ source, headerAt }: Snapshot): Feed | null {
+    const feed = this.#poller.feeds.get(source)?.feed ?? null;
+    return feed?.headerAt === headerAt ? feed : null;
+  }
+
   /** Null if the feed is trusted. */
   #findProblem(source: FeedId, { health, snapshots }: FeedState, now: number): FeedProblem | null {
     const problem = findFeedProblem(health, intervalOf(source), now);
@@ -158,6 +166,7 @@ export class LiveFeeds {
   list() {
     return [...this.#poller.feeds].map(([source, state]) => {
       const { found, compared, leftOut } = state.snapshots.at(-1)?.about ?? NOTHING_COMPARED;
+      const unreadable = state.feed?.unreadable ?? 0;
       return {
         source,
         problem: this.#findProblem(source, state, this.#now()),
@@ -165,7 +174,8 @@ export class LiveFeeds {
         tripCount: state.health.accepted?.tripCount ?? null,
         /** The share of its trips that the timetable has; null if none was compared. */
         foundShare: compared > 0 ? found / compared : null,
-        leftOut,
+        /** What of the feed is not understood. */
+        leftOut: unreadable > 0 ? { ...leftOut, [UNREADABLE]: { count: unreadable, examples: [] } } : leftOut,
       };
     });
   }

@@ -1,6 +1,7 @@
 import type { Mode } from '../transit/mode.ts';
 import type { LiveFeeds } from './live-feeds.ts';
 import { isPositions } from './polling/feed-source.ts';
+import type { LeftOutOfFeed } from './snapshot.ts';
 
 /** The state of the feeds, as seen by one instance. */
 export interface LiveReport {
@@ -17,17 +18,25 @@ export function liveFeedsJson({ isPolling, feeds }: LiveReport, now: Date) {
   return {
     polled_by: isPolling ? 'this_instance' : 'another_instance',
     feeds: Object.fromEntries(
-      feeds.map(({ source, problem, headerAt, tripCount, foundShare }) => [
+      feeds.map(({ source, problem, headerAt, tripCount, foundShare, leftOut }) => [
         source,
         {
           problem,
           age_seconds: headerAt === null ? null : Math.max(0, Math.round((now.getTime() - headerAt) / 1000)),
           [isPositions(source) ? 'vehicles' : 'trips']: tripCount,
           ...(foundShare !== null && { found_share: shareOf(foundShare, 1) }),
+          left_out: Object.fromEntries(listLeftOut(leftOut).map(({ reason, count }) => [reason, count])),
         },
       ]),
     ),
   };
+}
+
+/** What of a feed is not understood, most frequent first. */
+export function listLeftOut(leftOut: LeftOutOfFeed): { reason: string; count: number; examples: string[] }[] {
+  return Object.entries(leftOut)
+    .map(([reason, about]) => ({ reason, ...about }))
+    .sort((one, other) => other.count - one.count);
 }
 
 /** Rounds down, because rounding 99.96 % up to 1 would hide disagreement. */

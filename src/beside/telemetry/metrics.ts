@@ -9,7 +9,7 @@ import type { StoreState } from '../../core/redis/presence.ts';
 import { SHORTAGES, type Shortage } from '../../efa/query-upstream.ts';
 import type { Build } from '../../http/build.ts';
 import type { PressureWatch } from '../../http/pressure.ts';
-import { type LiveReport, MAX_COMPARED } from '../../realtime/live-report.ts';
+import { type LiveReport, listLeftOut, MAX_COMPARED } from '../../realtime/live-report.ts';
 import type { TimetableStatus } from '../../timetable/update/keep-current.ts';
 import type { Instruments } from './instruments.ts';
 
@@ -159,6 +159,15 @@ function exposeLive(gauge: DefineGauge, report: () => LiveReport): void {
     'Whether the feed is trusted: 1 or 0. Feeds that are not polled are missing.',
     () => report().feeds.map(({ source, problem }) => [{ feed: source }, Number(problem === null)]),
     ['feed'],
+  );
+  gauge(
+    'transit_feed_left_out',
+    'Trips and stop updates of the newest feed that are not understood, by reason. "npm run timetable -- status" has examples.',
+    () =>
+      report().feeds.flatMap(({ source, leftOut }) =>
+        listLeftOut(leftOut).map(({ reason, count }) => [{ feed: source, reason }, count] as const),
+      ),
+    ['feed', 'reason'],
   );
   gauge(
     'transit_timetable_agreement_ratio',

@@ -62,7 +62,16 @@ const timetable = (): TimetableStatus => ({
 const live = (): LiveReport => ({
   mode: 'auto',
   isPolling: true,
-  feeds: [{ source: 'buses', problem: 'a frozen header', headerAt: AT - 300_000, tripCount: 4501, foundShare: 0.9 }],
+  feeds: [
+    {
+      source: 'buses',
+      problem: 'a frozen header',
+      headerAt: AT - 300_000,
+      tripCount: 4501,
+      foundShare: 0.9,
+      leftOut: { 'trip not in the timetable': { count: 1450, examples: ['1'] } },
+    },
+  ],
   agreement: {
     metro: { compared: 200, agreed: 199, isTrusted: true },
     bus: { compared: 31, agreed: 30, isTrusted: false },
@@ -107,6 +116,8 @@ it('the status page lists timetable files, each mode’s agreement with the trip
   expect(text).toContain('metro up to date 2026-11-01 to 2026-12-31 3,123');
   expect(text).toContain('buses never imported, first tried 96 h ago: the response is a web page – –');
   expect(text).toContain('buses a frozen header 5 min ago 4,501');
+  expect(text).toContain('Not understood: buses: trip not in the timetable, 1,450.');
+  expect(report.live_feeds.feeds.buses.left_out).toEqual({ 'trip not in the timetable': 1450 });
 });
 
 it('the status page counts boards from the timetable, and departures with live times', async () => {
@@ -170,6 +181,7 @@ it.each([
       headerAt: AT,
       tripCount: 5,
       foundShare: 1,
+      leftOut: {},
     }));
     await using front = await startFront({
       now: NOW,

@@ -158,8 +158,15 @@ describe('the metrics of realtime feeds', () => {
   it('the metrics show the age of a feed, whether it is trusted, and whether this instance polls it', async () => {
     const { values } = await scrapeFeeds({
       feeds: [
-        { source: 'metro', problem: null, headerAt: Date.now() - 20_000, tripCount: 24, foundShare: null },
-        { source: 'sydneytrains', problem: 'a frozen header', headerAt: null, tripCount: null, foundShare: null },
+        { source: 'metro', problem: null, headerAt: Date.now() - 20_000, tripCount: 24, foundShare: null, leftOut: {} },
+        {
+          source: 'sydneytrains',
+          problem: 'a frozen header',
+          headerAt: null,
+          tripCount: null,
+          foundShare: null,
+          leftOut: {},
+        },
       ],
     });
     expect(values.get('transit_feed_age_seconds{feed="metro"}')).toBeCloseTo(20, 0);

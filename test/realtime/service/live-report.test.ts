@@ -9,7 +9,17 @@ const report: LiveReport = {
   mode: 'auto',
   isPolling: true,
   feeds: [
-    { source: 'buses', problem: null, headerAt: NOW.getTime() - 12_400, tripCount: 4501, foundShare: 0.9, leftOut: {} },
+    {
+      source: 'buses',
+      problem: null,
+      headerAt: NOW.getTime() - 12_400,
+      tripCount: 4501,
+      foundShare: 0.9,
+      leftOut: {
+        'impossible time': { count: 2, examples: ['1', '2'] },
+        'trip not in the timetable': { count: 450, examples: ['3'] },
+      },
+    },
     { source: 'MFF', problem: 'an old header', headerAt: null, tripCount: null, foundShare: null, leftOut: {} },
   ],
   agreement: {
@@ -18,17 +28,23 @@ const report: LiveReport = {
   },
 };
 
-it('the status report gives the age of each feed and the share of its trips in the timetable', () => {
+it('the status report gives the age of each feed, and what of it is not in the timetable or not understood', () => {
   expect(liveFeedsJson(report, NOW)).toEqual({
     polled_by: 'this_instance',
     feeds: {
-      buses: { problem: null, age_seconds: 12, trips: 4501, found_share: 0.9 },
-      MFF: { problem: 'an old header', age_seconds: null, trips: null },
+      buses: {
+        problem: null,
+        age_seconds: 12,
+        trips: 4501,
+        found_share: 0.9,
+        left_out: { 'trip not in the timetable': 450, 'impossible time': 2 },
+      },
+      MFF: { problem: 'an old header', age_seconds: null, trips: null, left_out: {} },
     },
   });
 });
 
-it('the metrics show which feeds are trusted and the result of comparisons', async () => {
+it('the metrics show which feeds are trusted, what is left out of them, and the result of comparisons', async () => {
   const metrics = createMetrics({
     source: 'real',
     instruments: createInstruments(),
@@ -41,6 +57,7 @@ it('the metrics show which feeds are trusted and the result of comparisons', asy
   expect(values.get('transit_feed_up{feed="MFF"}')).toBe(0);
   expect(values.get('transit_feed_age_seconds{feed="buses"}')).toBeGreaterThan(0);
   expect(values.has('transit_feed_age_seconds{feed="MFF"}')).toBe(false);
+  expect(values.get('transit_feed_left_out{feed="buses",reason="impossible time"}')).toBe(2);
   expect(values.get('transit_timetable_agreement_ratio{mode="bus"}')).toBe(0.995);
   expect(values.has('transit_timetable_agreement_ratio{mode="ferry"}')).toBe(false);
 });

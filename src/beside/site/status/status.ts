@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { wantsPage } from '../../../http/paths.ts';
+import { listLeftOut } from '../../../realtime/live-report.ts';
 import { createIncidentLog, type IncidentStore, memoryIncidents, OBSERVE_EVERY_MS } from '../../telemetry/incidents.ts';
 import {
   nameUpstream,
@@ -190,6 +191,9 @@ ${table(
 function feedsSection({ live, at }: Report): Html | false {
   if (!live || live.feeds.length === 0) return false;
   const used = live.feeds.filter(({ problem }) => problem === null).length;
+  const notUnderstood = live.feeds.flatMap(({ source, leftOut }) =>
+    listLeftOut(leftOut).map(({ reason, count }) => `${source}: ${reason}, ${count.toLocaleString('en')}`),
+  );
   return html`<details class="fold"${used < live.feeds.length && html` open`}><summary><h2>Realtime feeds</h2> <span class="quiet">${used} of ${live.feeds.length} in use</span></summary>
 ${table(
   'Realtime feeds',
@@ -200,7 +204,8 @@ ${table(
     headerAt === null ? '–' : ago(new Date(headerAt), at),
     tripCount === null ? '–' : tripCount.toLocaleString('en'),
   ]),
-)}</details>`;
+)}
+${notUnderstood.length > 0 && html`<p>Not understood: ${notUnderstood.join('; ')}.</p>`}</details>`;
 }
 
 /** The last two columns are numbers. */
