@@ -35,10 +35,12 @@ import { connectionLimitsFor } from './http/connection/connections.ts';
 import { NETWORK_LIMIT } from './http/network-limit.ts';
 import { PressureWatch } from './http/pressure.ts';
 import { createStoreProbe } from './http/readiness.ts';
+import { explainBoard } from './realtime/explain-board.ts';
 import { FEED_CALLS_A_DAY } from './realtime/polling/feed-source.ts';
 import { openJourneys } from './server/open-journeys.ts';
 import { openRealtime } from './server/open-realtime.ts';
 import { openTimetable } from './server/open-timetable.ts';
+import { type OperatorAnswers, openOperatorSocket, operatorFolder } from './server/operator-socket.ts';
 import { cannotListen, closeOnSignal, expectFreePort, maxDescriptors, orExit } from './server/process.ts';
 import { openUpstream, withRehearsals } from './server/upstream-source.ts';
 import { StopRegister } from './stops/register.ts';
@@ -180,11 +182,17 @@ const app = await buildApp({
 const endSweep =
   suburbs && sweepSuburbs(suburbs, { stops, queryUpstream: protection.queryUpstream, clock: systemClock, log: logger });
 const metrics = config.metrics && (await openMetrics(config.metrics));
+const operator = await openOperatorSocket(
+  operatorFolder({ dataDir: config.dataDir, isSandbox }),
+  operatorAnswers(),
+  logger,
+);
 
 closeOnSignal({ delay: config.drainMs + deadlines.closeMs, logger }, async () => {
   endSweep?.();
   await app.close();
   await metrics?.close();
+  await operator.close();
   await planning.close();
   await timetable.close();
   await live.close();
@@ -240,6 +248,20 @@ async function openMetrics(address: NonNullable<Config['metrics']>) {
   );
   logger.info(`metrics are at http://${address.host}:${server.port}/metrics`);
   return server;
+}
+
+/** What `npm run timetable` asks a running service. */
+function operatorAnswers(): OperatorAnswers {
+  const report = () => ({ pid: process.pid, at: Date.now(), ...live.report() });
+  return {
+    '/feeds': async () => report(),
+    async '/explain'(query) {
+      const stopId = query.get('stop') ?? '';
+      const [route, isArrival] = [query.get('route'), query.has('arrivals')];
+      const board = live.feeds && (await explainBoard(live.feeds, { stopId, route, isArrival, now: Date.now }));
+      return { report: report(), board };
+    },
+  };
 }
 
 /** The OpenTelemetry packages are loaded only if they are used. */

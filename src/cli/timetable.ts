@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { openRedis } from '../core/redis/shared-redis.ts';
+import { NoAnswer, operatorFolder } from '../server/operator-socket.ts';
 import { openScheduleSource } from '../server/schedule-source.ts';
 import { type FileId, filesFor, isFileId } from '../timetable/schedule-files.ts';
 import { folderSource, type ScheduleSource } from '../timetable/update/download.ts';
@@ -9,6 +10,8 @@ import { openNewest, readStates, timetableFolder } from '../timetable/update/fol
 import { type FileOutcome, type UpdateProgress, updateTimetable } from '../timetable/update/update.ts';
 import { createSharedMeters, protectUpstream } from '../upstream/protection.ts';
 import { allowEarlyEnd, UsageError } from './command.ts';
+import { describeBoard } from './explain.ts';
+import { askForExplanation, askForFeeds, describeFeeds } from './running-service.ts';
 
 /**
  * 0: done, 1: at least one file is not up to date, 2: usage or configuration, 3: the key is refused, 5: upstream cannot be
@@ -20,6 +23,7 @@ const OPTIONS = {
   from: { type: 'string' },
   accept: { type: 'string', multiple: true },
   complete: { type: 'boolean', default: false },
+  arrivals: { type: 'boolean', default: false },
   json: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const;
@@ -28,12 +32,16 @@ const USAGE = `npm run timetable -- update [options]   downloads and imports the
   --from DIR      takes them from a folder with upstream's paths: DIR/v1/gtfs/schedule/buses.zip
   --accept FILE   takes this file although it has far fewer trips than last time, or does not cover the next three days
   --complete      takes the bundle of all operators too, as TIMETABLE=auto,complete does
-npm run timetable -- status [--json]    the files in use, and what is wrong with them
+npm run timetable -- status [--json]    the files in use, and what is wrong with them; the feeds of a running service, and what of
+                                        them is left out, with examples
+npm run timetable -- explain STOP [ROUTE] [--arrivals] [--json]
+                                        why each departure (or arrival) of a stop has its time: run, update, rule and feed, from a
+                                        running service
 
-A running service takes the new timetable within a minute.
+A running service takes the new timetable within a minute. status and explain ask one that uses the same DATA_DIR on this machine.
 
 Exit codes of update: 0 done, 1 at least one file kept its last good import, 2 usage or configuration, 3 the key was refused,
-5 upstream cannot be reached.
+5 upstream cannot be reached. Of explain: 0 done, 1 no service runs or it does not answer, 2 usage or configuration.
 `;
 
 interface Surroundings {
@@ -55,13 +63,18 @@ export async function runTimetable(args: string[], surroundings: Surroundings): 
     if (values.help || command === undefined) print(USAGE);
     else if (command === 'update' && surplus.length === 0) return await update(values, readConfig(env), surroundings);
     else if (command === 'status' && surplus.length === 0) await printStatus(values, readConfig(env), surroundings);
-    else throw new UsageError(`${positionals.join(' ')} is not a command.\n\n${USAGE}`);
+    else if (command === 'explain' && surplus.length > 0 && surplus.length < 3) {
+      await explain(surplus, values, readConfig(env), surroundings);
+    } else throw new UsageError(`${positionals.join(' ')} is not a command.\n\n${USAGE}`);
     return 0;
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
     if (error instanceof ConfigError) print(`The configuration is not usable:\n${message}`);
     else if (error instanceof UsageError || code?.startsWith('ERR_PARSE_ARGS')) print(message);
-    else throw error;
+    else if (error instanceof NoAnswer) {
+      print(message);
+      return 1;
+    } else throw error;
     return 2;
   }
 }
@@ -146,6 +159,10 @@ async function printStatus({ json }: Options, config: Config, { print, now = Dat
   const timetable = await openNewest(folder, (path, reason) => json || print(`${path} cannot be read: ${reason}`));
   const importedAt = timetable && new Date(timetable.importedAt).toISOString();
   const states = [...(await readStates(folder))].map(([id, state]) => ({ id, ...state }));
+  const report = await askForFeeds(socketsOf(config)).catch((error) => {
+    if (error instanceof NoAnswer) return error;
+    throw error;
+  });
   if (json) {
     const iso = (moment: number) => new Date(moment).toISOString();
     const files = states.map(({ id, checkedAt, currentAt, problem, good }) => ({
@@ -155,7 +172,14 @@ async function printStatus({ json }: Options, config: Config, { print, now = Dat
       problem,
       in_use: good && { imported_at: iso(good.importedAt), ...good.report },
     }));
-    print(JSON.stringify({ imported_at: importedAt, folder, files }, null, 2));
+    const running = report instanceof NoAnswer ? null : report;
+    const feeds = running?.feeds.map(({ source, problem, headerAt, leftOut }) => ({
+      feed: source,
+      problem,
+      header_at: headerAt && iso(headerAt),
+      left_out: leftOut,
+    }));
+    print(JSON.stringify({ imported_at: importedAt, folder, files, feeds: feeds ?? null }, null, 2));
     return;
   }
   for (const { id, currentAt, problem, good } of states) {
@@ -165,6 +189,43 @@ async function printStatus({ json }: Options, config: Config, { print, now = Dat
     );
   }
   print(importedAt ? `Imported at ${importedAt}, in ${folder}.` : `There is no timetable in ${folder}.`);
+  print('');
+  if (!report || report instanceof NoAnswer) print(report?.message ?? noServiceFor(config));
+  else {
+    print(
+      `Feeds of the running service, process ${report.pid}:${report.feeds.length === 0 ? ' none is polled now.' : ''}`,
+    );
+    for (const line of describeFeeds(report)) print(line);
+  }
+}
+
+/** Prints why the calls of a board have their times. */
+async function explain(
+  [stopId = '', route]: readonly string[],
+  { arrivals: isArrival, json }: Options,
+  config: Config,
+  { print }: Surroundings,
+): Promise<void> {
+  const explained = await askForExplanation(socketsOf(config), { stopId, route, isArrival });
+  if (!explained) throw new NoAnswer(noServiceFor(config));
+  const { board, report } = explained;
+  if (!board) {
+    throw new UsageError(
+      report.mode === 'off'
+        ? 'TIMETABLE is off: all boards come from the trip planner.'
+        : `The timetable has no stop ${stopId}. Find IDs with /v1/stops/search.`,
+    );
+  }
+  if (json) print(JSON.stringify({ ...board, feeds: report.feeds }, null, 2));
+  else for (const line of describeBoard(board, report)) print(line);
+}
+
+function socketsOf({ dataDir, upstream }: Config): string {
+  return operatorFolder({ dataDir, isSandbox: upstream.kind === 'sandbox' });
+}
+
+function noServiceFor({ dataDir }: Config): string {
+  return `No service runs on this machine with DATA_DIR ${dataDir}: its feeds are unknown.`;
 }
 
 function folderOf({ dataDir, upstream }: Config): string {
@@ -198,7 +259,7 @@ function describeFile(id: FileId, report: FileOutcome['report']): string {
   return `${id.padEnd(ID_WIDTH)} ${numbers}${left.length > 0 ? `\n    left out: ${left.join(', ')}` : ''}`;
 }
 
-/** `npm run timetable -- update | status` */
+/** `npm run timetable -- update | status | explain` */
 if (import.meta.main) {
   allowEarlyEnd();
   process.exitCode = await runTimetable(process.argv.slice(2), {

@@ -1,0 +1,39 @@
+import type { ExplainedBoard } from '../realtime/explain-board.ts';
+import { type LiveReport, listLeftOut } from '../realtime/live-report.ts';
+import { askService } from '../server/operator-socket.ts';
+
+/** The feeds as a running service has them. */
+export type RunningReport = LiveReport & { pid: number; at: number };
+
+/** Null if no service runs. Throws `NoAnswer`. */
+export async function askForFeeds(folder: string): Promise<RunningReport | null> {
+  return (await askService(folder, '/feeds')) as RunningReport | null;
+}
+
+/** Null if no service runs; `board` is null if its timetable lacks the stop. Throws `NoAnswer`. */
+export async function askForExplanation(
+  folder: string,
+  { stopId, route, isArrival }: { stopId: string; route: string | undefined; isArrival: boolean },
+): Promise<{ report: RunningReport; board: ExplainedBoard | null } | null> {
+  const query = new URLSearchParams({ stop: stopId, ...(route && { route }), ...(isArrival && { arrivals: '' }) });
+  return (await askService(folder, `/explain?${query}`)) as Awaited<ReturnType<typeof askForExplanation>>;
+}
+
+const NAME_WIDTH = 26;
+
+/** One line for each feed, and one for each reason why something of it is left out. */
+export function describeFeeds({ feeds, at }: RunningReport, { hasExamples = true } = {}): string[] {
+  return feeds.flatMap(({ source, problem, headerAt, tripCount, foundShare, leftOut }) => {
+    const parts = [
+      problem === null ? 'in use' : `NOT USED: ${problem}`,
+      headerAt !== null && `header ${Math.round((at - headerAt) / 1000)} s old`,
+      tripCount !== null && `${tripCount.toLocaleString('en')} ${source.endsWith('-positions') ? 'vehicles' : 'trips'}`,
+      foundShare !== null && `${Math.floor(foundShare * 1000) / 10} % of them in the timetable`,
+    ];
+    const reasons = listLeftOut(leftOut).map(({ reason, count, examples }) => {
+      const shown = hasExamples && examples.length > 0 ? `: ${examples.join(', ')}` : '';
+      return `    left out: ${count.toLocaleString('en')} ${reason}${shown}`;
+    });
+    return [`${source.padEnd(NAME_WIDTH)} ${parts.filter(Boolean).join(', ')}`, ...reasons];
+  });
+}

@@ -1,0 +1,209 @@
+import { MINUTE_MS } from '../core/clock.ts';
+import { toDate } from '../timetable/service-day.ts';
+import type { CallState } from '../transit/departure.ts';
+import type { Mode } from '../transit/mode.ts';
+import { type DescribedUpdate, describeUpdate } from './feed/describe-update.ts';
+import { type LiveFeeds, needFeeds } from './live-feeds.ts';
+import { type LiveCall, type LiveRun, type LiveTimetable, stateOfCall } from './live-timetable.ts';
+import type { FeedProblem } from './polling/feed-health.ts';
+import { type FeedSourceId, feedOfFile } from './polling/feed-source.ts';
+import type { Rule } from './prediction/run-columns.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** Calls from this long before now until this long after it. */
+const BEFORE_MS = 10 * MINUTE_MS;
+const AHEAD_MS = MINUTE_MS * 60;
+const MAX_CALLS = 100;
+/** These rules take the time from the update of the call itself; the others from that of another call. */
+const OWN_RULES: ReadonlySet<Rule> = new Set(['time of the feed', 'delay of the feed', 'standing']);
+
+/** Why a call of a board has its time. Moments are milliseconds since 1970. */
+export interface ExplainedCall {
+  plannedAt: number;
+  bestAt: number;
+  state: CallState['kind'];
+  mode: Mode;
+  route: string;
+  headsign: string | null;
+  stopId: string;
+  platform: string | null;
+  /** Where it is planned, if that is another stop. */
+  plannedStopId: string | null;
+  tripId: string;
+  /** `YYYYMMDD`; null for a run that only the feed has. */
+  serviceDay: string | null;
+  /** Its number among the calls of the run, from 1. */
+  call: number;
+  calls: number;
+  rule: Rule;
+  /** Why the vehicle does not stop there. */
+  cancelled: 'run' | 'skipped' | 'ends before' | 'begins later' | 'moved' | null;
+  /** The feed that has runs of this kind; null if there is none. */
+  source: FeedSourceId | null;
+  /** Why that feed is not used. */
+  problem: FeedProblem | null;
+  /** The publication that has the run; null if none has it. */
+  headerAt: number | null;
+  /** The update of the run; null if the publication has none, or if a newer one has come since. */
+  update: DescribedUpdate | null;
+  /** The stop whose update gave the time, if it is another call's. */
+  fromStopId: string | null;
+}
+
+export interface ExplainedBoard {
+  stopId: string;
+  stopName: string;
+  isArrival: boolean;
+  from: number;
+  until: number;
+  /** When the timetable was imported. */
+  importedAt: number;
+  /** By best time. Includes calls that a board leaves out: cancelled and departed ones. */
+  calls: ExplainedCall[];
+  /** Whether there are more calls. */
+  isCut: boolean;
+}
+
+interface BoardCall {
+  run: LiveRun;
+  call: LiveCall;
+  at: number;
+}
+
+/**
+ * Explains the times of a board from the feeds as they are now. Feeds that it needs are polled, as for a board. `route` is a short
+ * name such as "333". Null if the timetable lacks the stop.
+ */
+export async function explainBoard(
+  feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'take' | 'problemOf' | 'publicationOf'>,
+  { stopId, route, isArrival, now }: { stopId: string; route: string | null; isArrival: boolean; now: () => number },
+): Promise<ExplainedBoard | null> {
+  const before = feeds.take();
+  const stops = before?.timetable.boardStopsOf(stopId) ?? [];
+  if (!before || stops.length === 0) return null;
+  const sources = before.timetable.filesAt(stops).flatMap((file) => feedOfFile(file) ?? []);
+  await needFeeds(feeds, [...new Set(sources)], { at: now(), now: now() });
+  const live = feeds.take() ?? before;
+  const { timetable } = live;
+  const here = new Set(timetable.boardStopsOf(stopId));
+  const [from, until] = [now() - BEFORE_MS, now() + AHEAD_MS];
+  const calls = [...listPlanned(live, [...here], { from, until, isArrival }), ...listPredicted(live, here, isArrival)]
+    .filter(({ run, at }) => at >= from && at < until && isRoute(run, route))
+    .sort((one, other) => one.at - other.at);
+  return {
+    stopId,
+    stopName: timetable.stop(timetable.stationOf([...here][0] as number)).name,
+    isArrival,
+    from,
+    until,
+    importedAt: timetable.importedAt,
+    calls: calls.slice(0, MAX_CALLS).map((one) => explain(feeds, live, one, { here, isArrival, now: now() })),
+    isCut: calls.length > MAX_CALLS,
+  };
+}
+
+function isRoute({ route }: LiveRun, wanted: string | null): boolean {
+  return wanted === null || route.route.toUpperCase() === wanted.toUpperCase();
+}
+
+/** The calls of runs that no feed has. */
+function listPlanned(
+  live: LiveTimetable,
+  stops: readonly number[],
+  { from, until, isArrival }: { from: number; until: number; isArrival: boolean },
+): BoardCall[] {
+  return live.timetable.departures(stops, from, until, { isArrival }).flatMap(({ trip, day, position, plannedAt }) => {
+    if (live.find(trip, day)) return [];
+    const run = live.run(trip, day);
+    return { run, call: run.calls[position] as LiveCall, at: plannedAt };
+  });
+}
+
+/** The calls of runs in feeds that are planned at these stops, or made there today. */
+function listPredicted(live: LiveTimetable, stops: ReadonlySet<number>, isArrival: boolean): BoardCall[] {
+  return live.snapshots.flatMap((snapshot) =>
+    [...visitsOf(snapshot, stops)].flatMap(([index, runIndex]) => {
+      const run = live.open({ snapshot, run: runIndex });
+      const call = run.calls.find((one) => one.index === index);
+      const isUsable =
+        call && call !== (isArrival ? run.calls[0] : run.calls.at(-1)) && mayUse(live, run, call, isArrival);
+      return isUsable ? { run, call, at: isArrival ? call.arrivesAt : call.departsAt } : [];
+    }),
+  );
+}
+
+/** The runs of the calls at these stops, by call. A call that has moved within a station is listed at two of them. */
+function visitsOf(snapshot: Snapshot, stops: ReadonlySet<number>): Map<number, number> {
+  const { visits, visitRun } = snapshot.sections;
+  const runs = new Map<number, number>();
+  for (const stop of stops) {
+    const [first, end] = snapshot.visitsAt(stop);
+    for (let at = first; at < end; at++) runs.set(visits[at] as number, visitRun[at] as number);
+  }
+  return runs;
+}
+
+/** Whether riders may board (or alight) there by the timetable. */
+function mayUse({ timetable }: LiveTimetable, { trip, day }: LiveRun, call: LiveCall, isArrival: boolean): boolean {
+  const { position } = call;
+  const { mayBoard, mayAlight } = trip >= 0 && position >= 0 ? timetable.callAt({ trip, day, position }) : call;
+  return isArrival ? mayAlight : mayBoard;
+}
+
+function explain(
+  feeds: Pick<LiveFeeds, 'problemOf' | 'publicationOf'>,
+  { timetable }: LiveTimetable,
+  { run, call, at }: BoardCall,
+  { here, isArrival, now }: { here: ReadonlySet<number>; isArrival: boolean; now: number },
+): ExplainedCall {
+  const idOf = (stop: number) => timetable.stop(stop).id;
+  const isHere = here.has(call.stop);
+  const source = feedOfFile(run.route.file);
+  const snapshot = run.source?.snapshot;
+  const from = run.source ? callBehind(run, call) : call;
+  const feed = snapshot ? feeds.publicationOf(snapshot) : null;
+  const row = run.source?.snapshot.sections.runUpdate[run.source.run] ?? -1;
+  const stopsOf = ({ stop, plannedStop }: LiveCall) => [stop, plannedStop].filter((one) => one >= 0).map(idOf);
+  return {
+    plannedAt: isArrival ? call.plannedArrivesAt : call.plannedDepartsAt,
+    bestAt: at,
+    state: stateOfCall(run, call, { isArrival, isHere }).kind,
+    mode: run.route.mode,
+    route: run.route.route,
+    headsign: run.like < 0 ? null : timetable.headsignAt({ trip: run.like, position: Math.max(0, call.position) }),
+    stopId: idOf(call.stop < 0 ? call.plannedStop : call.stop),
+    platform: timetable.stop(call.stop < 0 ? call.plannedStop : call.stop).platform,
+    plannedStopId: call.stop === call.plannedStop ? null : idOf(call.plannedStop),
+    tripId: run.tripId,
+    serviceDay: run.trip < 0 ? null : toDate(run.day),
+    call: run.calls.findIndex((one) => one === call || (one.index >= 0 && one.index === call.index)) + 1,
+    calls: run.calls.length,
+    rule: call.rule,
+    cancelled: whyCancelled(run, call, { isArrival, isHere }),
+    source,
+    problem: source && feeds.problemOf(source, now),
+    headerAt: snapshot?.headerAt ?? null,
+    update: feed && row >= 0 ? describeUpdate(feed, row, [...stopsOf(from), ...stopsOf(call)]) : null,
+    fromStopId: from === call ? null : idOf(from.stop < 0 ? from.plannedStop : from.stop),
+  };
+}
+
+/** The call whose update gave the time: the last one before, else the first one after. */
+function callBehind({ calls }: LiveRun, call: LiveCall): LiveCall {
+  if (!call.isLive || OWN_RULES.has(call.rule)) return call;
+  const at = calls.findIndex(({ index }) => index === call.index);
+  const isOwn = ({ rule }: LiveCall) => OWN_RULES.has(rule);
+  return calls.slice(0, at).findLast(isOwn) ?? calls.slice(at).find(isOwn) ?? call;
+}
+
+function whyCancelled(
+  { isCancelled }: LiveRun,
+  { isSkipped, isEnd, isStart }: LiveCall,
+  { isArrival, isHere }: { isArrival: boolean; isHere: boolean },
+): ExplainedCall['cancelled'] {
+  if (isCancelled) return 'run';
+  if (isSkipped) return 'skipped';
+  if (!isHere) return 'moved';
+  if (isArrival) return isStart ? 'begins later' : null;
+  return isEnd ? 'ends before' : null;
+}
