@@ -34,6 +34,14 @@ const PACKAGE_HOMES: Record<string, RegExp> = {
   fastify: /^src\/(app|http|access|beside|operations\/operation)/,
 };
 
+/** The form of a feed, and the rules that turn it into live times. */
+const FEED_AND_RULES = /^src\/realtime\/(feed|prediction)\//;
+/** Fields of trip updates and stop updates, by which a planned time could be compared with a feed. */
+const FIELDS_OF_UPDATES =
+  /\b(StopUpdate|TripUpdate|stopUpdates?|startTimeSeconds|startDate|delaySeconds|arrivalDelay|departureDelay|arrivalSeconds|departureSeconds)\b/;
+/** The trip planner has live times of its own, in `efa`; the sandbox makes them up. */
+const MAKES_LIVE_TIMES = /^src\/(realtime\/live-timetable\.ts$|efa\/)/;
+
 const files = globSync('src/**/*.ts').sort();
 const read = (file: string) => readFileSync(file, 'utf8');
 const folderOf = (file: string) => file.split('/')[1]?.replace(/\.ts$/, '') ?? '';
@@ -45,6 +53,12 @@ const localImports = (file: string) =>
   importsOf(file)
     .filter((name) => name.startsWith('.'))
     .map((name) => normalize(join(dirname(file), name)));
+
+/** Types named as `import('…').Name`. */
+const typeImports = (file: string) =>
+  [...read(file).matchAll(/\bimport\('(\.[^']+)'\)/g)].map(([, name = '']) => normalize(join(dirname(file), name)));
+/** The file without its comments. */
+const codeOf = (file: string) => read(file).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
 
 const foldersOnDisk = [...new Set(files.map(folderOf))].filter((folder) => !TOPS.includes(folder)).sort();
 const foldersImported = (folder: string) =>
@@ -116,6 +130,28 @@ describe('the structure of the source', () => {
     };
     for (const file of files) visit(file, []);
     expect(cycles).toEqual([]);
+  });
+
+  it('nothing but `realtime` imports the form of a feed or the rules of live times, not even their types', () => {
+    const wrong = files
+      .filter((file) => folderOf(file) !== 'realtime')
+      .flatMap((file) =>
+        [...localImports(file), ...typeImports(file)]
+          .filter((other) => FEED_AND_RULES.test(other))
+          .map((other) => `${file} imports ${other}`),
+      );
+    expect(wrong, 'live times are in `realtime/live-timetable.ts`').toEqual([]);
+  });
+
+  it('no planned time is compared with a feed outside `realtime/prediction`', () => {
+    const mayRead = (file: string) => FEED_AND_RULES.test(file) || folderOf(file) === 'sandbox';
+    const wrong = files.filter((file) => !mayRead(file) && FIELDS_OF_UPDATES.test(codeOf(file)));
+    expect(wrong, 'read the live run instead: `LiveTimetable` in realtime/live-timetable.ts').toEqual([]);
+  });
+
+  it('one place decides whether a call of the timetable is live', () => {
+    const wrong = files.filter((file) => !MAKES_LIVE_TIMES.test(file) && /kind: 'live',/.test(codeOf(file)));
+    expect(wrong, 'use `stateOfCall` of realtime/live-timetable.ts').toEqual([]);
   });
 
   it('a package is used only in the place it belongs to', () => {

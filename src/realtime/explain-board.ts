@@ -11,9 +11,9 @@ import type { Rule } from './prediction/run-columns.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Calls from this long before now until this long after it. */
-const BEFORE_MS = 10 * MINUTE_MS;
-const AHEAD_MS = MINUTE_MS * 60;
-const MAX_CALLS = 100;
+const BEFORE_MS = 5 * MINUTE_MS;
+const AHEAD_MS = 60 * MINUTE_MS;
+const MAX_CALLS = 200;
 /** These rules take the time from the update of the call itself; the others from that of another call. */
 const OWN_RULES: ReadonlySet<Rule> = new Set(['time of the feed', 'delay of the feed', 'standing']);
 
