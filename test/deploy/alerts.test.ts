@@ -9,7 +9,6 @@ import type { RedisMemory } from '#src/core/redis/connection.ts';
 import type { StoreState } from '#src/core/redis/presence.ts';
 import { PressureWatch } from '#src/http/pressure.ts';
 import { createStoreProbe } from '#src/http/readiness.ts';
-import { readFeed } from '#src/realtime/feed/feed-reader.ts';
 import { LiveFeeds } from '#src/realtime/live-feeds.ts';
 import type { LiveReport } from '#src/realtime/live-report.ts';
 import { createFeedSharing } from '#src/realtime/polling/feed-sharing.ts';
@@ -18,6 +17,7 @@ import { noTimetable } from '#src/timetable/update/keep-current.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { coordResponse, stopFinderResponse } from '#test/contract/payloads.ts';
 import { encodeFeed } from '../realtime/feed-bytes.ts';
+import { createInlineReader } from '../realtime/inline-reader.ts';
 import { issueTestKey } from '../support/access.ts';
 import { ALERTS, createRecording } from '../support/alert-rules.ts';
 import { buildTestApp } from '../support/app.ts';
@@ -224,6 +224,7 @@ function startFeed(clock: ReturnType<typeof createSimulatedClock>, feed: FeedSou
     tripId: `run ${trip}`,
     stops: [{ stopId: 'P1', departure: { delay: 60 } }],
   }));
+  const reader = createInlineReader();
   const feeds = new LiveFeeds({
     client: {
       async fetch() {
@@ -231,7 +232,11 @@ function startFeed(clock: ReturnType<typeof createSimulatedClock>, feed: FeedSou
         return Buffer.from(String(Math.floor((clock.now() - faults.headerAgeMs) / 1000)));
       },
     },
-    reader: { read: async (bytes) => readFeed(encodeFeed({ timestamp: Number(bytes), trips })) },
+    reader: {
+      ...reader,
+      read: (id, bytes) => reader.read(id, encodeFeed({ timestamp: Number(Buffer.from(bytes).toString()), trips })),
+    },
+    timetable: () => null,
     sharing: { ...createFeedSharing(null, clock.now), lead: async () => true },
     clock,
     log: createTestLog(),
