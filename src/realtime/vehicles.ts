@@ -7,7 +7,7 @@ import { type Mode, sortModes } from '../transit/mode.ts';
 import { isCovered } from '../transit/place.ts';
 import type { Bounds } from '../transit/region.ts';
 import { type RunStart, readTrainId } from '../transit/run-id.ts';
-import { STOPPED_AT, type VehiclePosition } from './feed/feed.ts';
+import type { VehiclePosition } from './feed/feed.ts';
 import type { LiveFeeds } from './live-feeds.ts';
 import type { LiveCall, LiveRun, LiveTimetable } from './live-timetable.ts';
 import { toCarriages, toOccupancy } from './occupancy.ts';
