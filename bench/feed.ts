@@ -6,7 +6,7 @@ import { type FeedSourceId, filesOfFeed } from '#src/realtime/polling/feed-sourc
 import { createPlannedRuns } from '#src/realtime/prediction/planned-runs.ts';
 import { predictFeed } from '#src/realtime/prediction/predict-feed.ts';
 import { Snapshot } from '#src/realtime/snapshot.ts';
-import { serviceDayStart, toDayNumber } from '#src/timetable/service-day.ts';
+import { serviceDayStart, toDate, toDayNumber } from '#src/timetable/service-day.ts';
 import { openTimetable } from '#src/timetable/update/folder.ts';
 import { encodeFeed, type TripSpec } from '#test/realtime/feed-bytes.ts';
 import { describeMachine, print } from './machine.ts';
@@ -16,7 +16,7 @@ import { median } from './percentiles.ts';
  * The cost of a publication of a feed, from its bytes to the snapshot that other threads open: processor time of each step in the
  * reading thread, and of opening in every thread. The feed of buses has every running one; further feeds are oversized.
  *
- * `node --expose-gc bench/feed.ts TIMETABLE.bin [BASELINE]`: a file of DATA_DIR/timetable, and the folder of a checkout of another
+ * `node bench/feed.ts TIMETABLE.bin [BASELINE]`: a file of DATA_DIR/timetable, and the folder of a checkout of another
  * commit with its packages, whose reading of the same bytes is measured in turn with that of this one:
  * `git worktree add BASELINE COMMIT && ln -s $PWD/node_modules BASELINE/`.
  */
@@ -67,9 +67,7 @@ function measure(name: string, source: FeedSourceId, trips: TripSpec[]): void {
   const runs = createPlannedRuns(timetable);
   let snapshot = predictFeed(runs, { source, feed: new Feed(packed) });
   for (let round = 0; round < ROUNDS; round++) {
-    globalThis.gc?.();
     const baseMs = before ? cpuMs(() => before(bytes)) : 0;
-    globalThis.gc?.();
     const read = cpuMs(() => {
       packed = readFeed(bytes);
     });
@@ -120,6 +118,8 @@ function runningTrips(source: FeedSourceId): TripSpec[] {
     const timeOf = (at: number) => ({ delay: late, time: at / 1000 + late });
     trips.push({
       tripId: timetable.tripIdOf(trip),
+      // Only trains have no date in their feed.
+      ...(source !== 'sydneytrains' && { startDate: toDate(day + 1) }),
       routeId,
       scheduleRelationship: 0,
       stops: calls.slice(first).map((call, index) => ({

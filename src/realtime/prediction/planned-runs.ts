@@ -3,6 +3,7 @@ import type { FileId } from '../../timetable/schedule-files.ts';
 import { calendarDayAt, serviceDayStart } from '../../timetable/service-day.ts';
 import type { Timetable } from '../../timetable/timetable.ts';
 import type { RunColumns } from './run-columns.ts';
+import type { ColumnPool } from './run-list.ts';
 
 /** Runs of these days around the feed's header are found: a run may begin 34 hours after its service day. */
 const DAYS_AROUND = [-2, -1, 0, 1, 2] as const;
@@ -40,6 +41,7 @@ export function createPlannedRuns(timetable: Timetable) {
 
   return {
     timetable,
+    pool: { columns: null } as ColumnPool,
 
     /** -1 if the timetable lacks the stop. */
     stopOf(stopId: string): number {

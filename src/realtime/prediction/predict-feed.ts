@@ -52,7 +52,7 @@ export function predictFeed(
   const base = Math.floor(feed.headerAt / 1000);
   const columns = new RunColumns();
   const calls = new Int32Array(512);
-  const list = new RunList(feed.stops.length / STOP.words);
+  const list = new RunList(feed.stops.length / STOP.words, runs.pool);
   const leftOut: LeftOutOfFeed = {};
   const stopOfText = new Int32Array(feed.textCount).fill(NONE);
   const vehicles = positions ? indexVehicles(positions) : null;
@@ -61,11 +61,11 @@ export function predictFeed(
   let [compared, found] = [0, 0];
   let lastDate: { date: number; day: number | null } = { date: NONE, day: null };
 
-  function leaveOut(reason: string, example: string): void {
+  function leaveOut(reason: string, example: string | (() => string)): void {
     leftOut[reason] ??= { count: 0, examples: [] };
     const { examples } = leftOut[reason];
     leftOut[reason].count++;
-    if (examples.length < MAX_EXAMPLES) examples.push(example);
+    if (examples.length < MAX_EXAMPLES) examples.push(typeof example === 'string' ? example : example());
   }
 
   /** The service day of a date as a number, YYYYMMDD. Nearly all trips of a feed have the same one. */
@@ -215,11 +215,11 @@ export function predictFeed(
       if (call >= 0) {
         matched++;
         moveCall(call, row);
-      } else if (call === UNKNOWN_STOP) leaveOut('stop not in the timetable', `${id} ${stopIdAt(row)}`);
+      } else if (call === UNKNOWN_STOP) leaveOut('stop not in the timetable', () => `${id} ${stopIdAt(row)}`);
       else if (isExtraCall(row, isReplaced)) inserted++;
       else {
         calls[index] = UNKNOWN_STOP;
-        leaveOut('update of no call', `${id} ${stopIdAt(row)}`);
+        leaveOut('update of no call', () => `${id} ${stopIdAt(row)}`);
       }
     }
     if (inserted > 0) insertCalls(updates, inserted);
@@ -379,7 +379,7 @@ export function predictFeed(
       const time = givenTime(feed.stops, row, base);
       const isTimed = time !== NONE && Math.abs(time) <= MAX_APART_SECONDS;
       if (stop < 0) {
-        leaveOut('stop not in the timetable', `${id} ${stopIdAt(row)}`);
+        leaveOut('stop not in the timetable', () => `${id} ${stopIdAt(row)}`);
         continue;
       }
       if (!isTimed && !known) continue;

@@ -36,16 +36,25 @@ const COLUMNS = {
 type Columns = { [Name in keyof typeof COLUMNS]: InstanceType<(typeof COLUMNS)[Name]> };
 const NAMES = Object.keys(COLUMNS) as (keyof Columns)[];
 
+/** The columns of the last feed, to be used again. */
+export interface ColumnPool {
+  columns: Columns | null;
+}
+
 /** Collects the predicted runs of a feed for the columns of a snapshot. */
 export class RunList {
   readonly #runs: (ListedRun & { firstCall: number; count: number; isDropped: boolean })[] = [];
   readonly #known = new Map<number, number>();
+  readonly #pool: ColumnPool;
   #columns: Columns;
   #callCount = 0;
 
-  /** Each update stands for a call; there are a few more calls. */
-  constructor(updateCount: number) {
-    this.#columns = createColumns(Math.ceil(updateCount * 1.3) + 1024);
+  /** Each update stands for a call; there are a few more calls. `pool` keeps the columns for the next feed: new memory is slow. */
+  constructor(updateCount: number, pool: ColumnPool) {
+    const length = Math.ceil(updateCount * 1.3) + 1024;
+    this.#pool = pool;
+    this.#columns = pool.columns && pool.columns.stop.length >= length ? pool.columns : createColumns(length);
+    pool.columns = this.#columns;
   }
 
   get length(): number {
@@ -104,6 +113,7 @@ export class RunList {
     const larger = createColumns(Math.max(this.#callCount + count, length * 2));
     for (const name of NAMES) larger[name].set(this.#columns[name]);
     this.#columns = larger;
+    this.#pool.columns = larger;
   }
 
   finish(feed: Feed): { numbers: SnapshotNumbers; addedIds: string[] } {
