@@ -113,7 +113,14 @@ export function findRun(live: LiveTimetable, start: RunStart): { run: LiveRun; p
   const isThen = ({ plannedDepartsAt }: LiveCall) => Math.abs(plannedDepartsAt - start.plannedAt) <= HALF_A_DAY_MS;
   const added = live.findAdded(start.runId).find(({ calls }) => calls.some(isThen));
   const here = live.timetable.boardStopsOf(start.stopId);
-  if (added) return { run: added, position: Math.max(0, added.calls.findIndex(({ stop }) => here.includes(stop))) };
+  if (added)
+    return {
+      run: added,
+      position: Math.max(
+        0,
+        added.calls.findIndex(({ stop }) => here.includes(stop)),
+      ),
+    };
   // A feed may add a call to a planned run.
   for (const trip of live.timetable.findTrips(start.runId)) {
     for (const day of live.timetable.daysOf(trip, start.plannedAt)) {

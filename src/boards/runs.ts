@@ -184,7 +184,11 @@ export class Runs {
     const seen = live && this.#findRide(live, departure, listed);
     if (seen) this.#feeds?.need(seen.sources);
     const isOld = this.#now() - asOf > STALE_MS;
-    const calls = seen?.view.isByFeed ? seen.calls : isOld ? listed.map((call) => withoutEstimates(call, asOf)) : listed;
+    const calls = seen?.view.isByFeed
+      ? seen.calls
+      : isOld
+        ? listed.map((call) => withoutEstimates(call, asOf))
+        : listed;
     const liveAt = seen?.view.isByFeed ? seen.view.asOf : calls.some(isLive) ? asOf : null;
     const freshUntil = Math.max(freshness.freshUntil, asOf + ESTIMATES_OLD_MS);
     return {

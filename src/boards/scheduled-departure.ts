@@ -1,5 +1,11 @@
 import { MINUTE_MS } from '../core/clock.ts';
-import { type LiveCall, type LiveRun, type LiveTimetable, publicTripId, stateOfCall } from '../realtime/live-timetable.ts';
+import {
+  type LiveCall,
+  type LiveRun,
+  type LiveTimetable,
+  publicTripId,
+  stateOfCall,
+} from '../realtime/live-timetable.ts';
 import type { Snapshot } from '../realtime/snapshot.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
 import type { CallRef, Timetable, TimetableRoute, TimetableStop } from '../timetable/timetable.ts';
@@ -93,7 +99,8 @@ export function* listLiveCalls(
         const call = visits[visit] as number;
         // Most calls are outside the range; its ends are compared exactly later.
         const isTimed = isPresent && snapshot.isLive(call);
-        if (((isTimed ? best[call] : planned[call]) as number) < earliest || (planned[call] as number) >= latest) continue;
+        if (((isTimed ? best[call] : planned[call]) as number) < earliest || (planned[call] as number) >= latest)
+          continue;
         const run = visitRun[visit] as number;
         const index = call - (firstCall[run] as number);
         // The first call is no arrival, and the last one no departure.
@@ -121,9 +128,7 @@ function mayUse({ sections }: Timetable, trip: number, position: number, isArriv
 
 function routeOfRun({ timetable }: LiveTimetable, { sections }: Snapshot, run: number): TimetableRoute {
   const trip = sections.runTrip[run] as number;
-  return trip >= 0
-    ? timetable.routeOf(timetable.patternOf(trip))
-    : timetable.routeAt(sections.runRoute[run] as number);
+  return trip >= 0 ? timetable.routeOf(timetable.patternOf(trip)) : timetable.routeAt(sections.runRoute[run] as number);
 }
 
 function liveCall(

@@ -1,8 +1,8 @@
 import { parentPort } from 'node:worker_threads';
 import { DAY_MS, SECOND_MS } from '../core/clock.ts';
-import { calendarDayAt, serviceDayStart } from '../timetable/service-day.ts';
 import { LiveTimetable } from '../realtime/live-timetable.ts';
 import { Snapshot } from '../realtime/snapshot.ts';
+import { calendarDayAt, serviceDayStart } from '../timetable/service-day.ts';
 import { Timetable } from '../timetable/timetable.ts';
 import { createAreas } from './area.ts';
 import { BEFORE_DAY_SECONDS } from './day-lines.ts';

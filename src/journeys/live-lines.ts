@@ -34,7 +34,7 @@ interface LivePart {
  */
 export function createDayLines(planned: Lines, { day, tripCount }: { day: number; tripCount: number }) {
   const base = serviceDayStart(day) / 1000;
-  let plannedLines = planned;
+  const plannedLines = planned;
   let mirroredPlanned: Lines | null = null;
   let live: { lines: Lines; mirrored: Lines | null; part: LivePart } | null = null;
   let runOf: Int32Array | null = null;
@@ -64,7 +64,8 @@ export function createDayLines(planned: Lines, { day, tripCount }: { day: number
     append(mirrored, mirrorLines(part.lines), null);
     const usable = mirrored.usable as Uint8Array;
     const { plannedRuns, runCount, nextRuns } = lines;
-    for (let run = 0; run < plannedRuns; run++) usable[plannedRuns - 1 - run] = (lines.usable as Uint8Array)[run] as number;
+    for (let run = 0; run < plannedRuns; run++)
+      usable[plannedRuns - 1 - run] = (lines.usable as Uint8Array)[run] as number;
     mirrored.nextRuns.fill(-1, 0, runCount);
     for (let run = 0; run < runCount; run++) {
       const next = nextRuns[run] as number;
@@ -108,7 +109,10 @@ function fits(into: Lines, part: Lines): boolean {
 const COLUMNS_OF_RUNS = ['starts', 'arrivals', 'departures', 'lineOfRun', 'nextRuns', 'trips', 'days'] as const;
 
 /** Copies the lines with room for more than `part` behind the planned ones. */
-function withRoom(lines: Lines, part: Pick<Lines, 'lineCount' | 'runCount' | 'stops' | 'plannedLines' | 'plannedRuns'>): Lines {
+function withRoom(
+  lines: Lines,
+  part: Pick<Lines, 'lineCount' | 'runCount' | 'stops' | 'plannedLines' | 'plannedRuns'>,
+): Lines {
   const { plannedLines, plannedRuns } = lines;
   const callCount = lines.firstCall[plannedLines] as number;
   const room = (count: number) => Math.ceil(count * SPARE) + 1024;
@@ -126,7 +130,11 @@ function withRoom(lines: Lines, part: Pick<Lines, 'lineCount' | 'runCount' | 'st
   };
 }
 
-function extend<Column extends Int32Array | Int8Array | Uint8Array>(column: Column, used: number, length: number): Column {
+function extend<Column extends Int32Array | Int8Array | Uint8Array>(
+  column: Column,
+  used: number,
+  length: number,
+): Column {
   const extended = new (column.constructor as new (length: number) => Column)(length);
   extended.set(column.subarray(0, used));
   return extended;
@@ -145,7 +153,8 @@ function append(into: Lines, part: Lines, nextRuns: Int32Array | null): void {
     into.firstCall[plannedLines + line] = callCount + (part.firstCall[line] as number);
     into.firstRun[plannedLines + line] = plannedRuns + (part.firstRun[line] as number);
   }
-  for (const name of ['starts', 'arrivals', 'departures', 'trips', 'days'] as const) into[name].set(part[name], plannedRuns);
+  for (const name of ['starts', 'arrivals', 'departures', 'trips', 'days'] as const)
+    into[name].set(part[name], plannedRuns);
   for (let run = 0; run < part.runCount; run++) {
     into.lineOfRun[plannedRuns + run] = plannedLines + (part.lineOfRun[run] as number);
   }
@@ -158,11 +167,7 @@ function append(into: Lines, part: Lines, nextRuns: Int32Array | null): void {
 }
 
 /** If a vehicle continues as a run that a feed has changed, or after one, it does so today too if it can. */
-function linkRuns(
-  lines: Lines,
-  plannedNext: Int32Array,
-  find: (run: { trip: number; day: number }) => number,
-): void {
+function linkRuns(lines: Lines, plannedNext: Int32Array, find: (run: { trip: number; day: number }) => number): void {
   const { plannedRuns, runCount, trips, days, nextRuns } = lines;
   const usable = lines.usable as Uint8Array;
   const changedRunOf = new Map<number, number>();

@@ -144,7 +144,12 @@ export function timetableReach(options: TimetableSearch): Reach {
             journey: journey ? mapJourney(journey, { live, from, to: end, findAlerts }) : null,
           };
         }),
-        freshness: freshness(asOfRides(journeys.flatMap((journey) => journey ?? []), live)),
+        freshness: freshness(
+          asOfRides(
+            journeys.flatMap((journey) => journey ?? []),
+            live,
+          ),
+        ),
       };
     },
   };

@@ -6,7 +6,7 @@ import type { Turn } from '../core/turn-queue.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { beyondTimetable, noJourneys, noTimetable, notInTimetable } from '../errors/messages.ts';
 import { freshnessOfFeeds, type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';
-import { type LiveRun, LiveTimetable, publicTripId } from '../realtime/live-timetable.ts';
+import { type LiveRun, type LiveTimetable, publicTripId } from '../realtime/live-timetable.ts';
 import { listFeedSources } from '../realtime/polling/feed-source.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { CurrentTimetable } from '../timetable/update/keep-current.ts';
@@ -190,8 +190,7 @@ export async function beginSearch(
       modes: query.modes.reduce((bits, mode) => bits | (1 << MODES.indexOf(mode)), 0),
       isWheelchair: query.isAccessible,
     },
-    search: <Name extends SearchName>(name: Name, requested: SearchQuery<Name>) =>
-      engine.search(name, requested, turn),
+    search: <Name extends SearchName>(name: Name, requested: SearchQuery<Name>) => engine.search(name, requested, turn),
     freshness: (asOf: readonly number[]) =>
       freshnessOfFeeds(feeds, needed, { asOf: asOf.length > 0 ? Math.min(...asOf) : null, now: now() }),
   };

@@ -7,9 +7,9 @@ import { createPlannedRuns } from '#src/realtime/prediction/planned-runs.ts';
 import { predictFeed } from '#src/realtime/prediction/predict-feed.ts';
 import { Snapshot } from '#src/realtime/snapshot.ts';
 import { toDayNumber } from '#src/timetable/service-day.ts';
+import { PROTOTYPE_NAMES } from '#test/support/prototype-names.ts';
 import { scheduleFile } from '#test/support/schedule-file.ts';
 import { timetableOf } from '#test/support/timetable.ts';
-import { PROTOTYPE_NAMES } from '#test/support/prototype-names.ts';
 import {
   carriageField,
   encodeFeed,

@@ -120,8 +120,8 @@ export async function keepCurrent(options: {
     const newest = await openNewest(folder, (file, reason) => log.warn({ file, reason }, 'a timetable cannot be read'));
     if (!newest || newest.importedAt === timetable?.importedAt || closing.signal.aborted) return;
     const prepared = Promise.all(preparations.map((prepare) => prepare(newest)));
-    await within(PREPARED_MS, prepared, () => new Error(`not prepared within ${PREPARED_MS} ms`)).catch(
-      (err: Error) => log.warn({ err }, 'a new timetable comes into use unprepared'),
+    await within(PREPARED_MS, prepared, () => new Error(`not prepared within ${PREPARED_MS} ms`)).catch((err: Error) =>
+      log.warn({ err }, 'a new timetable comes into use unprepared'),
     );
     timetable = newest;
     log.info({ files: newest.files.length, stops: newest.stopCount, trips: newest.tripCount }, 'timetable in use');
