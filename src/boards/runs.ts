@@ -139,24 +139,27 @@ export class Runs {
   }
 
   /**
-   * Restores the last live times of calls that the vehicle has passed, and records those of the others. A feed drops calls once
-   * they are passed.
+   * Restores the last live times of calls that the vehicle has left or that are no longer on boards, and records those of the
+   * others. A feed drops calls once they are passed.
    */
-  #withPassed({ trip, day, tripId }: LiveRun, { calls, isByFeed }: RunView): RunCall[] {
-    if (!isByFeed) return calls;
+  #withPassed({ trip, day, tripId }: LiveRun, { calls, sources, isByFeed }: RunView): RunCall[] {
     const now = this.#now();
     const key = hashOf(`${trip} ${tripId} ${day}`);
     const reported = this.#reported.get(key) ?? [];
-    const passed = (time: RunCall['arrival'], last?: RunCall['arrival']) =>
-      time?.realtimeAt === null && last?.plannedAt === time.plannedAt && (last.realtimeAt ?? now) < now ? last : time;
     const restored = calls.map((call, index) => {
+      const hasLeft = sources[index]?.call.hasLeft ?? false;
+      const passed = (time: RunCall['arrival'], last?: RunCall['arrival']) => {
+        const isPassed = time?.realtimeAt === null && (hasLeft || time.plannedAt < now - MINUTE_MS);
+        return isPassed && last?.plannedAt === time.plannedAt && (last.realtimeAt ?? now) < now ? last : time;
+      };
       const { arrival, departure } = reported[index] ?? {};
       return { ...call, arrival: passed(call.arrival, arrival), departure: passed(call.departure, departure) };
     });
-    this.#reported.set(
-      key,
-      restored.map(({ arrival, departure }) => ({ arrival, departure })),
-    );
+    if (isByFeed)
+      this.#reported.set(
+        key,
+        restored.map(({ arrival, departure }) => ({ arrival, departure })),
+      );
     return restored;
   }
 

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { callsOfAddedTrip, callsOfRun, findNextRun } from '#src/boards/run-calls.ts';
+import { callsOfRun, findNextRun } from '#src/boards/run-calls.ts';
+import { LiveTimetable } from '#src/realtime/live-timetable.ts';
 import { toDayNumber, toMoment } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
-import { feedOf, type TripSpec } from '#test/realtime/feed-bytes.ts';
+import type { TripSpec } from '#test/realtime/feed-bytes.ts';
+import { predict } from '#test/realtime/prediction/predicted.ts';
 import { type MadeTrip, scheduleFile } from '#test/support/schedule-file.ts';
 import { buildTimetable } from '#test/support/timetable.ts';
 
@@ -31,9 +33,6 @@ function timetableOf(...trips: MadeTrip[]): Timetable {
   );
 }
 
-const feedsOf = (...trips: TripSpec[]) => [
-  { source: 'sydneytrains' as const, modes: ['train' as const], feed: feedOf({ timestamp: NOW / 1000, trips }) },
-];
 const told = (stopId: string, delay: number) => ({ stopId, arrival: { delay }, departure: { delay } });
 const timesOf = (time: { plannedAt: number; realtimeAt: number | null } | null | undefined) =>
   time && [time.plannedAt, time.realtimeAt];
@@ -52,8 +51,12 @@ const A: MadeTrip = {
   ],
 };
 const runOf = (timetable: Timetable) => ({ trip: timetable.findTrips('A')[0] ?? -1, day: DAY });
-const call = (timetable: Timetable, ...trips: TripSpec[]) =>
-  callsOfRun(timetable, runOf(timetable), feedsOf(...trips), NOW);
+function callsBy(timetable: Timetable, trips: TripSpec[], now = NOW) {
+  const live = new LiveTimetable(timetable, [predict(timetable, trips, { source: 'sydneytrains', now })]);
+  const { trip, day } = runOf(timetable);
+  return callsOfRun(live, live.run(trip, day));
+}
+const call = (timetable: Timetable, ...trips: TripSpec[]) => callsBy(timetable, trips);
 
 describe('the calls of a run', () => {
   it('planned calls are in whole minutes, the first without an arrival, the last without a departure', () => {
@@ -79,9 +82,9 @@ describe('the calls of a run', () => {
     const { calls, asOf } = call(timetableOf(A), late);
     expect(asOf).toBe(NOW);
     expect(timesOf(calls.at(-1)?.arrival)).toEqual([at('08:10'), at('08:12')]);
-    const [feed] = feedsOf(late);
-    const other = feed ? [{ ...feed, source: 'nswtrains' as const }] : [];
-    expect(callsOfRun(timetableOf(A), { trip: 0, day: DAY }, other, NOW).isByFeed).toBe(false);
+    const planned = timetableOf(A);
+    const other = new LiveTimetable(planned, [predict(planned, [late], { source: 'nswtrains', now: NOW })]);
+    expect(callsOfRun(other, other.run(0, DAY)).isByFeed).toBe(false);
   });
 
   it('a moved call has its new platform', () => {
@@ -115,8 +118,8 @@ describe('the calls of a run', () => {
   it('a call that a late replacement leaves out is cancelled, although the feed has no planned times', () => {
     const timed = (stopId: string, time: string) => ({ stopId, departure: { time: at(time) / 1000 } });
     const stops = [timed('R1', '08:21'), timed('T1', '08:28'), timed('W1', '08:30')];
-    const feeds = feedsOf({ tripId: 'A', scheduleRelationship: REPLACEMENT, stops });
-    const { calls } = callsOfRun(timetableOf(A), { trip: 0, day: DAY }, feeds, at('08:15'));
+    const late = { tripId: 'A', scheduleRelationship: REPLACEMENT, stops };
+    const { calls } = callsBy(timetableOf(A), [late], at('08:15'));
     expect(calls.map(({ stopId, isCancelled }) => [stopId, isCancelled])).toEqual([
       ['R1', false],
       ['C1', true],
@@ -157,9 +160,10 @@ describe('the calls of a run', () => {
     const { calls: planned } = A;
     const early = {
       ...A,
+      days: ['20261117', DATE],
       calls: planned.map(([stop, time]) => [stop, time.toString().replace('08:', '04:')] as const),
     };
-    const added = { stopId: 'C2', departure: { delay: 0, time: at('04:06') / 1000 } };
+    const added = { stopId: 'C2', departure: { delay: 0, time: at('04:06') / 1000 - 24 * 3600 } };
     const stops = [told('R1', 60), added, told('W1', 60)];
     const yesterday = { tripId: 'A', startDate: '20261117', scheduleRelationship: REPLACEMENT, stops };
     const { calls } = call(timetableOf(early), yesterday);
@@ -206,9 +210,10 @@ describe('the calls of a run', () => {
   it('an added trip has the calls of its feed at known stops', () => {
     const timed = (stopId: string, time: string) => ({ stopId, departure: { delay: 60, time: at(time) / 1000 } });
     const stops = [timed('R1', '08:03'), timed('signal', '08:04'), { stopId: 'C1' }, timed('T1', '08:09')];
-    const feed = feedOf({ timestamp: NOW / 1000, trips: [{ tripId: 'X', scheduleRelationship: 1, stops }] });
-    const [trip] = feed.findTrips('X');
-    const calls = trip ? callsOfAddedTrip(timetableOf(A), trip) : [];
+    const planned = timetableOf(A);
+    const added = { tripId: 'X', routeId: 'R', scheduleRelationship: 1, stops };
+    const live = new LiveTimetable(planned, [predict(planned, [added], { source: 'sydneytrains', now: NOW })]);
+    const calls = live.findAdded('X').flatMap((run) => callsOfRun(live, run).calls);
     expect(calls.map(({ stopId, arrival, departure }) => [stopId, timesOf(arrival), timesOf(departure)])).toEqual([
       ['R1', null, [at('08:02'), at('08:03')]],
       ['T1', [at('08:08'), at('08:09')], null],

@@ -6,7 +6,8 @@ import { readResponse } from '#src/efa/request.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { runOperation } from '#src/operations/more/runs/operation.ts';
 import { readQuery } from '#src/operations/operation.ts';
-import { FEED_SOURCES, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
+import { LiveTimetable } from '#src/realtime/live-timetable.ts';
+import type { FeedSourceId } from '#src/realtime/polling/feed-source.ts';
 import type { FileId } from '#src/timetable/schedule-files.ts';
 import { toDayNumber, toMoment } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
@@ -14,7 +15,8 @@ import type { FindAlerts } from '#src/transit/alert.ts';
 import type { RunCall } from '#src/transit/call.ts';
 import type { Mode } from '#src/transit/mode.ts';
 import { writeRunId } from '#src/transit/run-id.ts';
-import { feedOf, type TripSpec } from '#test/realtime/feed-bytes.ts';
+import type { TripSpec } from '#test/realtime/feed-bytes.ts';
+import { predict } from '#test/realtime/prediction/predicted.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
 import { ids } from '#test/support/ids.ts';
 import { type MadeTrip, scheduleFile } from '#test/support/schedule-file.ts';
@@ -58,14 +60,14 @@ function serviceOf(
   let feedTrips: TripSpec[] | null = null;
   let callCount = 0;
   const now = () => moment;
-  const trusted = () =>
-    feedTrips === null
-      ? []
-      : [{ source, modes: FEED_SOURCES[source].modes, feed: feedOf({ timestamp: moment / 1000, trips: feedTrips }) }];
+  const take = () => {
+    const snapshots = feedTrips === null ? [] : [predict(timetable, feedTrips, { source, now: moment })];
+    return new LiveTimetable(timetable, snapshots);
+  };
   const feeds = {
     need: () => {},
     untilRead: async () => {},
-    trusted,
+    take,
     freshUntil: () => moment + 15_000,
     list: () => [],
   };
@@ -165,12 +167,12 @@ describe('a run from the timetable', () => {
     expect(service.requestedAlerts).toEqual([['A1', 'A']]);
   });
 
-  it('a timetable run is live through the feed of its file, even if that feed is mostly of another mode', async () => {
+  it('a run is live through the feed of its file, whatever its mode, and late by the second of its plan', async () => {
     const service = serviceOf([TRAIN], { mode: 'ferry', file: 'buses', source: 'buses' });
     service.advance(at('07:58'), [late(120, 'A1', 'B1', 'C1', 'D1')]);
     const body = await service.get('A.1', 'A1', at('08:00'));
     expect(body.is_live).toBe(true);
-    expect(liveOf(body)?.[1]).toBe(iso(at('08:13')));
+    expect(liveOf(body)?.[1]).toBe(iso(at('08:13:30')));
   });
 
   it('a timetable run is shown without feeds and upstream until ten minutes after its end', async () => {
@@ -215,6 +217,15 @@ describe('a run from the timetable', () => {
     const gone = await service.get('A.1', 'A1', at('08:00'));
     expect(liveOf(gone)).toEqual([...expected.slice(0, 3), null]);
     expect(gone.is_live).toBe(false);
+  });
+
+  it('a timetable run keeps no live time of a call that the vehicle has not left, as boards do', async () => {
+    const service = serviceOf([TRAIN]);
+    service.advance(at('08:05'), [late(-120, 'B1', 'C1', 'D1')]);
+    await service.get('A.1', 'A1', at('08:00'));
+    const unsure = { stopId: 'B1', scheduleRelationship: NO_DATA };
+    service.advance(at('08:10:30'), [{ tripId: 'A.1', stops: [unsure, delayed('C1', 0), delayed('D1', 0)] }]);
+    expect(liveOf(await service.get('A.1', 'A1', at('08:00')))?.slice(1, 3)).toEqual([null, iso(at('08:20'))]);
   });
 
   it('a timetable run keeps no live times of other calls when the timetable is replaced', async () => {

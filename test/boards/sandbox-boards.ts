@@ -8,7 +8,11 @@ import { runOperation } from '#src/operations/more/runs/operation.ts';
 import { readQuery } from '#src/operations/operation.ts';
 import { Feed } from '#src/realtime/feed/feed.ts';
 import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import { LiveTimetable } from '#src/realtime/live-timetable.ts';
 import { FEED_SOURCES, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
+import { createPlannedRuns } from '#src/realtime/prediction/planned-runs.ts';
+import { predictFeed } from '#src/realtime/prediction/predict-feed.ts';
+import { Snapshot } from '#src/realtime/snapshot.ts';
 import { feedResponse } from '#src/sandbox/feeds/feed.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
@@ -43,28 +47,34 @@ export async function openSandboxBoards(start: string, { mode = 'on' as BoardTru
     const response = departureResponse(network, new URLSearchParams(toRequest(request).query), seconds);
     return receivedResponse(request, JSON.parse(JSON.stringify(response)), new Date(moment - state.responseAgeMs));
   };
-  const read = new Map<string, Feed>();
+  const read = new Map<FeedSourceId, Snapshot>();
   const needed = new Set<FeedSourceId>();
   const headers = new Map<FeedSourceId, number>();
-  const feedAt = (source: FeedSourceId) => {
-    const key = `${source} ${moment}`;
-    const feed = read.get(key) ?? new Feed(readFeed(feedResponse(network, source, moment / 1000)));
-    read.set(key, feed);
-    headers.set(source, feed.headerAt);
-    return feed;
+  let planned = createPlannedRuns(timetable);
+  const snapshotOf = (source: FeedSourceId, of: Timetable) => {
+    if (planned.timetable !== of) {
+      planned = createPlannedRuns(of);
+      read.clear();
+    }
+    const feed = new Feed(readFeed(feedResponse(network, source, moment / 1000)));
+    const snapshot = read.get(source) ?? new Snapshot(predictFeed(planned, { source, feed }));
+    read.set(source, snapshot);
+    headers.set(source, snapshot.headerAt);
+    return snapshot;
   };
-  const feeds: Parameters<typeof createBoards>[0]['feeds'] = {
-    need: (sources) => {
+  const takeFor = (of: Timetable) =>
+    new LiveTimetable(
+      of,
+      SOURCES.flatMap((source) => (needed.has(source) && !state.away.has(source) ? snapshotOf(source, of) : [])),
+    );
+  const feeds = {
+    need: (sources: Iterable<FeedSourceId>) => {
       for (const source of sources) needed.add(source);
     },
     untilRead: async () => {},
-    trusted: () =>
-      SOURCES.filter((source) => needed.has(source) && !state.away.has(source)).map((source) => ({
-        source,
-        modes: FEED_SOURCES[source].modes,
-        feed: feedAt(source),
-      })),
-    problemOf: (source) => (state.away.has(source as FeedSourceId) ? 'no response' : null),
+    takeFor,
+    take: () => state.timetable && takeFor(state.timetable),
+    problemOf: (source: string) => (state.away.has(source as FeedSourceId) ? ('no response' as const) : null),
     freshUntil: () => moment + 15_000,
     list: () =>
       SOURCES.map((source) => ({
@@ -73,6 +83,7 @@ export async function openSandboxBoards(start: string, { mode = 'on' as BoardTru
         headerAt: headers.get(source) ?? null,
         tripCount: null,
         foundShare: null,
+        leftOut: {},
       })),
   };
   const log = createTestLog();
@@ -86,9 +97,10 @@ export async function openSandboxBoards(start: string, { mode = 'on' as BoardTru
     record: ({ origin: { source, reason } }) => origins.push([source, reason].filter(Boolean).join(': ')),
   });
   const run = () => Promise.reject(new Error('no other operation is run'));
-  const runs = new Runs({ now, feeds, timetable: { get: () => state.timetable } });
+  const ofRuns = { now, feeds, timetable: { get: () => state.timetable } };
+  const runs = new Runs(ofRuns);
   const context = { queryUpstream: answer as QueryUpstream, boards, runs, now: () => new Date(moment), ids, run };
-  const direct = { ...context, boards: monitorBoards, runs: new Runs({ now, feeds }) };
+  const direct = { ...context, boards: monitorBoards, runs: new Runs({ ...ofRuns, isTrusted: () => false }) };
   const departures = (query: Record<string, string>, from = context) =>
     departuresOperation.find(readQuery(departuresOperation, query), from);
   const arrivals = (query: Record<string, string>, from = context) =>

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import type { BoardRequest } from '#src/boards/pager.ts';
 import { readScheduledBoard } from '#src/boards/scheduled.ts';
-import { FEED_SOURCES } from '#src/realtime/polling/feed-source.ts';
+import { LiveTimetable } from '#src/realtime/live-timetable.ts';
 import { MAY_ALIGHT } from '#src/timetable/import/schedule-file.ts';
 import { toDayNumber, toMoment } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
 import { isCallAt, type RunCall } from '#src/transit/call.ts';
 import { type Departure, leavesAt } from '#src/transit/departure.ts';
 import { MODES } from '#src/transit/mode.ts';
-import { feedOf, type TripSpec } from '#test/realtime/feed-bytes.ts';
+import type { TripSpec } from '#test/realtime/feed-bytes.ts';
+import { predict } from '#test/realtime/prediction/predicted.ts';
 import { type MadeTrip, scheduleFile } from '#test/support/schedule-file.ts';
 import { buildTimetable } from '#test/support/timetable.ts';
 
@@ -73,7 +74,7 @@ function board({
   ...more
 }: Requested) {
   const moment = typeof now === 'string' ? at(now) : now;
-  const feed = feedOf({ timestamp: Math.floor(moment / 1000), trips });
+  const headerAt = Math.floor(moment / 1000) * 1000;
   const request: BoardRequest = {
     queryUpstream: () => Promise.reject(new Error('no upstream call is expected')),
     request: { kind: 'departureMonitor', stopId, modes: MODES, at: null, ...(isArrival && { isArrival }) },
@@ -82,11 +83,10 @@ function board({
     isWanted: () => true,
     ...more,
   };
-  const source = 'sydneytrains' as const;
+  const snapshots = trips.length > 0 ? [predict(timetable, trips, { source: 'sydneytrains', now: headerAt })] : [];
   return readScheduledBoard(request, sent, {
-    timetable,
+    live: new LiveTimetable(timetable, snapshots),
     stop: timetable.findStop(stopId) as number,
-    feeds: trips.length > 0 ? [{ source, modes: FEED_SOURCES[source].modes, feed }] : [],
     now: moment,
   });
 }
