@@ -100,7 +100,7 @@ class PageReader {
 /** The call that a departure makes at its own stop. Boards do not give its arrival time. */
 export function callHere(
   departure: Departure,
-  { position, ids, name }: Pick<RunCall, 'position' | 'ids' | 'name'>,
+  { position, ids, name, carriages }: Pick<RunCall, 'position' | 'ids' | 'name' | 'carriages'>,
 ): RunCall {
   const { stopId, platform, plannedAt, state, occupancy } = departure;
   return {
@@ -113,6 +113,7 @@ export function callHere(
     departure: { plannedAt, realtimeAt: state.kind === 'live' ? leavesAt(departure) : null },
     occupancy,
     isCancelled: isCancelled(departure),
+    ...(carriages !== undefined && { carriages }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
 import type { LiveCall, LiveRun, LiveTimetable } from '../realtime/live-timetable.ts';
-import { toOccupancy } from '../realtime/occupancy.ts';
+import { toCarriages, toOccupancy } from '../realtime/occupancy.ts';
 import type { CallRef, Timetable } from '../timetable/timetable.ts';
 import type { RunCall } from '../transit/call.ts';
 import type { RunStart } from '../transit/run-id.ts';
@@ -66,19 +66,29 @@ export function joinRuns(live: LiveTimetable, runs: readonly LiveRun[]): RunView
 function toRunCall({ timetable }: LiveTimetable, run: LiveRun, call: LiveCall, index: number): RunCall {
   const isCancelled = run.isCancelled || call.isSkipped;
   const isLive = call.isLive && !isCancelled;
+  const headerAt = run.source?.snapshot.headerAt ?? Number.POSITIVE_INFINITY;
+  const timeOf = (planned: number, best: number) => {
+    const plannedAt = toMinute(planned);
+    // A vehicle that has left early did so before the feed was published, and before it reaches the next stop.
+    const left = call.hasLeft && !isCancelled ? Math.min(best, headerAt) : Number.POSITIVE_INFINITY;
+    return { plannedAt, realtimeAt: isLive ? best : left < plannedAt ? left : null };
+  };
   return {
     ...placeAt(timetable, call.stop >= 0 ? call.stop : call.plannedStop),
-    arrival:
-      index === 0 || call.isStart
-        ? null
-        : { plannedAt: toMinute(call.plannedArrivesAt), realtimeAt: isLive ? call.arrivesAt : null },
-    departure:
-      index === run.calls.length - 1 || call.isEnd
-        ? null
-        : { plannedAt: toMinute(call.plannedDepartsAt), realtimeAt: isLive ? call.departsAt : null },
+    arrival: index === 0 || call.isStart ? null : timeOf(call.plannedArrivesAt, call.arrivesAt),
+    departure: index === run.calls.length - 1 || call.isEnd ? null : timeOf(call.plannedDepartsAt, call.departsAt),
     occupancy: isLive ? toOccupancy(call.occupancy) : null,
+    carriages: isLive ? toCarriages(run.source?.snapshot.loadsOf(call.index) ?? null) : null,
     isCancelled,
   };
+}
+
+/** The latest moment at which a vehicle can have left a call: the feed knows that it has, and when it reaches the next one. */
+export function latestOf({ run, call }: RunView['sources'][number]): number {
+  const others = run.calls.slice(run.calls.indexOf(call) + 1);
+  const next = others.find(({ hasLeft, isSkipped }) => !hasLeft && !isSkipped);
+  const headerAt = run.source?.snapshot.headerAt ?? Number.POSITIVE_INFINITY;
+  return Math.min(headerAt, next?.arrivesAt ?? headerAt);
 }
 
 function placeAt(timetable: Timetable, index: number) {

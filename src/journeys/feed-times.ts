@@ -1,86 +1,93 @@
-import type { Runs } from '../boards/runs.ts';
+import type { RideView, Runs } from '../boards/runs.ts';
+import { MINUTE_MS } from '../core/clock.ts';
 import type { RequestedFields } from '../transit/additional-fields.ts';
 import type { Call, RunCall } from '../transit/call.ts';
-import { LeftOut } from '../transit/left-out.ts';
+import type { Freshness } from '../transit/freshness.ts';
+import { LeftOut, type LeftOutCounts } from '../transit/left-out.ts';
 import { startOfMinute } from '../transit/time.ts';
 import type { Journey } from './journey.ts';
-import { type Leg, passesStopsInNoTime, rideSeconds } from './leg.ts';
+import { type Leg, rideSeconds } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 import { joinLegs, timeWalks } from './walks.ts';
 
 type Feeds = Pick<Runs, 'viewRide'>;
 
-/** The feeds' information about a ride. */
-export type Seen = NonNullable<ReturnType<Feeds['viewRide']>>;
-
 /**
- * Returns the journey with newer times from the feeds, for its rides and their calls. `asOf` is when upstream responded. A
- * ride that feeds report as cancelled stays as planned, because upstream will soon plan around it.
+ * Returns a ride of the trip planner as its run is today, like boards and the run itself. `view` is null for a walk and if the feeds
+ * do not have the run; then the leg stays as it is. A ride that the trip planner reports as cancelled runs only if a feed says so.
  */
-export function withFeedTimes({ legs, ...journey }: Journey, feeds: Feeds, asOf: number): Journey {
-  const timed = legs.map((leg) => (leg.isOnDemand || leg.isCancelled ? leg : layFeeds(leg, feeds, asOf)));
-  return { ...journey, legs: fitWalks(timed) };
-}
-
-/**
- * Returns the ride and its calls with the times in the feeds, if these include the arrival at its destination. An end without a
- * time in the feeds keeps its own.
- */
-export function layFeeds(leg: Leg, feeds: Feeds, since?: number): Leg {
-  const listedCalls = leg.listCalls();
-  const view = viewRide(leg, feeds, listedCalls, since);
-  if (!view || view.isCancelled) return leg;
-  const timed = withTimes(leg, view);
-  const calls = listedCalls?.map((call, index) => {
-    const { departure, ...news } = withNews(call, view.calls[index] as RunCall);
-    const leaves = timed.origin.realtime?.getTime() ?? null;
-    return { ...news, departure: index === 0 && departure ? { ...departure, realtimeAt: leaves } : departure };
-  });
-  return { ...timed, listCalls: () => calls ?? null };
-}
-
-/** Planned times keep their seconds. */
-function withNews(call: Call, news: RunCall): Call {
-  const { arrival, departure } = call;
-  return {
-    ...call,
-    stopId: news.stopId,
-    platform: news.platform,
-    arrival: arrival && { ...arrival, realtimeAt: news.arrival?.realtimeAt ?? null },
-    departure: departure && { ...departure, realtimeAt: news.departure?.realtimeAt ?? null },
-    occupancy: news.occupancy ?? call.occupancy,
-    ...(news.isCancelled && { isCancelled: true }),
-  };
-}
-
-/**
- * Returns the feeds' information about a ride with these calls, or with just its two ends. Null for a walk and for impossible
- * times. With `since`, only feeds newer than that count.
- */
-export function viewRide(leg: Leg, feeds: Feeds, listed: readonly Call[] | null = null, since?: number): Seen | null {
-  const { mode, runId, route, origin, destination } = leg;
-  if (mode === 'walk') return null;
-  const callAt = ({ stopId, name, platform, position }: LegEnd) => ({
-    stopId,
-    name,
-    platform,
-    position,
-    occupancy: null,
-  });
-  const timeOf = ({ planned }: LegEnd) => ({ plannedAt: planned.getTime(), realtimeAt: null });
-  const ends: Call[] = [
+export function layFeeds(leg: Leg, feeds: Feeds): { leg: Leg; view: RideView | null } {
+  const { mode, runId, origin, destination, isOnDemand } = leg;
+  if (mode === 'walk' || isOnDemand) return { leg, view: null };
+  const ends = [
     { ...callAt(origin), arrival: null, departure: timeOf(origin) },
     { ...callAt(destination), arrival: timeOf(destination), departure: null },
   ];
   const plannedAt = startOfMinute(origin.planned).getTime();
-  const ride = { runId, mode, network: null, route: route ?? '', stopId: origin.stopId, plannedAt };
-  const view = feeds.viewRide(ride, (listed ?? ends).map(toRunCall), since);
-  if (!view) return null;
-  const timed = withTimes(leg, view);
-  return passesStopsInNoTime(timed.origin, timed.destination, leg.stops) ? null : view;
+  const view = feeds.viewRide({ runId, mode, stopId: origin.stopId, plannedAt }, ends);
+  if (!view || (leg.isCancelled && !view.isByFeed)) return { leg, view };
+  const { isCancelled, calls } = view;
+  const [leaves, arrives] = calls as [RunCall, RunCall];
+  const from = endAt(origin, leaves, isCancelled ? null : leaves.departure);
+  const to = endAt(destination, arrives, isCancelled ? null : arrives.arrival);
+  const isLive = from.realtime !== null || to.realtime !== null;
+  const timed = { origin: from, destination: to, durationSeconds: rideSeconds(from, to), isLive, isCancelled };
+  return {
+    leg: { ...leg, ...timed, carriages: leaves.carriages ?? null, listCalls: () => listCalls(leg, view) },
+    view,
+  };
+}
+
+/**
+ * Lays the feeds over journeys of the trip planner, and leaves out those of which a vehicle has left early. `freshness` lists that
+ * of the feeds.
+ */
+export function layJourneys(
+  journeys: readonly Journey[],
+  feeds: Feeds,
+  { cancelled, now }: Pick<RequestedFields, 'cancelled'> & { now: number },
+): { journeys: Journey[]; leftOut: LeftOutCounts; freshness: Freshness[] } {
+  const freshness: Freshness[] = [];
+  const counts = { cancelled: 0, 'has left': 0 };
+  const laid = journeys.flatMap((journey): Journey[] => {
+    const rides = journey.legs.map((leg) => layFeeds(leg, feeds));
+    const isGone = rides.some(({ leg, view }) => view?.hasLeft && leg.origin.planned.getTime() >= now - MINUTE_MS);
+    const isOff = cancelled !== 'include' && rides.some(({ leg }) => leg.isCancelled);
+    if (isOff) counts.cancelled++;
+    else if (isGone) counts['has left']++;
+    if (isOff || isGone) return [];
+    freshness.push(...rides.flatMap(({ view }) => view?.freshness ?? []));
+    return [{ ...journey, legs: fitWalks(rides.map(({ leg }) => leg)) }];
+  });
+  const leftOut = Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
+  return { journeys: laid, leftOut, freshness };
+}
+
+/** The calls that the trip planner lists. Planned times keep their seconds; only skipped calls tell whether they are cancelled. */
+function listCalls(leg: Leg, view: RideView): Call[] | null {
+  const listed = leg.listCalls();
+  if (!listed) return null;
+  return view.withTimes(listed.map(toRunCall)).map(({ ids: _, nextRunId: __, isCancelled, ...call }, index) => {
+    const own = listed[index] as Call;
+    const [arrival, departure] = [toCallTime(own.arrival, call.arrival), toCallTime(own.departure, call.departure)];
+    const occupancy = call.occupancy ?? own.occupancy;
+    return { ...call, arrival, departure, occupancy, ...(isCancelled && { isCancelled }) };
+  });
+}
+
+function toCallTime(own: Call['arrival'], time: Call['arrival']): Call['arrival'] {
+  return own && time && { ...own, realtimeAt: time.realtimeAt };
+}
+
+function callAt({ stopId, ids, name, platform, position }: LegEnd) {
+  return { stopId, ids, name, platform, position, occupancy: null, isCancelled: false };
 }
 
 /** Delays in feeds count from the planned minute. */
+function timeOf({ planned, realtime }: LegEnd) {
+  return { plannedAt: startOfMinute(planned).getTime(), realtimeAt: realtime?.getTime() ?? null };
+}
+
 function toRunCall({ arrival, departure, ...call }: Call): RunCall {
   const toMinute = (time: Call['arrival']) =>
     time && { ...time, plannedAt: startOfMinute(new Date(time.plannedAt)).getTime() };
@@ -93,13 +100,13 @@ function toRunCall({ arrival, departure, ...call }: Call): RunCall {
   };
 }
 
-export function withTimes(leg: Leg, { leavesAt, arrivesAt, isCancelled }: Seen): Leg {
-  const timed = (end: LegEnd, moment: number | null): LegEnd => {
-    return { ...end, realtime: isCancelled ? null : moment === null ? end.realtime : new Date(moment) };
-  };
-  const [origin, destination] = [timed(leg.origin, leavesAt), timed(leg.destination, arrivesAt)];
-  const durationSeconds = rideSeconds(origin, destination);
-  return { ...leg, origin, destination, durationSeconds, isLive: !isCancelled, isCancelled };
+/** The end of a ride, at another place if a feed has moved the call. */
+function endAt(end: LegEnd, { stopId, ids, name, platform, position }: RunCall, time: Call['arrival']): LegEnd {
+  const realtime = time?.realtimeAt == null ? null : new Date(time.realtimeAt);
+  if (stopId === end.stopId) return { ...end, realtime };
+  const moved = { ...end, realtime, stopId, ids, platform, position: position ?? end.position, isAccessible: null };
+  const isSameStation = end.parentId !== null && ids.includes(end.parentId);
+  return isSameStation ? moved : { ...moved, name, parent: null, parentId: ids[1] ?? null };
 }
 
 /** Returns the legs with each walk moved to where the rides now begin and end, as far as possible. */
@@ -110,26 +117,4 @@ export function fitWalks(legs: readonly Leg[]): Leg[] {
     if (error instanceof LeftOut) return timeWalks(legs);
     throw error;
   }
-}
-
-/**
- * Returns the journeys with the carriages of their rides, if `include` requests them. `asOf` is the timestamp of the oldest
- * feed used.
- */
-export function viewCarriages(
-  journeys: readonly Journey[],
-  include: RequestedFields['include'],
-  runs: Pick<Runs, 'viewCarriages'>,
-): { journeys: readonly Journey[]; asOf: number } {
-  let asOf = Number.POSITIVE_INFINITY;
-  if (!include?.includes('carriages')) return { journeys, asOf };
-  const viewLeg = (leg: Leg): Leg => {
-    const { mode, runId, origin } = leg;
-    if (mode === 'walk' || leg.isCancelled) return leg;
-    const ride = { mode, runId, stopId: origin.stopId, plannedAt: origin.planned.getTime() };
-    const prediction = runs.viewCarriages(ride, include.includes('calls') ? leg.listCalls() : null);
-    asOf = Math.min(asOf, prediction.asOf);
-    return { ...leg, carriages: prediction.carriages, listCalls: () => prediction.calls };
-  };
-  return { journeys: journeys.map((journey) => ({ ...journey, legs: journey.legs.map(viewLeg) })), asOf };
 }

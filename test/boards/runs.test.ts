@@ -364,12 +364,16 @@ describe('a run from the timetable', () => {
     const listed = [ends[0], call('B1', '08:10', '08:12'), ends[1]] as RunCall[];
     service.advance(at('07:55'), [late(60, 'A1', 'B1'), { ...late(120, 'B1', 'C1', 'D1'), tripId: 'A.2' }]);
     for (const rideCalls of [ends, listed]) {
-      expect(service.viewRide(ride, rideCalls)).toMatchObject({ leavesAt: at('08:01'), arrivesAt: at('08:22') });
+      const view = service.viewRide(ride, rideCalls);
+      expect(view?.calls[0]?.departure?.realtimeAt).toBe(at('08:01'));
+      expect(view?.calls.at(-1)?.arrival?.realtimeAt).toBe(at('08:22'));
+      expect(view?.runCalls?.map(({ stopId }) => stopId)).toEqual(['A1', 'B1', 'C1']);
     }
     service.advance(at('08:15'), [{ ...late(180, 'C1', 'D1'), tripId: 'A.2' }]);
     for (const rideCalls of [ends, listed]) {
       const view = service.viewRide(ride, rideCalls);
-      expect(view).toMatchObject({ arrivesAt: at('08:23'), isCancelled: false });
+      expect(view).toMatchObject({ isCancelled: false, isByFeed: true });
+      expect(view?.calls.at(-1)?.arrival?.realtimeAt).toBe(at('08:23'));
       expect(view?.calls.at(-1)?.stopId).toBe('C1');
     }
   });

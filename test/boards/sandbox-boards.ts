@@ -6,14 +6,7 @@ import { toRequest } from '#src/efa/request.ts';
 import { arrivalsOperation, departuresOperation } from '#src/operations/departures/operation.ts';
 import { runOperation } from '#src/operations/more/runs/operation.ts';
 import { readQuery } from '#src/operations/operation.ts';
-import { Feed } from '#src/realtime/feed/feed.ts';
-import { readFeed } from '#src/realtime/feed/feed-reader.ts';
-import { LiveTimetable } from '#src/realtime/live-timetable.ts';
-import { FEED_SOURCES, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
-import { createPlannedRuns } from '#src/realtime/prediction/planned-runs.ts';
-import { predictFeed } from '#src/realtime/prediction/predict-feed.ts';
-import { Snapshot } from '#src/realtime/snapshot.ts';
-import { feedResponse } from '#src/sandbox/feeds/feed.ts';
+import type { FeedSourceId } from '#src/realtime/polling/feed-source.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
@@ -21,9 +14,9 @@ import type { Timetable } from '#src/timetable/timetable.ts';
 import { ids } from '#test/support/ids.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { receivedResponse } from '#test/support/received-response.ts';
+import { createSandboxFeeds } from '#test/support/sandbox-feeds.ts';
 import { importSandbox } from '#test/support/sandbox-timetable.ts';
 
-const SOURCES = Object.keys(FEED_SOURCES) as FeedSourceId[];
 export const network = indexNetwork(readNetwork());
 
 /** Boards of the sandbox from its timetable and from its departure monitor at the same time. Tests move the clock. */
@@ -47,44 +40,17 @@ export async function openSandboxBoards(start: string, { mode = 'on' as BoardTru
     const response = departureResponse(network, new URLSearchParams(toRequest(request).query), seconds);
     return receivedResponse(request, JSON.parse(JSON.stringify(response)), new Date(moment - state.responseAgeMs));
   };
-  const read = new Map<FeedSourceId, Snapshot>();
   const needed = new Set<FeedSourceId>();
-  const headers = new Map<FeedSourceId, number>();
-  let planned = createPlannedRuns(timetable);
-  const snapshotOf = (source: FeedSourceId, of: Timetable) => {
-    if (planned.timetable !== of) {
-      planned = createPlannedRuns(of);
-      read.clear();
-    }
-    const feed = new Feed(readFeed(feedResponse(network, source, moment / 1000)));
-    const snapshot = read.get(source) ?? new Snapshot(predictFeed(planned, { source, feed }));
-    read.set(source, snapshot);
-    headers.set(source, snapshot.headerAt);
-    return snapshot;
-  };
-  const takeFor = (of: Timetable) =>
-    new LiveTimetable(
-      of,
-      SOURCES.flatMap((source) => (needed.has(source) && !state.away.has(source) ? snapshotOf(source, of) : [])),
-    );
   const feeds = {
-    need: (sources: Iterable<FeedSourceId>) => {
+    ...createSandboxFeeds(network, {
+      now,
+      timetable: () => state.timetable,
+      isUsed: (source) => needed.has(source) && !state.away.has(source),
+    }),
+    need(sources: Iterable<FeedSourceId>) {
       for (const source of sources) needed.add(source);
     },
-    untilRead: async () => {},
-    takeFor,
-    take: () => state.timetable && takeFor(state.timetable),
     problemOf: (source: string) => (state.away.has(source as FeedSourceId) ? ('no response' as const) : null),
-    freshUntil: () => moment + 15_000,
-    list: () =>
-      SOURCES.map((source) => ({
-        source,
-        problem: null,
-        headerAt: headers.get(source) ?? null,
-        tripCount: null,
-        foundShare: null,
-        leftOut: {},
-      })),
   };
   const log = createTestLog();
   const trust = new BoardTrust({ mode, now, log });
@@ -111,7 +77,6 @@ export async function openSandboxBoards(start: string, { mode = 'on' as BoardTru
     now,
     advanceTo(next: string | number) {
       moment = typeof next === 'string' ? Date.parse(next) : next;
-      read.clear();
     },
     timetable,
     state,

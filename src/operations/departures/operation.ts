@@ -113,13 +113,21 @@ async function findShown(query: DeparturesQuery, context: FindContext, { isArriv
   const departures = listed.filter((one) => !isCancelled(one) || query.cancelled === 'include');
   const notShown = listed.length - departures.length;
   const leftOut = notShown > 0 ? sumLeftOut([board.leftOut, { cancelled: notShown }]) : board.leftOut;
-  const withCalls = departures.map((departure) => {
-    const calls = needsCalls(query) ? board.callsOf(departure) : null;
-    return { departure, calls, arrivesAt: query.to === undefined ? undefined : findCallAt(calls, query.to) };
+  const needsCarriages = query.include?.includes('carriages') ?? false;
+  const shown = departures.map((departure) => {
+    const known = needsCalls(query) || needsCarriages ? board.callsOf(departure) : null;
+    const { calls, carriages, asOf } = needsCarriages
+      ? findCarriages(departure, known, runs)
+      : { calls: known, carriages: null, asOf: Number.POSITIVE_INFINITY };
+    return {
+      departure,
+      calls,
+      carriages,
+      asOf,
+      arrivesAt: query.to === undefined ? undefined : findCallAt(calls, query.to),
+    };
   });
-  const { shown, asOf } = query.include?.includes('carriages')
-    ? addCarriages(withCalls, runs)
-    : { shown: withCalls, asOf: Number.POSITIVE_INFINITY };
+  const asOf = Math.min(...shown.map((one) => one.asOf));
   const freshness = { ...board.freshness, retrievedAt: Math.min(board.freshness.retrievedAt, asOf) };
   const sentAt = now();
   const head = {
@@ -195,13 +203,20 @@ function needsCalls({ to, include }: DeparturesQuery): boolean {
   return to !== undefined || (include?.includes('calls') ?? false);
 }
 
-/** Adds the carriages of each departure and of its calls. `asOf` is the time of the oldest feed used. */
-function addCarriages<Shown extends { departure: Departure; calls: RunCall[] | null }>(
-  shown: readonly Shown[],
-  runs: FindContext['runs'],
-) {
-  const viewed = shown.map((one) => ({ ...one, ...runs.viewCarriages(one.departure, one.calls) }));
-  return { shown: viewed, asOf: Math.min(...viewed.map(({ asOf }) => asOf)) };
+/** The carriages where a vehicle leaves and at each call. Boards of the trip planner have none. `asOf` is the time of the feed. */
+function findCarriages(departure: Departure, calls: RunCall[] | null, runs: FindContext['runs']) {
+  const known = calls?.[0]?.carriages;
+  if (known !== undefined) return { carriages: known, calls, asOf: Number.POSITIVE_INFINITY };
+  const { plannedAt, stopId } = departure;
+  const place = { stopId, name: stopId, platform: null, position: null, ids: [stopId], occupancy: null };
+  const here = { ...place, arrival: null, departure: { plannedAt, realtimeAt: null }, isCancelled: false };
+  const view = runs.viewRide(departure, calls ?? [here]);
+  const carriagesOf = (index: number) => view?.calls[index]?.carriages ?? null;
+  return {
+    carriages: carriagesOf(0),
+    calls: calls?.map((call, index) => ({ ...call, carriages: carriagesOf(index) })) ?? null,
+    asOf: view?.asOf ?? Number.POSITIVE_INFINITY,
+  };
 }
 
 const LEAVING = { all: 'departures', one: 'leaves', many: 'leave' };

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import { noJourneys } from '../../errors/messages.ts';
 import { nameEnd } from '../../journeys/ends.ts';
-import { viewCarriages, withFeedTimes } from '../../journeys/feed-times.ts';
-import { drawPaths, isCancelled, type Journey } from '../../journeys/journey.ts';
+import { layJourneys } from '../../journeys/feed-times.ts';
+import { drawPaths, isCancelled } from '../../journeys/journey.ts';
 import { markLifts } from '../../journeys/lifts.ts';
 import { plannerJourneys } from '../../journeys/planner.ts';
 import { keepFitting, selectJourneys } from '../../journeys/selection.ts';
@@ -10,7 +10,7 @@ import type { FoundJourneys, Journeys } from '../../journeys/source.ts';
 import type { StopRegister } from '../../stops/register.ts';
 import { alertTexts } from '../../transit/additional-fields.ts';
 import type { FindLiftsOut } from '../../transit/alert.ts';
-import { freshnessOf } from '../../transit/freshness.ts';
+import { type Freshness, freshnessOf, oldestOf } from '../../transit/freshness.ts';
 import { sumLeftOut } from '../../transit/left-out.ts';
 import { formatPlace } from '../../transit/place.ts';
 import { earliestMoment, formatTimestamp } from '../../transit/time.ts';
@@ -183,12 +183,12 @@ export const createTripsOperation = ({
       const base = request.at ? earliestMoment(request.at) : now().getTime();
       const binding = bindingOf('trips', from, to);
       const cursor = checkedCursor(query.cursor, { binding, base, ids });
+      const ofFeeds: Freshness[] = [];
       const { found, journeys, shown, leftOut, pages } = cursor
         ? await findPage(cursor, { request, limit: query.limit, base, now, ids }, readPage)
         : await findFirst();
-      const viewed = viewCarriages(shown, query.include, runs);
-      const drawn = query.path === 'none' ? viewed.journeys : await Promise.all(viewed.journeys.map(drawPaths));
-      const retrievedAt = Math.min(found.retrievedAt.getTime(), viewed.asOf);
+      const drawn = query.path === 'none' ? shown : await Promise.all(shown.map(drawPaths));
+      const freshness = oldestOf(freshnessOf(found), ...ofFeeds);
       const [originName, destinationName] = await Promise.all([
         found.names?.from ?? nameEnd({ queryUpstream, stops }, journeys, from, 'origin'),
         found.names?.to ?? nameEnd({ queryUpstream, stops }, journeys, to, 'destination'),
@@ -196,7 +196,7 @@ export const createTripsOperation = ({
       const body = {
         origin: { stop_id: from, name: originName },
         destination: { stop_id: to, name: destinationName },
-        retrieved_at: formatTimestamp(new Date(retrievedAt)),
+        retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
         journeys: drawn.map((journey) => toJourneyBody(journey, query, ids)),
         ...alertTexts(
           shown.flatMap(({ legs }) => legs),
@@ -204,14 +204,15 @@ export const createTripsOperation = ({
         ),
       };
       const notices = found.origin.source === 'timetable' ? [FROM_TIMETABLE] : [];
-      const freshness = { ...freshnessOf(found), retrievedAt };
       return { body, freshness, leftOut, pages, notices, journeys: found.origin };
 
-      /** Marks lifts out of service. With `include=calls`, applies the times that feeds have reported since upstream responded. */
-      function withNews({ journeys, retrievedAt, origin }: FoundJourneys): Journey[] {
+      /** Marks lifts out of service. Rides of the trip planner are as boards and runs show them. */
+      function withNews({ journeys, origin }: FoundJourneys, { cancelled }: Pick<typeof query, 'cancelled'>) {
         const marked = query.wheelchair ? journeys.map((journey) => markLifts(journey, findLiftsOut)) : journeys;
-        if (!query.include?.includes('calls') || origin.source === 'timetable') return marked;
-        return marked.map((journey) => withFeedTimes(journey, runs, retrievedAt.getTime()));
+        if (origin.source === 'timetable') return { journeys: marked, leftOut: {} };
+        const laid = layJourneys(marked, runs, { cancelled, now: now().getTime() });
+        ofFeeds.push(...laid.freshness);
+        return laid;
       }
 
       async function findFirst() {
@@ -225,14 +226,15 @@ export const createTripsOperation = ({
         };
         const found = await source.find(requested, { queryUpstream, turn });
         const { journeys } = found;
-        const fitting = keepFitting(withNews(found), query);
+        const current = withNews(found, query);
+        const fitting = keepFitting(current.journeys, query);
         if (fitting.journeys.length === 0) throw noJourneys(from, to, conditions);
         const selection = selectJourneys(fitting.journeys, { ...request, limit: query.limit, now: now() });
         return {
           found,
           journeys,
           shown: selection.journeys,
-          leftOut: sumLeftOut([found.leftOut, fitting.leftOut, selection.leftOut]),
+          leftOut: sumLeftOut([found.leftOut, current.leftOut, fitting.leftOut, selection.leftOut]),
           pages: query.via ? {} : pagesOfFirst(journeys, selection, { ...request, binding, base, ids }),
         };
       }
@@ -241,10 +243,11 @@ export const createTripsOperation = ({
       async function readPage(requested: typeof request) {
         const options = { cancelled: 'include', mayBeNone: true, maxChanges: query.max_changes } as const;
         const found = await source.find({ ...requested, ...options }, { queryUpstream, turn });
-        const fitting = keepFitting(withNews(found), query).journeys.filter(
+        const current = withNews(found, query);
+        const fitting = keepFitting(current.journeys, query).journeys.filter(
           (journey) => query.cancelled === 'include' || !isCancelled(journey),
         );
-        return { found, journeys: found.journeys, fitting, leftOut: found.leftOut };
+        return { found, journeys: found.journeys, fitting, leftOut: sumLeftOut([found.leftOut, current.leftOut]) };
       }
     },
   });

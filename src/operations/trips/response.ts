@@ -220,7 +220,7 @@ function toLegBody(
     }),
     ...(include?.includes('colors') && (leg.mode === 'walk' ? NO_COLORS : colorsOf(leg.mode, leg.route))),
     ...(include?.includes('access') && { vehicle_accessible: leg.isAccessible }),
-    ...(include?.includes('carriages') && { carriages: leg.carriages ?? null }),
+    ...(include?.includes('carriages') && { carriages: leg.carriages ?? leg.listCalls()?.[0]?.carriages ?? null }),
     ...(include?.includes('calls') && { calls: leg.listCalls()?.map((call) => toCallBody(call, include)) ?? null }),
     ...(path === 'polyline' && { polyline: encodePolyline(leg.path) }),
   };

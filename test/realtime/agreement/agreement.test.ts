@@ -4,12 +4,10 @@ import { nextDepartures } from '#src/sandbox/timetable/departures.ts';
 import { callState } from '#src/sandbox/timetable/realtime.ts';
 import { plannedMinuteSeconds, type Run, realtimeTripId } from '#src/sandbox/timetable/run.ts';
 import { timetableAround } from '#src/sandbox/timetable/timetable.ts';
-import { type Body, createSandboxService } from './sandbox-service.ts';
+import { type Body, createSandboxService, MIDNIGHT } from './sandbox-service.ts';
 
 type Call = NonNullable<Body['departures'][0]['calls']>[0];
 
-/** 00:00 in Sydney, a Wednesday. */
-const MIDNIGHT = Date.parse('2026-11-17T13:00:00Z');
 const MINUTE_MS = 60_000;
 /** `AGREEMENT_PAIRS=10000 vitest run test/realtime/agreement` covers the whole day. */
 const PAIRS = Number(process.env.AGREEMENT_PAIRS ?? 120);
@@ -25,7 +23,7 @@ const ALL = 400;
 const TO_PAIRS = PAIRS < 10_000 ? 24 : 600;
 
 it(`boards with \`to\` list exactly the runs that call there later, in order of departure, ${TO_PAIRS} times`, async () => {
-  const service = createSandboxService();
+  const service = await createSandboxService();
   const index = service.network;
   let shown = 0;
   for (let n = 0; n < TO_PAIRS; n++) {
@@ -92,7 +90,7 @@ function runsById({ patterns }: NetworkIndex, from: number): Map<string, Run> {
 }
 
 it('a followed run makes the calls of the sandbox at their live times, on any instance and past midnight', async () => {
-  const service = createSandboxService();
+  const service = await createSandboxService();
   const index = service.network;
   const isoOf = (seconds: number) => new Date(seconds * 1000).toISOString().replace('.000', '');
   // 23:20 and 08:00 in Sydney.
@@ -132,7 +130,7 @@ it('a followed run makes the calls of the sandbox at their live times, on any in
 });
 
 it('an arrivals board lists each run that ends at the stop, at the time and platform its departures give', async () => {
-  const service = createSandboxService();
+  const service = await createSandboxService();
   const index = service.network;
   let shown = 0;
   for (let n = 0; n < 12; n++) {
@@ -166,7 +164,7 @@ it('an arrivals board lists each run that ends at the stop, at the time and plat
 });
 
 it('followed journeys match their vehicles, missed changes included, without upstream calls when feeds have every ride', async () => {
-  const service = createSandboxService();
+  const service = await createSandboxService();
   const index = service.network;
   const PAIRS = [
     ['202020', '209573'],

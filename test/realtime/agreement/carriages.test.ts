@@ -28,10 +28,10 @@ function readExpected(network: Parameters<typeof feedResponse>[0]): Map<string, 
   );
 }
 
-let service: ReturnType<typeof createSandboxService>;
+let service: Awaited<ReturnType<typeof createSandboxService>>;
 let expected: Map<string, Carriages>;
-beforeAll(() => {
-  service = createSandboxService();
+beforeAll(async () => {
+  service = await createSandboxService();
   service.advanceTo(MORNING);
   expected = readExpected(service.network);
 });

@@ -3,13 +3,11 @@ import { ApiError } from '#src/errors/api-error.ts';
 import { callState, cancellationOf, delaySeconds, isReported } from '#src/sandbox/timetable/realtime.ts';
 import { plannedSeconds, type Run, realtimeTripId } from '#src/sandbox/timetable/run.ts';
 import { timetableAround } from '#src/sandbox/timetable/timetable.ts';
-import { createSandboxService } from './sandbox-service.ts';
+import { createSandboxService, MIDNIGHT } from './sandbox-service.ts';
 
 /** `FOLLOWED_JOURNEYS=1000 vitest run test/realtime/agreement/followed-journeys.test.ts` follows more. */
 const JOURNEYS = Number(process.env.FOLLOWED_JOURNEYS ?? 48);
 const MINUTE_MS = 60_000;
-/** 00:00 in Sydney, a Wednesday. */
-const MIDNIGHT = Date.parse('2026-11-17T13:00:00Z');
 const STARTS = [7, 12, 16.5, 22.5];
 const EVERY_MINUTES = 4;
 /** Enough pairs to include rides that will be cancelled. */
@@ -20,7 +18,7 @@ const LONGEST_MINUTES = 150;
 /** Feeds still list a cancelled run for this long after its end; upstream does not. */
 const LISTED_MINUTES = 25;
 
-type Service = ReturnType<typeof createSandboxService>;
+type Service = Awaited<ReturnType<typeof createSandboxService>>;
 type Planned = Awaited<ReturnType<Service['trips']>>[number];
 type Told = Awaited<ReturnType<Service['follow']>>;
 
@@ -120,7 +118,7 @@ it.each(STARTS)(
   'journeys from hour %d on, followed by ID from plan to end, report what their vehicles do',
   async (hours) => {
     const start = MIDNIGHT + hours * 60 * MINUTE_MS;
-    const service = createSandboxService();
+    const service = await createSandboxService();
     service.advanceTo(start);
     const runs = new Map(
       service.network.patterns

@@ -7,23 +7,23 @@ import { createFollowOperation } from '#src/operations/more/follow/operation.ts'
 import { runOperation } from '#src/operations/more/runs/operation.ts';
 import { readQuery } from '#src/operations/operation.ts';
 import { createTripsOperation } from '#src/operations/trips/operation.ts';
-import { Feed } from '#src/realtime/feed/feed.ts';
-import { readFeed } from '#src/realtime/feed/feed-reader.ts';
-import { UNREAD } from '#src/realtime/polling/feed-health.ts';
-import type { FeedState } from '#src/realtime/polling/feed-sharing.ts';
-import { FEED_SOURCES, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
-import { feedResponse } from '#src/sandbox/feeds/feed.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
 import { tripResponse } from '#src/sandbox/responses/trip-response.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
+import type { Timetable } from '#src/timetable/timetable.ts';
 import { ids } from '#test/support/ids.ts';
 import { receivedResponse } from '#test/support/received-response.ts';
+import { createSandboxFeeds } from '#test/support/sandbox-feeds.ts';
+import { importSandbox } from '#test/support/sandbox-timetable.ts';
 
 const MINUTE_MS = 60_000;
-const SOURCES = Object.keys(FEED_SOURCES) as FeedSourceId[];
+const network = indexNetwork(readNetwork());
+/** 00:00 in Sydney, a Wednesday: the day of these tests. */
+export const MIDNIGHT = Date.parse('2026-11-17T13:00:00Z');
+let imported: Promise<Timetable> | null = null;
 
 /** Alerts of the network: one of a line, one of a single run, one of a lift elsewhere on the line, and one that has ended. */
 const ALERT = {
@@ -84,13 +84,13 @@ const ALERTS = [
 export type Body = Awaited<ReturnType<typeof departuresOperation.find>>['body'];
 
 /**
- * Boards, journeys and runs of the sandbox from its trip planner and feeds, without sockets. Tests move the clock. `layer` wraps
+ * Boards and journeys of the sandbox from its trip planner, with the runs of its timetable and feeds, without sockets. Tests move the clock. `layer` wraps
  * upstream.
  */
-export function createSandboxService(layer = (callUpstream: CallUpstream): QueryUpstream => callUpstream) {
-  const network = indexNetwork(readNetwork());
+export async function createSandboxService(layer = (callUpstream: CallUpstream): QueryUpstream => callUpstream) {
+  imported ??= importSandbox(network, MIDNIGHT);
+  const timetable = await imported;
   let moment = 0;
-  let states = new Map<FeedSourceId, FeedState>();
   let callCount = 0;
   const stops = new StopRegister(noStops);
   const tripsOperation = createTripsOperation({ stops });
@@ -105,29 +105,8 @@ export function createSandboxService(layer = (callUpstream: CallUpstream): Query
     return receivedResponse(request, JSON.parse(JSON.stringify(response)), now());
   });
 
-  /** Every feed, read at the current time. */
-  function readFeeds(): Map<FeedSourceId, FeedState> {
-    return new Map(
-      SOURCES.map((source) => {
-        const feed = new Feed(readFeed(feedResponse(network, source, moment / 1000)));
-        const accepted = { at: moment, headerAt: feed.headerAt, tripCount: feed.tripCount };
-        const health = { ...UNREAD, accepted, headerSince: moment };
-        const { intervalMs } = FEED_SOURCES[source];
-        return [source, { feed, health, intervalMs, polledAt: moment }];
-      }),
-    );
-  }
-
-  const trusted = () =>
-    [...states].flatMap(([source, { feed }]) => (feed ? [{ source, modes: FEED_SOURCES[source].modes, feed }] : []));
-  const runFeeds = {
-    need: () => {},
-    untilRead: async () => {},
-    trusted,
-    freshUntil: () => moment + 2000,
-    list: () => [],
-  };
-  const createRuns = () => new Runs({ now: () => moment, feeds: runFeeds });
+  const feeds = createSandboxFeeds(network, { now: () => moment, timetable: () => timetable });
+  const createRuns = () => new Runs({ now: () => moment, feeds, timetable: { get: () => timetable } });
   const run = () => Promise.reject(new Error('no other operation is run'));
   const context = { queryUpstream, boards: monitorBoards, runs: createRuns(), now, ids, run };
 
@@ -140,7 +119,6 @@ export function createSandboxService(layer = (callUpstream: CallUpstream): Query
     stopIds: network.stops.filter(({ isDecommissioned }) => !isDecommissioned).map(({ id }) => id),
     advanceTo(next: number): void {
       moment = next;
-      states = readFeeds();
     },
     network,
     async run(runId: string, more: Record<string, string> = {}) {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MINUTE_MS } from '../../../core/clock.ts';
 import { ApiError, nullIfApiError } from '../../../errors/api-error.ts';
 import { journeyOver, notIssued } from '../../../errors/messages.ts';
-import { fitWalks, layFeeds, type Seen, viewCarriages, viewRide, withTimes } from '../../../journeys/feed-times.ts';
+import { fitWalks, layFeeds, layJourneys } from '../../../journeys/feed-times.ts';
 import {
   destinationOf,
   isCancelled,
@@ -210,21 +210,18 @@ export const createFollowOperation = ({
 
       const changes = judgeChanges(legs);
       const next = await findNext(planned, legs, sources);
-      const viewed = viewCarriages([{ legs }, ...(next?.journeys ?? [])], include, runs);
-      const knownFreshness = freshnessNow(planned, rides, next, sentAt);
-      const freshness = { ...knownFreshness, retrievedAt: Math.min(knownFreshness.retrievedAt, viewed.asOf) };
+      const freshness = freshnessNow(planned, rides, next, sentAt);
       const isOver = endsAt < sentAt.getTime();
       const bodyOptions = { ...planned, include: ['ids', ...(include ?? [])], path: 'none' } as const;
-      const [journey = { legs }, ...nextJourneys] = viewed.journeys;
       const body: FollowedBody = {
         journey_id: id,
         retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
         status: statusOf(legs, changes, isOver),
-        journey: toFollowedBody(toJourneyBody(journey, { ...bodyOptions, cancelled: 'include' }, ids), rides.rides),
+        journey: toFollowedBody(toJourneyBody({ legs }, { ...bodyOptions, cancelled: 'include' }, ids), rides.rides),
         changes,
         next_journeys:
           next &&
-          nextJourneys.map((journey) =>
+          next.journeys.map((journey) =>
             toJourneyBody(journey, { ...bodyOptions, from: next.from, cancelled: 'exclude' }, ids),
           ),
       };
@@ -244,20 +241,26 @@ const UNTOLD: Notice = { text: 'Alerts are currently unavailable.' };
 const NO_NEXT: Notice = { text: 'Next journeys are currently unavailable.' };
 
 type Sources = Pick<FindContext, 'queryUpstream' | 'turn' | 'runs' | 'now'> & { source: Journeys };
+type Laid = ReturnType<typeof layFeeds>;
 /** One entry per leg; null for a walk. */
 type Rides = readonly (ReturnType<typeof findRide> | null)[];
 
 /** Finds the rides in the feeds, and in upstream's current plan if the feeds lack some of them. */
 async function findRides(planned: PlannedJourney, sources: Sources) {
-  const views = planned.legs.map((leg) => viewRide(leg, sources.runs));
-  const isSeen = planned.legs.every(({ mode }, index) => mode === 'walk' || views[index]?.isCancelled === false);
+  const laid = planned.legs.map((leg) => layFeeds(leg, sources.runs));
+  const isSeen = laid.every(({ leg, view }) => leg.mode === 'walk' || isRunning(view));
   const at = toSydneyWallClock(originOf(planned).planned);
   const replanned = isSeen ? null : await plan({ ...planned, at, cancelled: 'include' }, sources);
   const legs = replanned?.journeys.flatMap((journey) => journey.legs) ?? [];
   const rides: Rides = planned.legs.map((leg, index) =>
-    leg.mode === 'walk' ? null : findRide(leg, legs, views[index] ?? null, sources),
+    leg.mode === 'walk' ? null : findRide(leg, legs, laid[index] as Laid, sources),
   );
-  return { seen: views, again: replanned, rides };
+  return { views: laid.map(({ view }) => view), again: replanned, rides };
+}
+
+/** Whether a feed has the ride, and it takes place. */
+function isRunning(view: Laid['view'] | undefined): boolean {
+  return view?.isByFeed === true && !view.isCancelled;
 }
 
 /** Plans journeys upstream; returns none if upstream gives a reason why there are none. */
@@ -274,14 +277,14 @@ async function plan(
 ) {
   const request = { from, to, at, isArrival: false, modes, isAccessible: wheelchair, cancelled, mayBeNone: true };
   const result = await source.find(request, { queryUpstream, turn });
-  return { journeys: result.journeys, freshness: freshnessOf(result) };
+  return { journeys: result.journeys, origin: result.origin, freshness: freshnessOf(result) };
 }
 
 /**
  * The ride as upstream plans it now, with the feeds' times if they have it. Another run of the same line counts as its replacement
  * if it connects the same stops at the same planned time.
  */
-function findRide(planned: Leg, legs: readonly Leg[], view: Seen | null, { runs }: Sources) {
+function findRide(planned: Leg, legs: readonly Leg[], laid: Laid, { runs }: Sources) {
   const sameRides = legs.filter(
     (leg) =>
       leg.mode === planned.mode &&
@@ -290,13 +293,13 @@ function findRide(planned: Leg, legs: readonly Leg[], view: Seen | null, { runs 
       isSameEnd(leg.destination, planned.destination),
   );
   const match = sameRides.find((leg) => rideKey(leg) === rideKey(planned)) ?? sameRides[0];
-  const leg = match ?? planned;
-  const byFeed = view && (!match || rideKey(match) === rideKey(planned)) ? view : null;
+  const { leg, view } = match ? layFeeds(match, runs) : laid;
   return {
-    leg: byFeed ? { ...withTimes(leg, byFeed), listCalls: () => layFeeds(leg, runs).listCalls() } : leg,
+    leg,
+    runCalls: view?.runCalls ?? null,
     isFound: match !== undefined || view !== null,
     isTold: match !== undefined,
-    occupancy: byFeed?.occupancy ?? match?.listCalls()?.[0]?.occupancy ?? null,
+    occupancy: view?.calls[0]?.occupancy ?? match?.listCalls()?.[0]?.occupancy ?? null,
   };
 }
 
@@ -322,7 +325,7 @@ async function joinRides(
   const legs = planned.legs.map(async (leg, index) => {
     const ride = rides[index];
     if (!ride || ride.isTold) return ride?.leg ?? leg;
-    const listedCalls = include?.includes('calls') ? await findCalls(ride.leg, sources) : null;
+    const listedCalls = include?.includes('calls') ? (ride.runCalls ?? (await findCalls(ride.leg, sources))) : null;
     return { ...ride.leg, alerts: alertsOf(ride.leg, alerts ?? [], sources.now()), listCalls: () => listedCalls };
   });
   return fitWalks(await Promise.all(legs));
@@ -402,7 +405,11 @@ async function findNext(planned: PlannedJourney, legs: readonly Leg[], sources: 
   const moment = here ? bestKnown(here) : originOf(planned).planned;
   const at = moment > now() ? toSydneyWallClock(moment) : null;
   try {
-    const { journeys, freshness } = await plan({ ...planned, from, at, cancelled: 'exclude' }, sources);
+    const { journeys: listed, origin, freshness } = await plan({ ...planned, from, at, cancelled: 'exclude' }, sources);
+    const journeys =
+      origin.source === 'timetable'
+        ? listed
+        : layJourneys(listed, sources.runs, { cancelled: 'exclude', now: now().getTime() }).journeys;
     const reached = change ? journeys.flatMap((journey) => continueFrom(change, journey) ?? []) : journeys;
     const fitting = keepFitting(reached, planned).journeys;
     const nextJourneys = selectJourneys(fitting, { limit: MAX_NEXT_JOURNEYS, isArrival: false, at, now: now() });
@@ -446,17 +453,17 @@ function toFollowedBody({ journey_id: _, ...body }: JourneyBody, rides: Rides): 
  */
 function freshnessNow(
   planned: PlannedJourney,
-  { seen, again, rides }: Awaited<ReturnType<typeof findRides>>,
+  { views, again, rides }: Awaited<ReturnType<typeof findRides>>,
   next: Awaited<ReturnType<typeof findNext>>,
   now: Date,
 ): Freshness {
-  const parts = [...seen, again, next].flatMap((part) => part?.freshness ?? []);
+  const parts = [...views, again, next].flatMap((part) => part?.freshness ?? []);
   const oldest = oldestOf(...(parts as [Freshness]));
   if (!again || oldest.shortage !== null) return oldest;
   const farTime = now.getTime() + FAR_MS;
   const isCalm = planned.legs.every(({ mode, origin, destination }, index) => {
     const isQuiet = origin.planned.getTime() > farTime || bestKnown(rides[index]?.leg.destination ?? destination) < now;
-    return mode === 'walk' || seen[index]?.isCancelled === false || isQuiet;
+    return mode === 'walk' || isRunning(views[index]) || isQuiet;
   });
   const minMs = originOf(planned).planned.getTime() > farTime ? FAR_FRESH_MS : isCalm ? CALM_FRESH_MS : 0;
   const freshUntil = Math.max(oldest.freshUntil, now.getTime() + minMs);

@@ -142,13 +142,9 @@ export const runOperation = defineOperation({
     if (!ids.isSigned('run', start.id)) throw notIssued('RUN_NOT_FOUND', 'run_id');
     const found = await runs.findRun(queryUpstream, start);
     if (!found) throw unknownRun(null);
-    const { departure } = found;
+    const { departure, freshness } = found;
     const sentAt = now().getTime();
-    const listed = found.areListed ? found.calls : null;
-    const viewed = include?.includes('carriages') ? runs.viewCarriages(departure, listed) : null;
-    const known = viewed?.calls ?? listed;
-    const retrievedAt = Math.min(found.freshness.retrievedAt, viewed?.asOf ?? Number.POSITIVE_INFINITY);
-    const freshness = { ...found.freshness, retrievedAt };
+    const known = found.areListed ? found.calls : null;
     const endsAt = known ? endOf(known) : departure.plannedAt + UNLISTED_MS;
     if (endsAt < sentAt - ENDED_MS) throw unknownRun(known && formatTimestamp(new Date(endsAt)));
     const running = (known ?? []).filter((call) => !call.isCancelled);

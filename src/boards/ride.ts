@@ -1,0 +1,120 @@
+import { MINUTE_MS } from '../core/clock.ts';
+import type { LiveRun, LiveTimetable } from '../realtime/live-timetable.ts';
+import { type FeedSourceId, feedOfFile } from '../realtime/polling/feed-source.ts';
+import { isCallAt, type RunCall } from '../transit/call.ts';
+import type { Departure } from '../transit/departure.ts';
+import { findRun, joinRuns, latestOf, MAX_CONTINUATIONS, type RunView } from './run-calls.ts';
+
+/** What identifies a ride of the trip planner: its run, and the stop and planned time at which the rider boards. */
+export type RideStart = Pick<Departure, 'runId' | 'mode' | 'stopId' | 'plannedAt'>;
+
+/** A ride of the trip planner in the timetable and the feeds. */
+export interface Ride extends Pick<RunView, 'asOf' | 'isByFeed'> {
+  /** The feed of the run; null if none has its file. */
+  source: FeedSourceId | null;
+  /** Whether that feed is trusted at present. Without it nothing is known about the run today. */
+  hasFeed: boolean;
+  /** The vehicle has left where the ride begins. */
+  hasLeft: boolean;
+  /** The calls of the run from one end to the other; null if it lacks the last one. */
+  runCalls: RunCall[] | null;
+  /** Calls of the ride, as the trip planner lists them, with the times, platforms and cancellations of the run. */
+  withTimes(listed: readonly RunCall[]): RunCall[];
+}
+
+/** Two versions of the timetable differ by less. */
+const SAME_CALL_MS = 5 * MINUTE_MS;
+
+/** Finds a ride. `listed` are its calls, or its two ends. Null if nothing has the run or the stop where the rider boards. */
+export function findRide(live: LiveTimetable, ride: RideStart, listed: readonly RunCall[]): Ride | null {
+  const { runId } = ride;
+  const found = runId === null ? null : findRun(live, { ...ride, runId });
+  if (!found) return null;
+  const view = joinRuns(live, listRuns(live, found.run, listed.at(-1)));
+  const ends = matchListed(live, view, listed);
+  const [start, end] = [ends[0] ?? null, ends.at(-1) ?? null];
+  if (start === null) return null;
+  const { file } = found.run.route;
+  return {
+    asOf: view.asOf,
+    isByFeed: view.isByFeed,
+    source: feedOfFile(file),
+    hasFeed: live.snapshotOf(file) !== null,
+    hasLeft: view.sources[start]?.call.hasLeft ?? false,
+    runCalls: end === null ? null : view.calls.slice(start, end + 1),
+    withTimes(others) {
+      const matches = matchListed(live, view, others);
+      return others.map((call, index) => withTimes(call, view, matches[index] ?? null));
+    },
+  };
+}
+
+/** The runs that the vehicle makes from this one on, up to the one that arrives at the end of a ride. */
+function listRuns(live: LiveTimetable, first: LiveRun, end: RunCall | undefined): LiveRun[] {
+  const runs = [first];
+  const until = (end?.arrival?.plannedAt ?? Number.NEGATIVE_INFINITY) - SAME_CALL_MS;
+  const arrives = (run: LiveRun) => run.calls.some(({ plannedArrivesAt }) => plannedArrivesAt >= until);
+  for (let run = first; runs.length <= MAX_CONTINUATIONS && !arrives(run); ) {
+    const next = run.trip < 0 ? null : live.timetable.nextTrip(run.trip, run.day);
+    if (next === null) break;
+    run = live.run(next, run.day);
+    runs.push(run);
+  }
+  return runs;
+}
+
+/** The index of each listed call among the calls of the run, which may be at another platform today; null where it has none. */
+function matchListed({ timetable }: LiveTimetable, { calls, sources }: RunView, listed: readonly RunCall[]) {
+  const stationOf = (stop: number) => (stop < 0 ? -1 : timetable.stationOf(stop));
+  let from = 0;
+  return listed.map((one): number | null => {
+    const stations = one.ids.map((id) => stationOf(timetable.findStop(id) ?? -1)).filter((station) => station >= 0);
+    const isThere = (call: RunCall, index: number) => {
+      const { stop, plannedStop } = sources[index]?.call ?? { stop: -1, plannedStop: -1 };
+      return (
+        [stop, plannedStop].some((at) => stations.includes(stationOf(at))) || one.ids.some((id) => isCallAt(call, id))
+      );
+    };
+    const at = calls.findIndex((call, index) => index >= from && isSameTime(call, one) && isThere(call, index));
+    if (at < 0) return null;
+    from = at + 1;
+    return at;
+  });
+}
+
+function isSameTime(call: RunCall, other: RunCall): boolean {
+  const isNear = (one: RunCall['arrival'], two: RunCall['arrival']) =>
+    one !== null && two !== null && Math.abs(one.plannedAt - two.plannedAt) <= SAME_CALL_MS;
+  return isNear(call.departure, other.departure) || isNear(call.arrival, other.arrival);
+}
+
+/** A listed call as the run has it. Planned times stay, and the times of a stop that the vehicle has left if they are possible. */
+function withTimes(listed: RunCall, { calls, sources }: RunView, at: number | null): RunCall {
+  const [call, source] = at === null ? [] : [calls[at], sources[at]];
+  if (!call || !source) return withoutEstimates(listed, Number.NEGATIVE_INFINITY);
+  const { stopId, name, platform, position, ids, isCancelled, occupancy, carriages, nextRunId } = call;
+  const isMoved = source.call.stop !== source.call.plannedStop && listed.stopId !== stopId;
+  const timeOf = (time: RunCall['arrival'], own: RunCall['arrival']) => {
+    if (!time) return null;
+    const isOver = source.call.hasLeft && time.realtimeAt !== null && time.realtimeAt <= latestOf(source);
+    return { plannedAt: time.plannedAt, realtimeAt: isOver ? time.realtimeAt : (own?.realtimeAt ?? null) };
+  };
+  return {
+    ...listed,
+    ...(isMoved && { stopId, name, platform, position, ids }),
+    // The run may begin, or end, there today.
+    arrival: call.arrival || isCancelled ? timeOf(listed.arrival, call.arrival) : null,
+    departure: call.departure || isCancelled ? timeOf(listed.departure, call.departure) : null,
+    occupancy,
+    carriages: carriages ?? null,
+    isCancelled,
+    ...(nextRunId !== undefined && { nextRunId }),
+  };
+}
+
+/** A call without estimates, except of what was past at this time. */
+export function withoutEstimates(call: RunCall, passedAt: number): RunCall {
+  const passed = (time: RunCall['arrival']) =>
+    time && { ...time, realtimeAt: (time.realtimeAt ?? passedAt) < passedAt ? time.realtimeAt : null };
+  return { ...call, arrival: passed(call.arrival), departure: passed(call.departure), occupancy: null };
+}
