@@ -26,7 +26,11 @@ export interface Ride extends Pick<RunView, 'asOf' | 'isByFeed'> {
 const SAME_CALL_MS = 5 * MINUTE_MS;
 
 /** Finds a ride. `listed` are its calls, or its two ends. Null if nothing has the run or the stop where the rider boards. */
-export function findRide(live: LiveTimetable, ride: RideStart, listed: readonly RunCall[]): Ride | null {
+export function findRide(
+  live: LiveTimetable,
+  ride: RideStart,
+  { listed, now }: { listed: readonly RunCall[]; now: number },
+): Ride | null {
   const { runId } = ride;
   const found = runId === null ? null : findRun(live, { ...ride, runId });
   if (!found) return null;
@@ -44,7 +48,7 @@ export function findRide(live: LiveTimetable, ride: RideStart, listed: readonly 
     runCalls: end === null ? null : view.calls.slice(start, end + 1),
     withTimes(others) {
       const matches = matchListed(live, view, others);
-      return others.map((call, index) => withTimes(call, view, matches[index] ?? null));
+      return others.map((call, index) => withTimes(call, view, { at: matches[index] ?? null, now }));
     },
   };
 }
@@ -88,15 +92,24 @@ function isSameTime(call: RunCall, other: RunCall): boolean {
   return isNear(call.departure, other.departure) || isNear(call.arrival, other.arrival);
 }
 
-/** A listed call as the run has it. Planned times stay, and the times of a stop that the vehicle has left if they are possible. */
-function withTimes(listed: RunCall, { calls, sources }: RunView, at: number | null): RunCall {
+/**
+ * A listed call as the run has it. Planned times stay, and estimates of what is past: the feed drops the stops that a vehicle has
+ * left, and the run when it is over.
+ */
+function withTimes(
+  listed: RunCall,
+  { calls, sources }: RunView,
+  { at, now }: { at: number | null; now: number },
+): RunCall {
   const [call, source] = at === null ? [] : [calls[at], sources[at]];
   if (!call || !source) return withoutEstimates(listed, Number.NEGATIVE_INFINITY);
   const { stopId, name, platform, position, ids, isCancelled, occupancy, carriages, nextRunId } = call;
   const isMoved = source.call.stop !== source.call.plannedStop && listed.stopId !== stopId;
+  const isDropped = source.run.source === null || source.call.hasLeft;
+  const latest = Math.min(now, latestOf(source));
   const timeOf = (time: RunCall['arrival'], own: RunCall['arrival']) => {
     if (!time) return null;
-    const isOver = source.call.hasLeft && time.realtimeAt !== null && time.realtimeAt <= latestOf(source);
+    const isOver = isDropped && time.realtimeAt !== null && time.realtimeAt <= latest;
     return { plannedAt: time.plannedAt, realtimeAt: isOver ? time.realtimeAt : (own?.realtimeAt ?? null) };
   };
   return {

@@ -85,10 +85,10 @@ function toRunCall({ timetable }: LiveTimetable, run: LiveRun, call: LiveCall, i
 
 /** The latest moment at which a vehicle can have left a call: the feed knows that it has, and when it reaches the next one. */
 export function latestOf({ run, call }: RunView['sources'][number]): number {
+  if (!run.source) return Number.POSITIVE_INFINITY;
   const others = run.calls.slice(run.calls.indexOf(call) + 1);
   const next = others.find(({ hasLeft, isSkipped }) => !hasLeft && !isSkipped);
-  const headerAt = run.source?.snapshot.headerAt ?? Number.POSITIVE_INFINITY;
-  return Math.min(headerAt, next?.arrivesAt ?? headerAt);
+  return Math.min(run.source.snapshot.headerAt, next?.arrivesAt ?? Number.POSITIVE_INFINITY);
 }
 
 function placeAt(timetable: Timetable, index: number) {

@@ -187,7 +187,7 @@ export class Runs {
     const { retrievedAt: asOf, ...freshness } = freshnessOf(response);
     const listed = [...run.before, callHere(departure, { ...run, name: stopName }), ...(run.after ?? [])];
     const live = this.#take();
-    const ride = live && findRide(live, departure, listed);
+    const ride = live && findRide(live, departure, { listed, now: this.#now() });
     if (ride?.source) this.#feeds?.need([ride.source]);
     const isByFeed = ride?.isByFeed ?? false;
     const isOld = this.#now() - asOf > STALE_MS;
@@ -213,7 +213,7 @@ export class Runs {
    */
   viewRide(start: RideStart, ends: readonly RunCall[]): RideView | null {
     const live = this.#take();
-    const ride = live && findRide(live, start, ends);
+    const ride = live && findRide(live, start, { listed: ends, now: this.#now() });
     if (!ride) return null;
     const sources = [ride.source ?? []].flat();
     this.#feeds?.need(sources);

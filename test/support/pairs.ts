@@ -1,11 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { Runs } from '#src/boards/runs.ts';
-import { FEED_SOURCES, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
+import { LiveTimetable } from '#src/realtime/live-timetable.ts';
+import type { FeedSourceId } from '#src/realtime/polling/feed-source.ts';
+import { createPlannedRuns } from '#src/realtime/prediction/planned-runs.ts';
+import { predictFeed } from '#src/realtime/prediction/predict-feed.ts';
+import { Snapshot } from '#src/realtime/snapshot.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { type StopRecord, tableOf } from '#src/stops/table.ts';
 import { type FeedSpec, feedOf } from '#test/realtime/feed-bytes.ts';
 import { buildTestApp } from '#test/support/app.ts';
+import { type MadeSchedule, scheduleFile } from '#test/support/schedule-file.ts';
+import { timetableOf } from '#test/support/timetable.ts';
 import { startUpstream } from '#test/support/upstream.ts';
 
 /** One fixture file: a request, upstream's responses, and our response. The file name says which quirk it shows. */
@@ -18,6 +24,8 @@ export interface Pair {
   upstream: Record<string, unknown>;
   /** The stops that the service knows without a request. */
   stops?: StopRecord[];
+  /** The timetable of trains that the feeds need. */
+  schedule?: MadeSchedule;
   /** The feeds that were just polled. */
   feeds?: Partial<Record<FeedSourceId, FeedSpec>>;
   answer: { status: number; body: unknown } | { status: number; error: { code: string; message_holds: string } };
@@ -37,6 +45,7 @@ export async function openPair({
   now,
   upstream: answers,
   feeds,
+  schedule,
   stops = [],
 }: Omit<Pair, 'name' | 'request' | 'answer'>) {
   const upstream = await startUpstream((sent, response) => {
@@ -51,7 +60,7 @@ export async function openPair({
     upstream: upstream.url,
     now,
     stops: register,
-    ...(feeds && { runs: runsWith(feeds, now) }),
+    ...(feeds && schedule && { runs: runsWith(schedule, feeds, now) }),
   });
   app.addHook('onClose', () => upstream.close());
   return app;
@@ -74,20 +83,19 @@ export async function expectPair({ request, answer: expected, ...pair }: Pair): 
   }
 }
 
-/** The runs of a service with these feeds, polled now unless a time is given. */
-export function runsWith(specs: NonNullable<Pair['feeds']>, now: string, polled = now): Runs {
-  const polledAt = Date.parse(polled);
-  const feeds = (Object.entries(specs) as [FeedSourceId, FeedSpec][]).map(([source, spec]) => {
-    return { source, modes: FEED_SOURCES[source].modes, feed: feedOf(spec) };
-  });
-  return new Runs({
-    now: () => Date.parse(now),
-    feeds: {
-      need: () => {},
-      untilRead: async () => {},
-      trusted: (at) => (at - polledAt < 45_000 ? feeds : []),
-      list: () => [],
-      freshUntil: () => Math.max(Date.parse(now) + 1000, polledAt + 2000),
-    },
-  });
+/** The runs of a service with this timetable of trains and these feeds, read now. */
+function runsWith(schedule: MadeSchedule, specs: NonNullable<Pair['feeds']>, now: string): Runs {
+  const timetable = timetableOf(scheduleFile('sydneytrains', schedule));
+  const planned = createPlannedRuns(timetable);
+  const snapshots = (Object.entries(specs) as [FeedSourceId, FeedSpec][]).map(
+    ([source, spec]) => new Snapshot(predictFeed(planned, { source, feed: feedOf(spec) })),
+  );
+  const feeds = {
+    need: () => {},
+    untilRead: async () => {},
+    take: () => new LiveTimetable(timetable, snapshots),
+    list: () => [],
+    freshUntil: () => Date.parse(now) + 2000,
+  };
+  return new Runs({ now: () => Date.parse(now), feeds, timetable: { get: () => timetable } });
 }

@@ -31,7 +31,9 @@ export function createSandboxFeeds(
     readAt = now();
     const snapshot =
       read.get(source) ??
-      new Snapshot(predictFeed(planned, { source, feed: new Feed(readFeed(feedResponse(network, source, now() / 1000))) }));
+      new Snapshot(
+        predictFeed(planned, { source, feed: new Feed(readFeed(feedResponse(network, source, now() / 1000))) }),
+      );
     read.set(source, snapshot);
     headers.set(source, snapshot.headerAt);
     return snapshot;
