@@ -1,144 +1,178 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Runs } from '#src/boards/runs.ts';
-import { monitorBoards } from '#src/boards/source.ts';
-import { readTrip } from '#src/efa/payload.ts';
-import type { JsonObject } from '#src/efa/response/field.ts';
-import { withFeedTimes } from '#src/journeys/feed-times.ts';
-import type { Journey } from '#src/journeys/journey.ts';
-import { mapJourneys } from '#src/journeys/map.ts';
-import { createFollowOperation } from '#src/operations/more/follow/operation.ts';
-import { createTripsOperation } from '#src/operations/trips/operation.ts';
-import type { JourneyBody } from '#src/operations/trips/response.ts';
-import type { RunCall } from '#src/transit/call.ts';
-import { createPlayedService, startPlayedSandbox } from '#test/realtime/service/played-service.ts';
-import { ids } from '#test/support/ids.ts';
-import { listPairs, type Pair } from '#test/support/pairs.ts';
+import type { CallUpstream, QueryUpstream } from '#src/efa/query-upstream.ts';
+import { layFeeds, layJourneys } from '#src/journeys/feed-times.ts';
+import { LEG_DEFAULTS, type Leg } from '#src/journeys/leg.ts';
+import type { LegEnd } from '#src/journeys/leg-end.ts';
+import { LiveTimetable } from '#src/realtime/live-timetable.ts';
+import { createSandboxService, MIDNIGHT } from '#test/realtime/agreement/sandbox-service.ts';
+import type { TripSpec } from '#test/realtime/feed-bytes.ts';
+import {
+  arrives,
+  at,
+  departs,
+  NOW,
+  noData,
+  predict,
+  run,
+  skipped,
+  TRIP,
+  timetable,
+  trip,
+  update,
+} from '#test/realtime/prediction/predicted.ts';
 
-const operation = createTripsOperation({ stops: { get: () => null } });
+const MINUTE = 60_000;
+/** A ferry and a train, and trains with a change. */
+const PAIRS = [
+  ['202020', '209573'],
+  ['214710', '200020'],
+  ['202020', '215020'],
+] as const;
 
-describe('feed times in journeys', () => {
-  it('the calls of a cached journey get their times from newer feeds, as its legs do, without an upstream call', async () => {
-    const sandbox = await startPlayedSandbox('2026-11-19T21:00:20Z');
-    const { clock, callUpstream } = sandbox;
-    const service = createPlayedService(sandbox);
-    const sources = ['sydneytrains', 'buses', 'metro'] as const;
-    const runs = new Runs({ now: clock.now, feeds: service.feeds });
-    const now = () => new Date(clock.now());
-    const run = () => Promise.reject(new Error('no other operation is run'));
-    const find = async (answer: typeof callUpstream, query: Record<string, string>) => {
-      const parsed = operation.query.parse({ from: '202020', to: '215020', path: 'none', ...query });
-      const context = { queryUpstream: answer, boards: monitorBoards, runs, now, ids, run };
-      return (await operation.find(parsed, context)).body.journeys;
-    };
-    try {
-      await service.poll(sources);
-      const sent = { date: '20261120', time: '0805' };
-      const kept = new Map<string, Awaited<ReturnType<typeof callUpstream>>>();
-      const once = (async (...one: Parameters<typeof callUpstream>) => {
-        const key = JSON.stringify(one[0]);
-        const response = kept.get(key) ?? (await callUpstream(...one));
-        kept.set(key, response);
-        return response;
-      }) as typeof callUpstream;
-      const timesOf = (journeys: readonly JourneyBody[]) =>
-        new Map(
-          journeys
-            .flatMap(({ legs }) => legs)
-            .filter(({ mode }) => mode === 'train')
-            .flatMap(({ trip_id, calls }) =>
-              (calls ?? []).map((call): [string, string | null] => [
-                `${trip_id} ${call.stop_id}`,
-                call.arrives_at_realtime ?? call.departs_at_realtime,
-              ]),
-            ),
-        );
-      const included = { ...sent, include: 'calls,ids' };
-      const before = await find(once, included);
-      const noted = kept.size;
-      await clock.advance(4 * 60_000);
-      const after = await find(once, included);
-      expect(kept.size).toBe(noted);
-      const fresh = timesOf(await find(callUpstream, included));
-      const [old, shown] = [timesOf(before), timesOf(after)];
-      expect(shown.size).toBeGreaterThan(20);
-      expect(shown).toEqual(fresh);
-      expect(shown).not.toEqual(old);
-      for (const leg of after.flatMap(({ legs }) => legs).filter(({ calls }) => calls?.length)) {
-        expect(leg.calls?.[0]?.departs_at_realtime).toBe(leg.origin.departs_at_realtime);
-        expect(leg.calls?.at(-1)?.arrives_at_realtime).toBe(leg.destination.arrives_at_realtime);
-        expect(leg.calls?.every((call) => !('cancelled' in call))).toBe(true);
-      }
-      // Without calls the response keeps upstream's times.
-      const plain = await find(once, sent);
-      const twice = await find(once, { ...sent, limit: '5' });
-      expect(plain).toEqual(twice);
-      expect(plain[0]?.legs.map(({ origin }) => origin.departs_at_realtime)).toEqual(
-        before[0]?.legs.map(({ origin }) => origin.departs_at_realtime),
-      );
-    } finally {
-      await sandbox.close();
-    }
+type Body = Awaited<ReturnType<Awaited<ReturnType<typeof createSandboxService>>['trips']>>;
+const plain = (body: Body) => JSON.parse(JSON.stringify(body, (key, value) => (key === 'calls' ? undefined : value)));
+
+describe('journeys of the trip planner', () => {
+  const kept = new Map<string, ReturnType<CallUpstream>>();
+  /** An upstream that always sends its first response again. */
+  const keep = (callUpstream: CallUpstream) =>
+    ((...sent: Parameters<CallUpstream>) => {
+      const key = JSON.stringify(sent[0]);
+      const response = kept.get(key) ?? callUpstream(...sent);
+      kept.set(key, response);
+      return response;
+    }) as QueryUpstream;
+  let service: Awaited<ReturnType<typeof createSandboxService>>;
+  beforeAll(async () => {
+    service = await createSandboxService(keep);
   });
 
-  it('the calls and legs of a followed journey agree when newer feeds change the times of its rides', async () => {
-    const sandbox = await startPlayedSandbox('2026-11-19T21:00:20Z');
-    const { clock, callUpstream } = sandbox;
-    const service = createPlayedService(sandbox);
-    const now = () => new Date(clock.now());
-    const context = {
-      boards: monitorBoards,
-      runs: new Runs({ now: clock.now, feeds: service.feeds }),
-      now,
-      ids,
-      run: () => Promise.reject(new Error('no other operation is run')),
-    };
-    const follow = createFollowOperation({ stops: { get: () => null }, listAlerts: async () => [] });
-    try {
-      // No ferry feed is polled, so each journey needs an upstream call.
-      await service.poll(['sydneytrains']);
-      const sent = { from: '202020', to: '209573', path: 'none', include: 'ids', limit: '6' };
-      const { body } = await operation.find(operation.query.parse(sent), { ...context, queryUpstream: callUpstream });
-      const kept = new Map<string, Awaited<ReturnType<typeof callUpstream>>>();
-      const once = (async (...one: Parameters<typeof callUpstream>) => {
-        const key = JSON.stringify(one[0]);
-        const response = kept.get(key) ?? (await callUpstream(...one));
-        kept.set(key, response);
-        return response;
-      }) as typeof callUpstream;
-      let moved = 0;
-      for (let step = 0; step < 5; step++) {
-        for (const { journey_id } of body.journeys) {
-          const query = follow.query.parse({ journey_id, include: 'calls' });
-          const { legs } = (await follow.find(query, { ...context, queryUpstream: once })).body.journey;
-          for (const { calls, origin, destination } of legs.filter((leg) => leg.calls?.length)) {
-            expect(calls?.[0]?.departs_at_realtime).toBe(origin.departs_at_realtime);
-            expect(calls?.at(-1)?.arrives_at_realtime).toBe(destination.arrives_at_realtime);
-            if (origin.departs_at_realtime !== origin.departs_at) moved++;
-          }
-        }
-        await clock.advance(2 * 60_000);
+  it('`include=calls` adds the calls of each ride and changes nothing else', async () => {
+    service.advanceTo(MIDNIGHT + 8 * 60 * MINUTE);
+    let live = 0;
+    for (const [from, to] of PAIRS) {
+      const query = { from, to, path: 'none', include: 'ids' };
+      const without = await service.trips(query);
+      const withCalls = await service.trips({ ...query, include: 'ids,calls' });
+      expect(plain(withCalls)).toEqual(plain(without));
+      for (const { calls, origin, destination, is_live } of withCalls.flatMap(({ legs }) => legs)) {
+        if (!calls?.length) continue;
+        expect(calls[0]?.departs_at_realtime).toBe(origin.departs_at_realtime);
+        expect(calls.at(-1)?.arrives_at_realtime).toBe(destination.arrives_at_realtime);
+        if (is_live) live++;
       }
-      expect(moved).toBeGreaterThan(0);
-    } finally {
-      await sandbox.close();
     }
+    expect(live).toBeGreaterThan(5);
   });
 
-  it('a ride keeps its times when those of the feeds are faster than any vehicle', async () => {
-    const pair = listPairs('trips').find(({ name }) => name === 'controlled-without-estimate') as Pair;
-    const payload = readTrip(pair.upstream.trip as JsonObject);
-    const sent = { from: '200070', to: '214710', at: null, cancelled: 'exclude' } as const;
-    const [journey] = (await mapJourneys(payload, sent, { get: () => null })).journeys as [Journey];
-    const [leavesAt, arrivesAt] = [Date.parse('2026-04-15T06:27:00Z'), Date.parse('2026-04-15T06:30:00Z')];
-    const freshness = { retrievedAt: 0, freshUntil: 0, staleUntil: 0, source: 'cache', shortage: null } as const;
-    const feeds = (times: { leavesAt: number; arrivesAt: number }) => ({
-      viewRide: (_: object, calls: readonly RunCall[]) => ({
-        ...{ ...times, isCancelled: false, occupancy: null, calls: [...calls], freshness },
-      }),
+  it('a cached response has the times of the newest feeds, as boards and runs have', async () => {
+    const start = MIDNIGHT + 8 * 60 * MINUTE;
+    const query = { from: '202020', to: '215020', path: 'none', include: 'ids,calls' };
+    service.advanceTo(start);
+    const before = await service.trips(query);
+    service.advanceTo(start + 4 * MINUTE);
+    const shown = await service.trips(query);
+    expect(plain(shown)).not.toEqual(plain(before));
+    let compared = 0;
+    for (const { run_id: id, mode, origin } of shown.flatMap(({ legs }) => legs)) {
+      if (mode === 'walk' || !id || origin.departs_at_realtime === null) continue;
+      const { calls } = await service.run(id);
+      const here = calls?.find(({ stop_id }) => stop_id === origin.stop_id);
+      expect(here?.departs_at_realtime).toBe(origin.departs_at_realtime);
+      compared++;
+    }
+    expect(compared).toBeGreaterThan(3);
+  });
+});
+
+describe('a ride of the trip planner', () => {
+  const planned = timetable([run('R', [-8, ['S1', 5, 6], 10, 15]), run('Q', [20, 30])]);
+  const end = (stopId: string, minutes: number, more: Partial<LegEnd> = {}): LegEnd => ({
+    stopId,
+    ids: [stopId],
+    name: stopId,
+    platform: null,
+    position: [-33, 151],
+    isAccessible: null,
+    parent: null,
+    parentId: null,
+    planned: new Date(at(minutes) * 1000),
+    realtime: null,
+    ...more,
+  });
+  const ride = (more: Partial<Leg> = {}): Leg => ({
+    ...LEG_DEFAULTS,
+    mode: 'bus',
+    runId: 'R',
+    route: 'R',
+    origin: end('S1', 6, { ids: ['S1', 'S'], parentId: 'S' }),
+    destination: end('D', 15),
+    durationSeconds: 540,
+    stops: 1,
+    listCalls: () => null,
+    ...more,
+  });
+  const feedsOf = (...trips: TripSpec[]) => {
+    const live = new LiveTimetable(planned, [predict(planned, trips)]);
+    const feeds = {
+      need: () => {},
+      untilRead: async () => {},
+      take: () => live,
+      freshUntil: () => NOW,
+      list: () => [],
+    };
+    return new Runs({ now: () => NOW, feeds, timetable: { get: () => planned } });
+  };
+  const laid = (leg: Leg, ...trips: TripSpec[]) => layFeeds(leg, feedsOf(...trips)).leg;
+  const minutes = (moment: Date | null) => moment && (moment.getTime() - NOW) / MINUTE;
+  const timesOf = ({ origin, destination, isLive }: Leg) => [
+    minutes(origin.realtime),
+    minutes(destination.realtime),
+    isLive,
+  ];
+
+  it('has the times of its run, whatever the trip planner says', () => {
+    const own = ride({ isLive: true, origin: { ...ride().origin, realtime: new Date(at(6) * 1000) } });
+    expect(timesOf(laid(own, trip('R', [update('S1', { delay: 120 })])))).toEqual([8, 17, true]);
+    expect(timesOf(laid(own, trip('R', [noData('S1'), noData('D')])))).toEqual([null, null, false]);
+    expect(timesOf(laid(own))).toEqual([null, null, false]);
+  });
+  it('stays as it is if its feed is not available, and if nothing has its run', () => {
+    const away = new Runs({ now: () => NOW, timetable: { get: () => planned } });
+    const own = ride();
+    expect(layFeeds(own, away).leg).toBe(own);
+    expect(laid(ride({ runId: 'elsewhere' }), trip('R', [update('S1', { delay: 120 })])).isLive).toBe(false);
+  });
+  it('begins at the platform to which a feed has moved its run', () => {
+    const { origin } = laid(ride(), trip('R', [departs('S2', { delay: 60 }), arrives('D', { delay: 60 })]));
+    expect([origin.stopId, origin.ids, origin.parentId, minutes(origin.realtime)]).toEqual(['S2', ['S2', 'S'], 'S', 7]);
+  });
+  it('is cancelled if the run is, skips an end, or ends before', () => {
+    const isCancelled = (one: TripSpec) => laid(ride(), one).isCancelled;
+    expect(isCancelled(trip('R', [], { scheduleRelationship: TRIP.canceled }))).toBe(true);
+    expect(isCancelled(trip('R', [skipped('S1'), update('D', { delay: 0 })]))).toBe(true);
+    expect(isCancelled(trip('R', [update('A', { delay: 0 }), skipped('D')]))).toBe(true);
+    expect(isCancelled(trip('R', [update('S1', { delay: 0 }), skipped('C')]))).toBe(false);
+  });
+  it('runs if a feed says so although the trip planner has cancelled it, and else stays cancelled', () => {
+    const off = ride({ isCancelled: true });
+    expect(laid(off, trip('R', [update('S1', { delay: 0 })])).isCancelled).toBe(false);
+    expect(laid(off).isCancelled).toBe(true);
+  });
+  it('never arrives before it leaves, although its vehicle has left early', () => {
+    const leg = laid(ride(), trip('R', [update('D', { time: -1 })]));
+    expect(timesOf(leg)).toEqual([-4, -1, true]);
+  });
+  it('is not offered when its vehicle has left before the planned time', () => {
+    const options = { cancelled: 'exclude', now: NOW } as const;
+    const gone = feedsOf(trip('R', [update('D', { time: 7 })]));
+    expect(layJourneys([{ legs: [ride()] }], gone, options)).toMatchObject({
+      journeys: [],
+      leftOut: { 'has left': 1 },
     });
-    const liveOf = (times: { leavesAt: number; arrivesAt: number }) =>
-      withFeedTimes(journey, feeds(times), 0).legs.map(({ isLive }) => isLive);
-    expect(liveOf({ leavesAt, arrivesAt })).toEqual([true]);
-    expect(liveOf({ leavesAt, arrivesAt: leavesAt })).toEqual([false]);
+    const off = feedsOf(trip('R', [], { scheduleRelationship: TRIP.canceled }));
+    expect(layJourneys([{ legs: [ride()] }], off, options)).toMatchObject({ journeys: [], leftOut: { cancelled: 1 } });
+    expect(layJourneys([{ legs: [ride()] }], off, { ...options, cancelled: 'include' }).journeys).toHaveLength(1);
   });
 });
