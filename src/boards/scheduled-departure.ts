@@ -6,6 +6,7 @@ import {
   publicTripId,
   stateOfCall,
 } from '../realtime/live-timetable.ts';
+import { CALL } from '../realtime/prediction/run-columns.ts';
 import type { Snapshot } from '../realtime/snapshot.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
 import type { CallRef, Timetable, TimetableRoute, TimetableStop } from '../timetable/timetable.ts';
@@ -98,7 +99,7 @@ export function* listLiveCalls(
       for (let visit = first; visit < end; visit++) {
         const call = visits[visit] as number;
         // Most calls are outside the range; its ends are compared exactly later.
-        const isTimed = isPresent && snapshot.isLive(call);
+        const isTimed = isPresent && isLiveHere(parts, snapshot, call);
         if (((isTimed ? best[call] : planned[call]) as number) < earliest || (planned[call] as number) >= latest)
           continue;
         const run = visitRun[visit] as number;
@@ -131,10 +132,17 @@ function routeOfRun({ timetable }: LiveTimetable, { sections }: Snapshot, run: n
   return trip >= 0 ? timetable.routeOf(timetable.patternOf(trip)) : timetable.routeAt(sections.runRoute[run] as number);
 }
 
+/** Whether the board shows a live time: the vehicle calls at one of its stops, and does not end, or begin, its run there. */
+function isLiveHere({ stops, isArrival }: DepartureParts, { sections }: Snapshot, call: number): boolean {
+  const bits = (sections.state[call] as number) & (CALL.live | (isArrival ? CALL.start : CALL.end));
+  return bits === CALL.live && stops.has(sections.stop[call] as number);
+}
+
 function liveCall(
-  { live, isArrival }: DepartureParts,
+  parts: DepartureParts,
   at: { snapshot: Snapshot; run: number; call: number; index: number; route: TimetableRoute },
 ): BoardCall {
+  const { live, isArrival } = parts;
   const { snapshot, run, call, index, route } = at;
   const { sections } = snapshot;
   const { timetable } = live;
@@ -143,7 +151,7 @@ function liveCall(
   const planned = isArrival ? sections.plannedArrival[call] : sections.plannedDeparture[call];
   const best = isArrival ? sections.arrival[call] : sections.departure[call];
   const plannedAt = toMinute(snapshot.momentOf(planned as number));
-  const isLive = snapshot.isLive(call) && !snapshot.isCancelled(run);
+  const isLive = isLiveHere(parts, snapshot, call) && !snapshot.isCancelled(run);
   return {
     plannedAt,
     bestAt: isLive ? snapshot.momentOf(best as number) : plannedAt,
