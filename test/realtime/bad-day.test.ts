@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Feed } from '#src/realtime/feed/feed.ts';
 import { readFeed, UndecodableFeed } from '#src/realtime/feed/feed-reader.ts';
-import { overlayStop } from '#src/realtime/overlay.ts';
 import {
   type FeedHealth,
   findFeedProblem,
@@ -10,21 +9,38 @@ import {
   type PollFailure,
   UNREAD,
 } from '#src/realtime/polling/feed-health.ts';
-import { departure } from '#test/support/departure.ts';
+import { createPlannedRuns } from '#src/realtime/prediction/planned-runs.ts';
+import { predictFeed } from '#src/realtime/prediction/predict-feed.ts';
+import { Snapshot } from '#src/realtime/snapshot.ts';
+import { scheduleFile } from '#test/support/schedule-file.ts';
+import { timetableOf } from '#test/support/timetable.ts';
 import { encodeFeed, type TripSpec } from './feed-bytes.ts';
 
 const START = 1_768_357_645;
 const INTERVAL_SECONDS = 15;
 const MAX_AGE_SECONDS = 105;
 
-/** Thirty runs, one every two minutes of the next hour. */
-const calls = Array.from({ length: 30 }, (_, run) =>
-  departure({ runId: `run ${run}`, mode: 'train', plannedAt: (START + run * 120) * 1000 }),
+/** Thirty runs, one every two minutes from 13:28 in Sydney on. */
+const RUNS = Array.from({ length: 30 }, (_, run) => `run ${run}`);
+const timetable = timetableOf(
+  scheduleFile('sydneytrains', {
+    stops: [{ id: 'P1' }, { id: 'P2' }],
+    routes: [{ id: 'R', mode: 'train' }],
+    trips: RUNS.map((id, run) => {
+      const leaves = 13 * 3600 + 28 * 60 + run * 120;
+      return {
+        id,
+        days: ['20260114'],
+        calls: [
+          ['P1', leaves],
+          ['P2', leaves + 600],
+        ],
+      };
+    }),
+  }),
 );
-const soundTrips: TripSpec[] = calls.map((_, run) => ({
-  tripId: `run ${run}`,
-  stops: [{ stopId: 'P1', departure: { delay: 60 } }],
-}));
+const planned = createPlannedRuns(timetable);
+const soundTrips: TripSpec[] = RUNS.map((tripId) => ({ tripId, stops: [{ stopId: 'P1', departure: { delay: 60 } }] }));
 const feedAt = (timestamp: number, trips = soundTrips) => encodeFeed({ timestamp, trips });
 
 /** Upstream's response to a poll at that second. */
@@ -58,7 +74,14 @@ function read(response: Buffer | PollFailure): Feed | PollFailure {
 /** Ten polls take 150 s, after which a feed that was sound before them is too old. */
 const TAIL = 10;
 
-/** The ages of the live departures after each poll of the day. */
+const snapshots = new WeakMap<Feed, Snapshot>();
+function snapshotOf(feed: Feed): Snapshot {
+  const known = snapshots.get(feed) ?? new Snapshot(predictFeed(planned, { source: 'sydneytrains', feed }));
+  snapshots.set(feed, known);
+  return known;
+}
+
+/** The ages of the live runs after each poll of the day. */
 function liveThrough(day: readonly Poll[]) {
   let health: FeedHealth = UNREAD;
   let feed: Feed | null = null;
@@ -69,13 +92,13 @@ function liveThrough(day: readonly Poll[]) {
     health = judged.health;
     if (judged.isAccepted && typeof poll !== 'string') feed = poll;
     const isAlive = findFeedProblem(health, INTERVAL_SECONDS * 1000, second * 1000) === null;
-    const feeds = feed && isAlive ? [{ source: 'sydneytrains' as const, modes: ['train' as const], feed }] : [];
-    const overlaid = overlayStop({ stopIds: new Set(['P1']), calls }, feeds, second * 1000).calls;
-    return overlaid.flatMap(({ state }) => (state.kind === 'live' ? second - (state.headerAt ?? 0) / 1000 : []));
+    if (!feed || !isAlive) return [];
+    const { runCount, headerAt } = snapshotOf(feed);
+    return Array<number>(runCount).fill(second - headerAt / 1000);
   });
 }
 
-it('a departure is live only through a feed whose header is at most 105 s old, whatever upstream returns', () => {
+it('a run is live only through a feed whose header is at most 105 s old, whatever upstream returns', () => {
   const responses = fc.array(fc.oneof({ weight: 2, arbitrary: fc.constant(sound) }, fc.constantFrom(...bad)), {
     minLength: 5,
     maxLength: 40,
