@@ -6,7 +6,6 @@ import {
   publicTripId,
   stateOfCall,
 } from '../realtime/live-timetable.ts';
-import { CALL } from '../realtime/prediction/run-columns.ts';
 import type { Snapshot } from '../realtime/snapshot.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
 import type { CallRef, Timetable, TimetableRoute, TimetableStop } from '../timetable/timetable.ts';
@@ -133,9 +132,8 @@ function routeOfRun({ timetable }: LiveTimetable, { sections }: Snapshot, run: n
 }
 
 /** Whether the board shows a live time: the vehicle calls at one of its stops, and does not end, or begin, its run there. */
-function isLiveHere({ stops, isArrival }: DepartureParts, { sections }: Snapshot, call: number): boolean {
-  const bits = (sections.state[call] as number) & (CALL.live | (isArrival ? CALL.start : CALL.end));
-  return bits === CALL.live && stops.has(sections.stop[call] as number);
+function isLiveHere({ stops, isArrival }: DepartureParts, snapshot: Snapshot, call: number): boolean {
+  return snapshot.isLive(call) && !snapshot.isCut(call, isArrival) && stops.has(snapshot.sections.stop[call] as number);
 }
 
 function liveCall(

@@ -204,6 +204,11 @@ export class Snapshot {
     return ((this.sections.state[call] as number) & CALL.skipped) !== 0;
   }
 
+  /** Whether the run ends there early, or for arrivals whether it begins there late. */
+  isCut(call: number, isArrival: boolean): boolean {
+    return ((this.sections.state[call] as number) & (isArrival ? CALL.start : CALL.end)) !== 0;
+  }
+
   isLive(call: number): boolean {
     return ((this.sections.state[call] as number) & CALL.live) !== 0;
   }
