@@ -21,7 +21,7 @@ export function readDeparture(record: JsonObject): ReturnType<typeof readArrival
 
 /**
  * Whether the estimates of a departure or ride come from its vehicle. Upstream also sends estimates for runs that are not
- * tracked. `is_live` is decided here or, for feeds, in `overlayStop` of realtime/overlay.ts.
+ * tracked. `is_live` is decided here or, for feeds, in `stateOfCall` of realtime/live-timetable.ts.
  */
 export function isTracked(
   { isRealtimeControlled }: { isRealtimeControlled?: boolean | undefined },

@@ -5,7 +5,6 @@ import { BoardTrust } from '#src/boards/trust.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { departuresOperation } from '#src/operations/departures/operation.ts';
-import { readFeed } from '#src/realtime/feed/feed-reader.ts';
 import { LiveFeeds } from '#src/realtime/live-feeds.ts';
 import { createFeedSharing, type FeedSharing } from '#src/realtime/polling/feed-sharing.ts';
 import type { FeedId, FeedSourceId } from '#src/realtime/polling/feed-source.ts';
@@ -14,20 +13,13 @@ import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import { startSandbox } from '#src/sandbox/server.ts';
 import type { Timetable } from '#src/timetable/timetable.ts';
+import { createInlineReader } from '#test/realtime/inline-reader.ts';
 import { ids } from '#test/support/ids.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { importSandbox } from '#test/support/sandbox-timetable.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 
 const network = indexNetwork(readNetwork());
-
-/** Each feed is parsed once, although every service polls it several times. */
-const packed = new WeakMap<Buffer, ArrayBuffer>();
-function packedOf(bytes: Buffer): ArrayBuffer {
-  const read = packed.get(bytes) ?? readFeed(bytes);
-  packed.set(bytes, read);
-  return read;
-}
 
 /** The sandbox with a clock that only tests move. */
 export async function startPlayedSandbox(start: string) {
@@ -77,9 +69,12 @@ export function createPlayedService(
   const upstream = { queryUpstream: callUpstream as QueryUpstream, fetch: async (source: FeedId) => feed(source) };
   const requests: object[] = [];
   const boardSources: string[] = [];
+  const reader = createInlineReader();
+  if (timetable) reader.use(timetable.packed);
   const feeds = new LiveFeeds({
     client: { fetch: (source) => upstream.fetch(source) },
-    reader: { read: async (bytes) => packedOf(bytes as Buffer) },
+    reader,
+    timetable: () => timetable,
     sharing,
     clock,
     log: createTestLog(),
