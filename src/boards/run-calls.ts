@@ -98,7 +98,7 @@ function placeAt(timetable: Timetable, index: number) {
 }
 
 /** Finds the call that identifies a run, preferably at the given stop. Null if the timetable has no such run. */
-export function findPlannedRun(timetable: Timetable, { runId, stopId, plannedAt }: RunStart): CallRef | null {
+function findPlannedRun(timetable: Timetable, { runId, stopId, plannedAt }: RunStart): CallRef | null {
   const here = timetable.boardStopsOf(stopId);
   const rank = ({ isHere, apartMs }: { isHere: boolean; apartMs: number }) => apartMs + (isHere ? 0 : SAME_CALL_MS);
   const runs = timetable

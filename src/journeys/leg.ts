@@ -143,7 +143,7 @@ function mapRide(leg: EfaLeg, mode: Mode, positions: KnownPositions): Leg {
  * Whether the estimates are impossible: the vehicle would pass several stops in no time, on a ride too long for that to be
  * rounding.
  */
-export function passesStopsInNoTime(
+function passesStopsInNoTime(
   origin: PlannedAndRealtime | null,
   destination: PlannedAndRealtime | null,
   stopsBetween: number,

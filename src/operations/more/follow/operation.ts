@@ -220,10 +220,9 @@ export const createFollowOperation = ({
         journey: toFollowedBody(toJourneyBody({ legs }, { ...bodyOptions, cancelled: 'include' }, ids), rides.rides),
         changes,
         next_journeys:
-          next &&
-          next.journeys.map((journey) =>
+          next?.journeys.map((journey) =>
             toJourneyBody(journey, { ...bodyOptions, from: next.from, cancelled: 'exclude' }, ids),
-          ),
+          ) ?? null,
       };
       const notices = [
         ...(rides.rides.some((ride) => ride && !ride.isFound) ? [LOST] : []),
