@@ -1,4 +1,5 @@
-import { parentPort } from 'node:worker_threads';
+import { setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
 import { DAY_MS, SECOND_MS } from '../core/clock.ts';
 import { LiveTimetable } from '../realtime/live-timetable.ts';
 import { Snapshot } from '../realtime/snapshot.ts';
@@ -278,6 +279,11 @@ function readAccess({ sections, stopCount }: Timetable): WheelchairAccess {
     }),
   };
 }
+
+/** Of the threads that take the longest searches: the last thread and the main one go first. */
+const LOW_PRIORITY = 10;
+// Elsewhere the priority is that of the whole process.
+if (parentPort && process.platform === 'linux' && workerData && !workerData.isLast) setPriority(LOW_PRIORITY);
 
 let engine: ReturnType<typeof openEngine> | null = null;
 

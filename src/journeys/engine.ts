@@ -260,6 +260,7 @@ export class JourneyEngine {
     const { packed } = this.#timetable as Timetable;
     const worker = new Worker(new URL('./engine-thread.ts', import.meta.url), {
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MEGABYTES },
+      workerData: { isLast: this.#threads.length === THREADS - 1 },
     });
     worker.unref();
     const now = this.#now();
