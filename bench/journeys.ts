@@ -7,6 +7,7 @@ import { createReachOperation } from '#src/operations/more/reach/operation.ts';
 import { createTimesOperation } from '#src/operations/more/reach/times-operation.ts';
 import type { FindContext, Operation } from '#src/operations/operation.ts';
 import { createTripsOperation } from '#src/operations/trips/operation.ts';
+import { LiveTimetable } from '#src/realtime/live-timetable.ts';
 import { serviceDayStart } from '#src/timetable/service-day.ts';
 import { noTimetable } from '#src/timetable/update/keep-current.ts';
 import { openPairs } from './journeys/pairs.ts';
@@ -43,6 +44,7 @@ print(
 );
 
 let searchMs = 0;
+const live = new LiveTimetable(timetable);
 const parts: TimetableSearch = {
   timetable: { ...noTimetable, get: () => timetable },
   engine: {
@@ -51,7 +53,7 @@ const parts: TimetableSearch = {
       const before = threadMs();
       const found = engine.search(name, query);
       searchMs = threadMs() - before;
-      return structuredClone(found);
+      return { found: structuredClone(found), live };
     },
   },
   feeds: null,

@@ -26,6 +26,7 @@ import { FILE_IDS, SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
 import { noTimetable } from '#src/timetable/update/keep-current.ts';
 import type { protectUpstream } from '#src/upstream/protection.ts';
+import { createReader } from '#test/realtime/reader.ts';
 import { receivedResponse } from '#test/support/received-response.ts';
 import { recordsFor } from './network.ts';
 import { createTimetabledNetwork } from './timetabled-network.ts';
@@ -88,14 +89,13 @@ export function createLiveUpstream(
     calls,
     polls,
     fetchFile: answer,
-    /** A stand-in for the bytes of a feed, from which `readFeed` makes the packed form. */
+    /** A stand-in for the bytes of a feed, which `readFeed` has in their packed form. */
     async fetchFeed(source: FeedId): Promise<Buffer> {
       polls.push(clock.now());
       await answer();
       return Buffer.from(source);
     },
-    async readFeed(bytes: Uint8Array): Promise<ArrayBuffer> {
-      const source = Buffer.from(bytes).toString() as FeedSourceId;
+    readFeed(source: FeedSourceId): ArrayBuffer {
       const packed = contentOf(source).slice(0);
       const everySeconds = headerSeconds ?? FEEDS[source].everySeconds;
       const headers = new Int32Array(packed, 0, HEADER.headerSeconds + 1);
@@ -141,11 +141,12 @@ export async function openLive(
   const suburbs = new Suburbs(dataDir, silent);
   const stops = new StopRegister(readBuiltIn, { timetable: current, planner: suburbs });
   const alerts = new AlertList({ now, stops, queryUpstream });
+  const reader = createReader(timetable);
   const feeds = new LiveFeeds({
     client: { fetch: (source) => callForFeed(() => madeUpUpstream.fetchFeed(source)) },
-    reader: { read: madeUpUpstream.readFeed },
+    reader: { ...reader, read: (source) => reader.open(source, madeUpUpstream.readFeed(source as FeedSourceId)) },
     sharing: createFeedSharing(null, now),
-    knowsTrip: (tripId) => timetable.findTrips(tripId).length > 0,
+    timetable: () => timetable,
     clock,
     log: silent,
   });

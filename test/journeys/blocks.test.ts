@@ -4,8 +4,8 @@ import { openEngine } from '#src/journeys/engine-thread.ts';
 import { createDraft } from '#src/journeys/raptor/lines.ts';
 import { createRidesLeft } from '#src/journeys/raptor/rides-left.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '#src/timetable/import/schedule-file.ts';
-import { feedOf } from '#test/realtime/feed-bytes.ts';
 import { type MadeTrip, scheduleFile } from '../support/schedule-file.ts';
+import { snapshotOf } from '../support/snapshots.ts';
 import { timetableOf } from '../support/timetable.ts';
 
 /** Midnight in Sydney, at the start of Thursday 26 November 2026. */
@@ -65,7 +65,7 @@ it('a block of runs in a circle at one time costs the rides in that block only',
   expect(planBoth(engine, 'A', 'B')).toEqual([[[['to the circle']]], [[['to the circle']]]]);
 });
 
-it('a block of runs in a circle at one time ends in live times too', async () => {
+it('a block of runs in a circle at one time ends in live times too', () => {
   const engine = openEngine(timetable.packed);
   const time = { time: (MIDNIGHT + 9.2 * HOUR) / 1000, delay: 120 };
   const late = (tripId: string, ...stopIds: string[]) => ({
@@ -74,7 +74,7 @@ it('a block of runs in a circle at one time ends in live times too', async () =>
     stops: stopIds.map((stopId) => ({ stopId, arrival: time, departure: time })),
   });
   const trips = [late('there', 'B', 'C'), late('back', 'C', 'B'), late('first', 'D', 'E')];
-  await engine.takeFeed('buses', feedOf({ timestamp: NOW / 1000, trips }).packed);
+  engine.use([snapshotOf(timetable, { timestamp: NOW / 1000, trips })]);
   expect(planBoth(engine, 'D', 'F')).toEqual([[[['first', 'second']]], [[['first', 'second']]]]);
   expect(planBoth(engine, 'A', 'B')).toEqual([[[['to the circle']]], [[['to the circle']]]]);
 });
@@ -89,5 +89,5 @@ it('the rides left are counted on vehicles that serve thousands of lines one aft
   const lines = draft.finish(count + 1);
   for (let run = 0; run + 1 < count; run++) lines.nextRuns[run] = run + 1;
   const noWalks = { first: new Int32Array(count + 2), targets: new Int32Array(0), seconds: new Int32Array(0) };
-  expect(new Set(createRidesLeft(lines, noWalks)([count]).lines)).toEqual(new Set([1]));
+  expect(new Set(createRidesLeft(lines, noWalks).count([count]).lines)).toEqual(new Set([1]));
 });

@@ -84,7 +84,7 @@ function send(
 ) {
   const sent: { outcome: string | null } = { outcome: null };
   const turn = { priority, accounts: new Set([account]), signal, begin: () => begun.push(account) };
-  engine.search(name, { ...query, ...more, at } as never, [], turn).then(
+  engine.search(name, { ...query, ...more, at } as never, turn).then(
     () => {
       sent.outcome = 'found';
     },
@@ -104,7 +104,7 @@ it('an account beyond its share of the queue gets 503 with Retry-After, and the 
   expect(greedy.map(({ outcome }) => outcome)).toEqual([null, null, ...Array(8).fill('503 account')]);
   expect(others.every(({ outcome }) => outcome === null)).toBe(true);
   const error = await engine
-    .search('plan', query, [], {
+    .search('plan', query, {
       priority: 'low',
       accounts: new Set(['greedy']),
       signal: AbortSignal.any([]),

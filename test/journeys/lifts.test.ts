@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { openEngine } from '#src/journeys/engine-thread.ts';
 import type { Journey } from '#src/journeys/journey.ts';
 import { markLifts } from '#src/journeys/lifts.ts';
 import { compareJourneys } from '#src/journeys/selection.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
 import type { FindLiftsOut, LiftOut } from '#src/transit/alert.ts';
 import { MODES } from '#src/transit/mode.ts';
+import { createInlineEngine } from '../support/inline-engine.ts';
 import { datesFrom, scheduleFile } from '../support/schedule-file.ts';
 import { currentOf, timetableOf } from '../support/timetable.ts';
 
@@ -47,7 +47,7 @@ const TIMETABLE = timetableOf(
     ],
   }),
 );
-const engine = openEngine(TIMETABLE.packed);
+const engine = createInlineEngine(TIMETABLE);
 
 const out = (stopId: string, ...platforms: string[]): LiftOut => ({ alertId: `lift ${stopId}`, stopId, platforms });
 
@@ -56,7 +56,7 @@ async function find(lifts: LiftOut[], more: { isAccessible?: boolean; findLiftsO
   const { findLiftsOut = () => lifts, isAccessible = true } = more;
   const source = timetableJourneys({
     timetable: currentOf(TIMETABLE),
-    engine: { use() {}, search: async (name, query) => engine.search(name, query) },
+    engine,
     feeds: null,
     findLiftsOut,
     now: () => EIGHT,

@@ -1,15 +1,18 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { openEngine } from '#src/journeys/engine-thread.ts';
 import { isPossible, type Journey } from '#src/journeys/journey.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { bestKnown } from '#src/transit/time.ts';
-import { feedOf, type TripSpec } from '../realtime/feed-bytes.ts';
-import { STOP, TRIP } from '../realtime/overlay-case.ts';
+import type { FeedSpec, TripSpec } from '../realtime/feed-bytes.ts';
+import { createInlineEngine } from '../support/inline-engine.ts';
 import { scheduleFile } from '../support/schedule-file.ts';
+import { snapshotOf } from '../support/snapshots.ts';
 import { currentOf, timetableOf } from '../support/timetable.ts';
 
+/** The relationships of stop updates and trips in GTFS-realtime. */
+const STOP = { scheduled: 0, skipped: 1, noData: 2 } as const;
+const TRIP = { scheduled: 0, canceled: 3 } as const;
 /** Midnight in Sydney, at the start of Thursday 26 November 2026. */
 const MIDNIGHT = Date.UTC(2026, 10, 25, 13);
 const DATE = '20261126';
@@ -61,7 +64,7 @@ function timetableFor(trips: readonly Trip[]) {
   return timetableOf(scheduleFile('buses', { stops, trips: made, firstDay: '20261120', lastDay: '20261205' }));
 }
 
-function feedFor(trips: readonly Trip[]) {
+function feedFor(trips: readonly Trip[]): FeedSpec {
   const updates = trips.flatMap(({ calls, relationship }, index): TripSpec[] => {
     if (relationship === null) return [];
     const stops = calls.flatMap(({ stopId, minute, late, update }) => {
@@ -76,20 +79,18 @@ function feedFor(trips: readonly Trip[]) {
       { tripId: `T${index}`, startDate: DATE, scheduleRelationship: relationship, stops: isCancelled ? [] : stops },
     ];
   });
-  return feedOf({ timestamp: NOW / 1000, trips: updates });
+  return { timestamp: NOW / 1000, trips: updates };
 }
 
-/** Plans journeys from stop 1 to all others, with the feed laid over the timetable. */
+/** Plans journeys from stop 1 to all others, with the feed. */
 async function planAll(trips: readonly Trip[], minute: number, isArrival: boolean): Promise<Journey[]> {
-  const [timetable, feed] = [timetableFor(trips), feedFor(trips)];
-  const engine = openEngine(timetable.packed);
-  await engine.takeFeed('buses', feed.packed);
-  const trusted = () => [{ source: 'buses' as const, modes: ['bus' as const], feed }];
-  const feeds = { need() {}, untilRead: async () => {}, list: () => [], freshUntil: () => NOW, trusted };
+  const timetable = timetableFor(trips);
+  const engine = createInlineEngine(timetable);
+  engine.take([snapshotOf(timetable, feedFor(trips))]);
   const source = timetableJourneys({
     timetable: currentOf(timetable),
-    engine: { use() {}, search: async (name, query) => engine.search(name, query) },
-    feeds,
+    engine,
+    feeds: null,
     now: () => NOW,
   });
   const time = `${String(Math.floor(minute / 60)).padStart(2, '0')}${String(minute % 60).padStart(2, '0')}`;

@@ -2,7 +2,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openEngine } from '#src/journeys/engine-thread.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
 import { encodePolyline } from '#src/operations/trips/response.ts';
 import { SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
@@ -12,6 +11,7 @@ import { openNewest } from '#src/timetable/update/folder.ts';
 import { updateTimetable } from '#src/timetable/update/update.ts';
 import { buildTestApp, type TestApp } from '../support/app.ts';
 import { gtfsZip } from '../support/gtfs-zip.ts';
+import { createInlineEngine } from '../support/inline-engine.ts';
 import { createTestLog } from '../support/made-up-upstream.ts';
 import { smallSchedule } from '../support/schedule-server.ts';
 import { currentOf } from '../support/timetable.ts';
@@ -54,10 +54,9 @@ async function openApp(zip: Buffer): Promise<TestApp> {
   await updateTimetable({ folder, source: folderSource(from), now, ...options });
   timetable = await openNewest(folder);
   if (!timetable) throw new Error('nothing was imported');
-  const engine = openEngine(timetable.packed);
   const byTimetable = timetableJourneys({
     timetable: currentOf(timetable),
-    engine: { use() {}, search: async (name, query) => engine.search(name, query) },
+    engine: createInlineEngine(timetable),
     feeds: null,
     now,
   });

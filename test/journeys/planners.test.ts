@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { KEPT_DAYS } from '#src/journeys/engine-messages.ts';
 import { createFootpaths } from '#src/journeys/footpaths.ts';
 import { createPlanners } from '#src/journeys/planners.ts';
-import { feedOf } from '#test/realtime/feed-bytes.ts';
+import { LiveTimetable } from '#src/realtime/live-timetable.ts';
+import { snapshotOf } from '../support/snapshots.ts';
 import { ONE_BUS, timetableOf } from '../support/timetable.ts';
 
 const DATE = '20261125';
@@ -10,12 +11,13 @@ const DATE = '20261125';
 const NOW = Date.parse('2026-11-24T21:00:00Z');
 const timetable = timetableOf(ONE_BUS);
 
-const feedWith = (delay: number) => {
+const liveWith = (delay: number) => {
   const stops = ['1', '2'].map((stopId, index) => {
     const time = { delay, time: NOW / 1000 + (10 + index * 30) * 60 + delay };
     return { stopId, arrival: time, departure: time };
   });
-  return feedOf({ timestamp: NOW / 1000, trips: [{ tripId: 'only', startDate: DATE, stops }] }).packed;
+  const trips = [{ tripId: 'only', startDate: DATE, stops }];
+  return new LiveTimetable(timetable, [snapshotOf(timetable, { timestamp: NOW / 1000, trips })]);
 };
 
 function openPlanners() {
@@ -25,7 +27,7 @@ function openPlanners() {
   return createPlanners(timetable, footpaths, access);
 }
 
-it('new live times free the lines of the old ones at once, and leave those of the timetable', async () => {
+it('new live times are written in place of the old ones, and leave the lines of the timetable', () => {
   const planners = openPlanners();
   const openAt = (now: number) => planners.open({ at: now, now }).planner;
   const arrivals = ({ plan }: ReturnType<typeof openAt>, isArrival: boolean) => {
@@ -37,14 +39,14 @@ it('new live times free the lines of the old ones at once, and leave those of th
 
   const planned = openAt(NOW);
   expect(arrivals(planned, false)).toEqual(atMinute(40));
-  await planners.takeFeed('buses', feedWith(60));
+  planners.use(liveWith(60));
   const before = openAt(NOW);
   expect([arrivals(before, false), arrivals(before, true)]).toEqual([atMinute(41), atMinute(41)]);
-  await planners.takeFeed('buses', feedWith(180));
+  planners.use(liveWith(180));
   const after = openAt(NOW + 10_000);
-  expect([before.lines.starts.length, before.lines.visits.length]).toEqual([0, 0]);
+  expect(after.lines).toBe(before.lines);
   expect([arrivals(after, false), arrivals(after, true)]).toEqual([atMinute(43), atMinute(43)]);
-  await planners.takeFeed('buses', null);
+  planners.use(new LiveTimetable(timetable));
   expect(planned.lines.starts.length).toBeGreaterThan(0);
   expect(arrivals(openAt(NOW + 20_000), true)).toEqual(atMinute(40));
 });

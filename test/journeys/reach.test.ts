@@ -1,16 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findShore, type MultiPolygon, mergeCircles } from '#src/journeys/area.ts';
-import { openEngine } from '#src/journeys/engine-thread.ts';
 import { createPlanner } from '#src/journeys/raptor/plan.ts';
 import { type ReachQuery, timetableReach } from '#src/journeys/reach.ts';
 import { listReached } from '#src/journeys/reached.ts';
-import type { TrustedFeed } from '#src/realtime/overlay.ts';
 import type { ScheduleFile } from '#src/timetable/import/schedule-file.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { distanceMetres, type Position } from '#src/transit/place.ts';
-import { feedOf } from '../realtime/feed-bytes.ts';
+import type { FeedSpec } from '../realtime/feed-bytes.ts';
 import { HARBOUR, harbourFile } from '../support/harbour.ts';
+import { createInlineEngine } from '../support/inline-engine.ts';
 import {
   CHANGE,
   expectFeasible,
@@ -21,6 +20,7 @@ import {
   walksArbitrary,
 } from '../support/random-network.ts';
 import { datesFrom, type MadeSchedule, scheduleFile } from '../support/schedule-file.ts';
+import { snapshotOf } from '../support/snapshots.ts';
 import { currentOf, timetableOf } from '../support/timetable.ts';
 
 const MAX_RIDES = 3;
@@ -219,12 +219,12 @@ const TOWNS: MadeSchedule = {
 
 function open(...files: readonly ScheduleFile[]) {
   const timetable = timetableOf(...files);
-  const engine = openEngine(timetable.packed);
-  return async (feed: TrustedFeed | null = null) => {
-    await engine.takeFeed('buses', feed?.feed.packed ?? null);
+  const engine = createInlineEngine(timetable);
+  return (feed: FeedSpec | null = null) => {
+    engine.take(feed ? [snapshotOf(timetable, feed)] : []);
     return timetableReach({
       timetable: currentOf(timetable),
-      engine: { use() {}, search: async (name, query) => engine.search(name, query) },
+      engine,
       feeds: null,
       now: () => EIGHT,
     });
@@ -247,7 +247,7 @@ describe('reach by the timetable', () => {
   const towns = open(scheduleFile('buses', TOWNS));
 
   it('reach lists stations with the last ride, and stops within a walk, without the origin', async () => {
-    const { stations, total, name } = await (await towns()).find(QUERY);
+    const { stations, total, name } = await towns().find(QUERY);
     const written = stations.map(({ stopId, arrivesAt, changes, ride }) =>
       [stopId, clock(arrivesAt), changes, ride?.route ?? 'walk', ride?.headsign ?? ''].join(' '),
     );
@@ -256,7 +256,7 @@ describe('reach by the timetable', () => {
   });
 
   it('reach ends after the requested minutes, and lists at most as many stops as requested', async () => {
-    const reach = await towns();
+    const reach = towns();
     const within = async (query: Partial<ReachQuery>) => {
       const { stations, total } = await reach.find({ ...QUERY, ...query });
       return [stations.map(({ stopId }) => stopId).join(), total];
@@ -271,16 +271,15 @@ describe('reach by the timetable', () => {
   it('reach includes delays, and says which rides are live', async () => {
     const time = { delay: 600 };
     const stops = ['1', '21'].map((stopId) => ({ stopId, arrival: time, departure: time }));
-    const feed = feedOf({ timestamp: EIGHT / 1000, trips: [{ tripId: 'early', startDate: '20261126', stops }] });
     const late = open(scheduleFile('buses', TOWNS));
-    const reach = await late({ source: 'buses', modes: ['bus', 'schoolbus'], feed });
+    const reach = late({ timestamp: EIGHT / 1000, trips: [{ tripId: 'early', startDate: '20261126', stops }] });
     const { stations } = await reach.find(QUERY);
     expect(stations.map(({ stopId, arrivesAt }) => `${stopId} ${clock(arrivesAt)}`)).toEqual(['5 08:04', '2 08:50']);
     expect(stations[1]?.ride).toMatchObject({ departsAt: EIGHT + 1_200_000, asOf: EIGHT });
   });
 
   it('the area within reach contains every reached stop and no other', async () => {
-    const { area } = await (await towns()).find({ ...QUERY, minutes: 75, isArea: true });
+    const { area } = await towns().find({ ...QUERY, minutes: 75, isArea: true });
     const reached: Position[] = [
       [-33, 150],
       [-33.002, 150],
@@ -292,7 +291,7 @@ describe('reach by the timetable', () => {
   });
 
   it('travel times are in the order of the query, null where no journey arrives within a day', async () => {
-    const reach = await towns();
+    const reach = towns();
     const { destinations } = await reach.times({ ...QUERY, to: ['4', '2', '5'] });
     expect(destinations.map(({ name, journey }) => [name, journey?.legs.map(({ mode }) => mode)])).toEqual([
       ['D', ['bus', 'walk', 'bus', 'walk']],
@@ -304,7 +303,7 @@ describe('reach by the timetable', () => {
   });
 
   it('reach names the parameter with a stop that the timetable lacks, and refuses days beyond the timetable', async () => {
-    const reach = await towns();
+    const reach = towns();
     const unknown = { code: 'STOP_NOT_FOUND', message: expect.stringContaining('`from`') };
     await expect(reach.find({ ...QUERY, from: '9' })).rejects.toMatchObject(unknown);
     await expect(reach.find({ ...QUERY, from: [-30, 150] })).rejects.toMatchObject(unknown);

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { openEngine } from '#src/journeys/engine-thread.ts';
 import type { Journey } from '#src/journeys/journey.ts';
 import type { JourneyQuery } from '#src/journeys/source.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
-import type { TrustedFeed } from '#src/realtime/overlay.ts';
 import type { ScheduleFile } from '#src/timetable/import/schedule-file.ts';
 import { MODES } from '#src/transit/mode.ts';
 import type { Position } from '#src/transit/place.ts';
-import { feedOf } from '../realtime/feed-bytes.ts';
+import type { FeedSpec } from '../realtime/feed-bytes.ts';
 import { harbourFile } from '../support/harbour.ts';
+import { createInlineEngine } from '../support/inline-engine.ts';
 import { datesFrom, type MadeSchedule, scheduleFile } from '../support/schedule-file.ts';
+import { snapshotOf } from '../support/snapshots.ts';
 import { currentOf, timetableOf } from '../support/timetable.ts';
 
 /** 08:00 in Sydney on Thursday 26 November 2026. */
@@ -97,13 +97,13 @@ function open(made: MadeSchedule = TOWNS, members: Record<string, string[]> = {}
 function openWith(files: readonly ScheduleFile[], members: Record<string, string[]> = {}) {
   const timetable = timetableOf(...files);
   timetable.useMembers((stopId) => members[stopId] ?? []);
-  const engine = openEngine(timetable.packed);
-  return async (query: Partial<JourneyQuery>, now = EIGHT, feed: TrustedFeed | null = null): Promise<Journey[]> => {
-    await engine.takeFeed('buses', feed?.feed.packed ?? null);
+  const engine = createInlineEngine(timetable);
+  return async (query: Partial<JourneyQuery>, now = EIGHT, feed: FeedSpec | null = null): Promise<Journey[]> => {
+    engine.take(feed ? [snapshotOf(timetable, feed)] : []);
     const source = timetableJourneys({
       timetable: currentOf(timetable),
-      engine: { use() {}, search: async (name, sent) => engine.search(name, sent) },
-      feeds: { ...FEEDS, trusted: () => (feed ? [feed] : []) },
+      engine,
+      feeds: FEEDS,
       now: () => now,
     });
     const sent = {
@@ -124,7 +124,6 @@ function openWith(files: readonly ScheduleFile[], members: Record<string, string
 const FEEDS = {
   need() {},
   untilRead: async () => {},
-  trusted: () => [],
   list: () => [],
   freshUntil: () => EIGHT + 20_000,
 };
@@ -142,9 +141,9 @@ const written = (journeys: readonly Journey[]) =>
 const clock = (moment: Date) =>
   moment.toLocaleTimeString('en-GB', { timeZone: 'Australia/Sydney', timeStyle: 'short' });
 
-function lateBus(trip: string, delaySeconds: number, stops: string[], relationship?: number): TrustedFeed {
+function lateBus(trip: string, delaySeconds: number, stops: string[], relationship?: number): FeedSpec {
   const time = { delay: delaySeconds };
-  const feed = feedOf({
+  return {
     timestamp: EIGHT / 1000,
     trips: [
       {
@@ -154,8 +153,7 @@ function lateBus(trip: string, delaySeconds: number, stops: string[], relationsh
         stops: stops.map((stopId) => ({ stopId, arrival: time, departure: time })),
       },
     ],
-  });
-  return { source: 'buses', modes: ['bus', 'schoolbus'], feed };
+  };
 }
 
 describe('journeys from the timetable', () => {
@@ -178,24 +176,31 @@ describe('journeys from the timetable', () => {
     expect(written([first as Journey])).toEqual([['early 08:10 08:40', 'onward 09:05 09:35']]);
   });
 
-  it('a timetable journey boards at a stop without a live time unless the vehicle may have passed it', async () => {
+  it('a timetable journey boards before the first live time until the run should have begun', async () => {
     const time = { delay: 60 };
     const unknown = { stopId: '1', arrival: { delay: 0 }, departure: { delay: 0 }, scheduleRelationship: 2 };
     for (const before of [[unknown], []]) {
       const stops = [...before, { stopId: '2', arrival: time, departure: time }];
       const findAt = async (now: number) => {
-        const feed = feedOf({ timestamp: now / 1000, trips: [{ tripId: 'early', startDate: '20261126', stops }] });
-        const [first] = await open()({}, now, { source: 'buses', modes: ['bus', 'schoolbus'], feed });
+        const trips = [{ tripId: 'early', startDate: '20261126', stops }];
+        const at = { date: '20261126', time: '0805' };
+        const [first] = await open()({ at }, now, { timestamp: now / 1000, trips });
         return written([first as Journey]);
       };
-      expect(await findAt(EIGHT)).toEqual([['early 08:10 08:41', 'onward 08:45 09:15']]);
-      expect(await findAt(EIGHT + 9 * 60_000)).toEqual([['late 00:30 01:00', 'last 01:05 01:30']]);
+      // A call without data keeps its plan. Without an update, the vehicle leaves a running time before the next call.
+      const early = [[`early ${before.length > 0 ? '08:10' : '08:11'} 08:41`, 'onward 08:45 09:15']];
+      expect(await findAt(EIGHT)).toEqual(early);
+      expect(await findAt(EIGHT + 9 * 60_000)).toEqual(early);
+      // A call that the feed has dropped has been left.
+      const dropped = [['late 00:30 01:00', 'last 01:05 01:30']];
+      expect(await findAt(EIGHT + 11 * 60_000)).toEqual(before.length > 0 ? early : dropped);
     }
   });
 
   it('timetable journeys are fresh until the next poll of a feed that may change them, else for a minute', async () => {
-    const parts = { timetable: currentOf(timetableOf(scheduleFile('buses', TOWNS))), now: () => EIGHT };
-    const source = timetableJourneys({ ...parts, engine: { use() {}, search: async () => [] as never }, feeds: FEEDS });
+    const timetable = timetableOf(scheduleFile('buses', TOWNS));
+    const parts = { timetable: currentOf(timetable), engine: createInlineEngine(timetable), now: () => EIGHT };
+    const source = timetableJourneys({ ...parts, feeds: FEEDS });
     const sent = {
       from: '1',
       to: '3',
@@ -301,12 +306,21 @@ describe('journeys from the timetable', () => {
     }
   });
 
-  it('a rider stays in a late vehicle for its next run only if it can still make that run', async () => {
-    const find = (late: TrustedFeed | null) => open(ONE_VEHICLE)({}, EIGHT, late);
+  it('a rider stays in a late vehicle for its next run, which is late too', async () => {
+    const find = (late: FeedSpec | null) => open(ONE_VEHICLE)({}, EIGHT, late);
     expect(written(await find(null))).toEqual([['one 08:10 08:30']]);
-    expect(written(await find(lateBus('one', 300, ['1', '2'])))).toEqual([['one 08:15 08:30']]);
-    // The vehicle would arrive at its last stop before it leaves its first one.
-    expect(written(await find(lateBus('one', 1800, ['1', '2'])))).toEqual([]);
+    expect(written(await find(lateBus('one', 300, ['1', '2'])))).toEqual([['one 08:15 08:33']]);
+    expect(written(await find(lateBus('one', 1800, ['1', '2'])))).toEqual([['one 08:40 08:58']]);
+  });
+
+  it('a rider stays in a late vehicle only if its next run, by its own update, does not leave before it', async () => {
+    const next = lateBus('two', 0, ['2', '3']).trips ?? [];
+    const find = (delaySeconds: number) => {
+      const late = lateBus('one', delaySeconds, ['1', '2']);
+      return open(ONE_VEHICLE)({}, EIGHT, { ...late, trips: [...(late.trips ?? []), ...next] });
+    };
+    expect(written(await find(300))).toEqual([['one 08:15 08:30']]);
+    expect(written(await find(1800))).toEqual([]);
   });
 
   it('a rider does not stay in a vehicle that ends its run early', async () => {
@@ -315,8 +329,7 @@ describe('journeys from the timetable', () => {
       { stopId: '1', arrival: time, departure: time },
       { stopId: '2', scheduleRelationship: 1 },
     ];
-    const feed = feedOf({ timestamp: EIGHT / 1000, trips: [{ tripId: 'one', startDate: '20261126', stops }] });
-    const cutShort: TrustedFeed = { source: 'buses', modes: ['bus', 'schoolbus'], feed };
+    const cutShort = { timestamp: EIGHT / 1000, trips: [{ tripId: 'one', startDate: '20261126', stops }] };
     expect(written(await open(ONE_VEHICLE)({}, EIGHT, cutShort))).toEqual([]);
   });
 

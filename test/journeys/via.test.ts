@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openEngine } from '#src/journeys/engine-thread.ts';
 import type { Ride } from '#src/journeys/raptor/labels.ts';
 import { callAt } from '#src/journeys/raptor/lines.ts';
 import { createPlanner } from '#src/journeys/raptor/plan.ts';
@@ -8,6 +7,7 @@ import type { JourneyQuery } from '#src/journeys/source.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
 import { keepUndominated, planVia, type ViaPart } from '#src/journeys/via.ts';
 import { MODES } from '#src/transit/mode.ts';
+import { createInlineEngine } from '../support/inline-engine.ts';
 import {
   CHANGE,
   DAY_SECONDS,
@@ -209,10 +209,9 @@ const TOWNS: MadeSchedule = {
 
 describe('journeys with via', () => {
   const timetable = timetableOf(scheduleFile('buses', TOWNS));
-  const engine = openEngine(timetable.packed);
   const source = timetableJourneys({
     timetable: currentOf(timetable),
-    engine: { use() {}, search: async (name, query) => engine.search(name, query) },
+    engine: createInlineEngine(timetable),
     feeds: null,
     now: () => EIGHT,
   });

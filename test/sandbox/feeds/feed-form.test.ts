@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { Feed } from '#src/realtime/feed/feed.ts';
 import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import { TRIP as ROW } from '#src/realtime/feed/packed-feed.ts';
 import { type FeedName, feedResponse } from '#src/sandbox/feeds/feed.ts';
 import { FEED_NAMES, feedAt, network, STOP, TRIP, type TripUpdate } from './played-day.ts';
 
@@ -42,25 +43,27 @@ it('our reader and the reference bindings read the same from each sandbox feed, 
       trips: trips.length,
       unreadable: 0,
     });
-    for (const { trip, stopTimeUpdate } of trips) {
-      const [ours] = feed.findTrips(trip.tripId ?? '');
+    const carriagesOf = new Map(feed.carriages());
+    for (const [index, { trip, stopTimeUpdate }] of trips.entries()) {
+      const row = index * ROW.words;
+      const ours = feed.trip(row);
       const stops = (stopTimeUpdate ?? []).map(({ stopId, departure }) => [
         stopId,
         departure?.delay || 0,
         Number(departure?.time ?? 0),
       ]);
-      expect(ours?.startDate ?? '').toBe(trip.startDate);
+      expect([ours.tripId, ours.startDate ?? '']).toEqual([trip.tripId, trip.startDate]);
       expect(
-        ours?.stopUpdates.map(({ stopId, departure }) => [
+        ours.stopUpdates.map(({ stopId, departure }) => [
           stopId,
           departure.delaySeconds ?? 0,
           (departure.at ?? 0) / 1000,
         ]),
       ).toEqual(stops);
-      for (const update of ours?.stopUpdates ?? []) {
+      for (const [at, update] of ours.stopUpdates.entries()) {
         occupancies.add(update.occupancy);
         if (update.occupancy !== null) expect(name).toBe('sydneytrains');
-        const carriages = ours && feed.findCarriages(ours, update);
+        const carriages = carriagesOf.get(feed.updatesOf(row).first + at) ?? null;
         lengths.add(carriages?.length);
         expect(carriages === null).toBe(update.occupancy === null);
         expect(carriages?.every((one) => one !== null && Math.abs(one - (update.occupancy ?? 0)) <= 1) ?? true).toBe(

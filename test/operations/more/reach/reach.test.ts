@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openEngine } from '#src/journeys/engine-thread.ts';
 import { timetableReach } from '#src/journeys/reach.ts';
 import { createReachOperation } from '#src/operations/more/reach/operation.ts';
 import { createTimesOperation } from '#src/operations/more/reach/times-operation.ts';
 import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
 import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import { buildTestApp, type TestApp } from '../../../support/app.ts';
+import { createInlineEngine } from '../../../support/inline-engine.ts';
 import { importSandbox } from '../../../support/sandbox-timetable.ts';
 import { currentOf } from '../../../support/timetable.ts';
 
@@ -20,7 +20,6 @@ const get = async (path: string) => (await app.inject(path)).json();
 beforeAll(async () => {
   const now = Date.parse(NOW);
   const timetable = await importSandbox(indexNetwork(readNetwork()), now);
-  const engine = openEngine(timetable.packed);
   app = await buildTestApp({
     now: NOW,
     upstream: async () => {
@@ -29,7 +28,7 @@ beforeAll(async () => {
     },
     reach: timetableReach({
       timetable: currentOf(timetable),
-      engine: { use() {}, search: async (name, query) => engine.search(name, query) },
+      engine: createInlineEngine(timetable),
       feeds: null,
       now: () => now,
     }),

@@ -1,0 +1,21 @@
+import type { JourneyEngine } from '#src/journeys/engine.ts';
+import { openEngine } from '#src/journeys/engine-thread.ts';
+import { LiveTimetable } from '#src/realtime/live-timetable.ts';
+import type { Snapshot } from '#src/realtime/snapshot.ts';
+import type { Timetable } from '#src/timetable/timetable.ts';
+
+/** The journey engine with its searches in this thread. */
+export function createInlineEngine(timetable: Timetable) {
+  const thread = openEngine(timetable.packed);
+  let live = new LiveTimetable(timetable);
+  const search: JourneyEngine['search'] = async (name, query) => ({ found: thread.search(name, query), live });
+  return {
+    use(): void {},
+    search,
+    /** Searches from now on use these snapshots. */
+    take(snapshots: readonly Snapshot[]): void {
+      live = new LiveTimetable(timetable, snapshots);
+      thread.use(live.snapshots);
+    },
+  };
+}
