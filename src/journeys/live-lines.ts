@@ -34,20 +34,19 @@ interface LivePart {
  */
 export function createDayLines(planned: Lines, { day, tripCount }: { day: number; tripCount: number }) {
   const base = serviceDayStart(day) / 1000;
-  const plannedLines = planned;
   let mirroredPlanned: Lines | null = null;
   let live: { lines: Lines; mirrored: Lines | null; part: LivePart } | null = null;
   let runOf: Int32Array | null = null;
 
-  /** Writes the runs of the snapshots. The lines of `live()` change in place. */
+  /** Writes the runs of the snapshots. The lines of `live()` change in place while they have room. */
   function adopt(current: LiveTimetable): void {
     const part = draftSnapshots(current, { day, base, stopCount: planned.stopCount });
-    const hasRoom = live !== null && fits(live.lines, part.lines);
-    const lines = hasRoom && live ? live.lines : withRoom(plannedLines, part.lines);
-    const mirrored = hasRoom && live ? live.mirrored : null;
-    live = { lines, mirrored, part };
-    append(lines, part.lines, plannedLines.nextRuns);
-    runOf ??= indexRuns(plannedLines, tripCount);
+    if (live && !fits(live.lines, part.lines)) freeLive();
+    live ??= { lines: withRoom(planned, roomFor(planned, part.lines)), mirrored: null, part };
+    live.part = part;
+    const { lines, mirrored } = live;
+    append(lines, part.lines, planned.nextRuns);
+    runOf ??= indexRuns(planned, tripCount);
     const index = runOf;
     const find = ({ trip, day: offset }: LivePart['changed'][0]) =>
       trip < 0 || Math.abs(offset) > 1 ? -1 : (index[trip * 3 + offset + 1] as number);
@@ -55,8 +54,14 @@ export function createDayLines(planned: Lines, { day, tripCount }: { day: number
       const run = find(changed);
       if (run >= 0) (lines.usable as Uint8Array)[run] = 0;
     }
-    linkRuns(lines, plannedLines.nextRuns, find);
+    linkRuns(lines, planned.nextRuns, find);
     if (mirrored) mirrorLive(mirrored, live);
+  }
+
+  function freeLive(): void {
+    if (live) freeLines(live.lines, planned);
+    if (live?.mirrored) freeLines(live.mirrored, mirroredPlanned);
+    live = null;
   }
 
   /** Writes the same into the mirrored lines. */
@@ -74,9 +79,9 @@ export function createDayLines(planned: Lines, { day, tripCount }: { day: number
   }
 
   return {
-    planned: () => plannedLines,
+    planned: () => planned,
     mirroredPlanned() {
-      mirroredPlanned ??= mirrorLines(plannedLines);
+      mirroredPlanned ??= mirrorLines(planned);
       return mirroredPlanned;
     },
     adopt,
@@ -84,49 +89,73 @@ export function createDayLines(planned: Lines, { day, tripCount }: { day: number
     mirroredLive() {
       const current = live as NonNullable<typeof live>;
       if (!current.mirrored) {
-        current.mirrored = withRoom(this.mirroredPlanned(), current.lines);
+        // They take turns with as many runs as the others.
+        current.mirrored = withRoom(this.mirroredPlanned(), roomOf(current.lines));
         mirrorLive(current.mirrored, current);
       }
       return current.mirrored;
     },
     /** The run of a snapshot behind a run of the lines; null for a planned run. */
     refOf: (run: number): LiveRunRef | null => live?.part.refs[run - planned.plannedRuns] ?? null,
+    /** Lets go of the snapshots. The lines may be used again once they have adopted others. */
+    forget(): void {
+      if (live) live.part.refs = [];
+    },
     /** Frees all columns. */
     free(): void {
-      for (const lines of [plannedLines, mirroredPlanned, live?.lines, live?.mirrored]) if (lines) freeLines(lines);
+      freeLive();
+      freeLines(planned);
+      if (mirroredPlanned) freeLines(mirroredPlanned);
     },
   };
 }
 
+/** How many lines, runs and calls the columns of lines can take. */
+interface Room {
+  lines: number;
+  runs: number;
+  calls: number;
+}
+
+function roomOf({ modes, trips, stops }: Lines): Room {
+  return { lines: modes.length, runs: trips.length, calls: stops.length };
+}
+
+/** Room for these lines behind the planned ones, and some more. */
+function roomFor({ plannedLines, plannedRuns, firstCall }: Lines, part: Lines): Room {
+  const more = (count: number) => Math.ceil(count * SPARE) + 1024;
+  return {
+    lines: plannedLines + more(part.lineCount),
+    runs: plannedRuns + more(part.runCount),
+    calls: (firstCall[plannedLines] as number) + more(part.stops.length),
+  };
+}
+
 function fits(into: Lines, part: Lines): boolean {
+  const room = roomOf(into);
   return (
-    into.modes.length >= into.plannedLines + part.lineCount &&
-    into.trips.length >= into.plannedRuns + part.runCount &&
-    into.stops.length >= (into.firstCall[into.plannedLines] as number) + part.stops.length
+    room.lines >= into.plannedLines + part.lineCount &&
+    room.runs >= into.plannedRuns + part.runCount &&
+    room.calls >= (into.firstCall[into.plannedLines] as number) + part.stops.length
   );
 }
 
 const COLUMNS_OF_RUNS = ['starts', 'arrivals', 'departures', 'lineOfRun', 'nextRuns', 'trips', 'days'] as const;
 
-/** Copies the lines with room for more than `part` behind the planned ones. */
-function withRoom(
-  lines: Lines,
-  part: Pick<Lines, 'lineCount' | 'runCount' | 'stops' | 'plannedLines' | 'plannedRuns'>,
-): Lines {
+/** Copies planned lines into columns with this room. */
+function withRoom(lines: Lines, room: Room): Lines {
   const { plannedLines, plannedRuns } = lines;
   const callCount = lines.firstCall[plannedLines] as number;
-  const room = (count: number) => Math.ceil(count * SPARE) + 1024;
-  const [moreLines, moreRuns, moreCalls] = [room(part.lineCount), room(part.runCount), room(part.stops.length)];
-  const columns = COLUMNS_OF_RUNS.map((name) => [name, extend(lines[name], plannedRuns, plannedRuns + moreRuns)]);
+  const columns = COLUMNS_OF_RUNS.map((name) => [name, extend(lines[name], plannedRuns, room.runs)]);
   return {
     ...lines,
     ...(Object.fromEntries(columns) as Pick<Lines, (typeof COLUMNS_OF_RUNS)[number]>),
-    modes: extend(lines.modes, plannedLines, plannedLines + moreLines),
-    firstCall: extend(lines.firstCall, plannedLines + 1, plannedLines + 1 + moreLines),
-    firstRun: extend(lines.firstRun, plannedLines + 1, plannedLines + 1 + moreLines),
-    stops: extend(lines.stops, callCount, callCount + moreCalls),
-    flags: extend(lines.flags, callCount, callCount + moreCalls),
-    usable: new Uint8Array(plannedRuns + moreRuns).fill(1),
+    modes: extend(lines.modes, plannedLines, room.lines),
+    firstCall: extend(lines.firstCall, plannedLines + 1, room.lines + 1),
+    firstRun: extend(lines.firstRun, plannedLines + 1, room.lines + 1),
+    stops: extend(lines.stops, callCount, room.calls),
+    flags: extend(lines.flags, callCount, room.calls),
+    usable: new Uint8Array(room.runs),
   };
 }
 
@@ -205,7 +234,8 @@ function draftSnapshots(
   const added: LiveRunRef[] = [];
   const callCount = snapshots.reduce((sum, { sections }) => sum + sections.stop.length, 0);
   const offsets = new Int32Array(callCount * 2);
-  const draft = createDraft(offsets);
+  const runCount = snapshots.reduce((sum, one) => sum + one.runCount, 0);
+  const draft = createDraft(offsets, { runs: runCount, calls: callCount });
   let used = 0;
   for (const snapshot of snapshots) {
     const { runTrip, runDay } = snapshot.sections;

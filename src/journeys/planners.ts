@@ -23,8 +23,8 @@ interface Day {
   lines: ReturnType<typeof createDayLines>;
   /** Searches the timetable alone. */
   planned: Planner | null;
-  /** Searches the timetable with the runs of these snapshots. */
-  live: (Planner & { of: LiveTimetable }) | null;
+  /** Searches the timetable with the runs of the snapshots `of`; null if there are newer ones. */
+  live: (Planner & { of: LiveTimetable | null }) | null;
 }
 
 /**
@@ -100,6 +100,11 @@ export function createPlanners(
     /** Searches from now on use these snapshots. */
     use(live: LiveTimetable): void {
       current = live;
+      // Days that nobody searches for hours would keep the memory of old snapshots.
+      for (const { lines, live: planner } of days) {
+        lines.forget();
+        if (planner) planner.of = null;
+      }
     },
     warm: (now: number) => openDay(calendarDayAt(now), now),
   };

@@ -111,10 +111,7 @@ function toFootpaths(walks: readonly [from: number, to: number, seconds: number]
   };
 }
 
-/**
- * An independent search to compare with: the earliest arrival by a ride at each stop for each number of rides, or `Infinity`.
- * `ready` is when a rider can board at each stop; by default at the first stop alone, at `from`.
- */
+/** The earliest arrivals in a random network, by `scanRuns`. A rider boards at the first stop alone, at `from`, unless `ready` is given. */
 export function scanConnections(
   trips: readonly Trip[],
   walks: readonly [number, number, number][],
@@ -131,9 +128,29 @@ export function scanConnections(
       }));
     }),
   );
-  let mayBoardAt =
-    ready?.slice() ?? Array.from({ length: STOPS }, (_, stop) => (stop === 0 ? from : Number.POSITIVE_INFINITY));
-  let best = new Array<number>(STOPS).fill(Number.POSITIVE_INFINITY);
+  const atFirst = Array.from({ length: STOPS }, (_, stop) => (stop === 0 ? from : Number.POSITIVE_INFINITY));
+  return scanRuns(runs, walks, { maxRides, ready: ready ?? atFirst });
+}
+
+/** A call of a run: `flags` are the allowed actions. Times are in seconds. */
+export interface ScannedCall {
+  stop: number;
+  arrival: number;
+  departure: number;
+  flags: number;
+}
+
+/**
+ * An independent search to compare with: the earliest arrival by a ride at each stop for each number of rides, or `Infinity`.
+ * `ready` is when a rider can board at each stop.
+ */
+export function scanRuns(
+  runs: readonly (readonly ScannedCall[])[],
+  walks: readonly [number, number, number][],
+  { ready, maxRides }: { ready: readonly number[]; maxRides: number },
+): number[][] {
+  let mayBoardAt = ready.slice();
+  let best = new Array<number>(ready.length).fill(Number.POSITIVE_INFINITY);
   const rounds: number[][] = [];
   for (let ride = 1; ride <= maxRides; ride++) {
     const arrived = [...best];
