@@ -1,39 +1,28 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { HOUR_MS } from '#src/core/clock.ts';
 import { createFootpaths } from '#src/journeys/footpaths.ts';
 import { createPlanners } from '#src/journeys/planners.ts';
-import { Feed } from '#src/realtime/feed/feed.ts';
-import { readFeed } from '#src/realtime/feed/feed-reader.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
-import type { FeedSourceId } from '#src/realtime/polling/feed-source.ts';
-import { createPlannedRuns } from '#src/realtime/prediction/planned-runs.ts';
-import { predictFeed } from '#src/realtime/prediction/predict-feed.ts';
-import { Snapshot } from '#src/realtime/snapshot.ts';
+import { calendarDayAt, serviceDayStart } from '#src/timetable/service-day.ts';
 import { openTimetable } from '#src/timetable/update/folder.ts';
 import { describeMachine, hold, print } from './machine.ts';
 import { median } from './percentiles.ts';
+import { publishRunning } from './running-vehicles.ts';
 
 /*
  * Processor time that a search thread needs to take the runs of new snapshots into the lines of a day, forward and in both directions,
- * as a ratio to building the lines of the day. FEEDS is a folder with a feed of each source, as `buses.pb`.
+ * as a ratio to building the lines of the day. Every vehicle that runs on a morning is in the feeds.
  *
- * `node bench/adopt.ts TIMETABLE.bin FEEDS`
+ * `node bench/adopt.ts TIMETABLE.bin`: a file of DATA_DIR/timetable.
  */
-const [path = '', folder = ''] = process.argv.slice(2);
+const [path = ''] = process.argv.slice(2);
 const ROUNDS = 60;
 const MAX_MS = 50;
 /** The limit is for this many runs. */
 const LIMIT_RUNS = 5000;
 
 const timetable = await openTimetable(path);
-const runs = createPlannedRuns(timetable);
-const publish = () =>
-  readdirSync(folder).map((file) => {
-    const feed = new Feed(readFeed(readFileSync(join(folder, file))));
-    return new Snapshot(predictFeed(runs, { source: file.replace(/\.pb$/, '') as FeedSourceId, feed }));
-  });
-const snapshots = publish();
-const now = snapshots[0]?.headerAt ?? 0;
+const now = serviceDayStart(calendarDayAt(Date.now())) + 8.2 * HOUR_MS;
+const snapshots = publishRunning(timetable, now);
 const runCount = snapshots.reduce((sum, one) => sum + one.runCount, 0);
 const callCount = snapshots.reduce((sum, one) => sum + one.sections.stop.length, 0);
 print(describeMachine());

@@ -2,18 +2,11 @@ import type { BoardRequest } from '#src/boards/pager.ts';
 import { readScheduledBoard } from '#src/boards/scheduled.ts';
 import { departuresOperation } from '#src/operations/departures/operation.ts';
 import { readQuery } from '#src/operations/operation.ts';
-import { Feed } from '#src/realtime/feed/feed.ts';
-import { readFeed } from '#src/realtime/feed/feed-reader.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
-import type { FeedSourceId } from '#src/realtime/polling/feed-source.ts';
-import { createPlannedRuns } from '#src/realtime/prediction/planned-runs.ts';
-import { predictFeed } from '#src/realtime/prediction/predict-feed.ts';
-import { Snapshot } from '#src/realtime/snapshot.ts';
-import { SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
 import { serviceDayStart } from '#src/timetable/service-day.ts';
 import { openTimetable } from '#src/timetable/update/folder.ts';
-import { encodeFeed, type TripSpec } from '#test/realtime/feed-bytes.ts';
 import { ids } from '#test/support/ids.ts';
+import { publishRunning } from './running-vehicles.ts';
 
 /*
  * Processor time of an uncached board of a busy stop with the NSW timetable and every running vehicle in the feeds. Boards of other
@@ -27,7 +20,7 @@ const now = moment === '' ? serviceDayStart(Math.floor(Date.now() / 86_400_000))
 const stop = timetable.findStop(stopId);
 if (stop === null) throw new Error(`the timetable lacks ${stopId}`);
 
-const live = makeLive();
+const live = new LiveTimetable(timetable, publishRunning(timetable, now));
 const BOARDS = 1000;
 const WARM_UP_STOPS = ['200070', '200080', '200020', '215020', '206710'];
 const WARM_UP_ROUNDS = 30;
@@ -85,37 +78,4 @@ async function findBoard(request: BoardRequest) {
 
 function notCalled(): never {
   throw new Error('no upstream call is expected');
-}
-
-/** Every trip running anywhere, one minute late at all remaining stops; one in twenty is half an hour late. */
-function makeLive(): LiveTimetable {
-  const trips = new Map<FeedSourceId, TripSpec[]>();
-  for (let trip = 0; trip < timetable.tripCount; trip++) {
-    const { file, tripId } = timetable.trip(trip);
-    const source = SCHEDULE_FILES[file].feed as FeedSourceId | null;
-    if (source === null) continue;
-    for (const day of timetable.daysOf(trip, now)) {
-      const late = trip % 20 === 0 ? 1800 : 60;
-      const calls = timetable.calls(trip, day);
-      const next = calls.filter(({ departsAt }) => departsAt + late * 1000 > now);
-      const isUnderWay = (calls[0]?.departsAt ?? 0) < now + 3_600_000 && next.length > 0;
-      if (!isUnderWay) continue;
-      const timeOf = (at: number) => ({ delay: late, time: at / 1000 + late });
-      const stops = next.map((call) => ({
-        stopId: timetable.stop(call.stop).id,
-        stopSequence: calls.indexOf(call) + 1,
-        arrival: timeOf(call.arrivesAt),
-        departure: timeOf(call.departsAt),
-      }));
-      const ofSource = trips.get(source) ?? [];
-      trips.set(source, ofSource);
-      ofSource.push({ tripId, scheduleRelationship: 0, stops });
-    }
-  }
-  const runs = createPlannedRuns(timetable);
-  const snapshots = [...trips].map(([source, ofSource]) => {
-    const feed = new Feed(readFeed(encodeFeed({ timestamp: Math.floor(now / 1000), trips: ofSource })));
-    return new Snapshot(predictFeed(runs, { source, feed }));
-  });
-  return new LiveTimetable(timetable, snapshots);
 }

@@ -1,16 +1,22 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { BACKGROUND } from '#src/core/turn-queue.ts';
 import { JourneyEngine } from '#src/journeys/engine.ts';
 import { type EngineQuery, TOOK_TOO_LONG } from '#src/journeys/engine-messages.ts';
 import { openEngine } from '#src/journeys/engine-thread.ts';
+import { LiveTimetable } from '#src/realtime/live-timetable.ts';
 import type { Timetable } from '#src/timetable/timetable.ts';
+import { snapshotOf } from '#test/support/snapshots.ts';
 import { ONE_BUS, timetableOf } from '#test/support/timetable.ts';
 
 /** 08:00 in Sydney on Thursday 26 November 2026. */
 const EIGHT = Date.UTC(2026, 10, 25, 21);
 const log = { warn() {}, error() {} };
 let engine: JourneyEngine;
+/** The timetable with the newest snapshots. */
+let live: LiveTimetable;
 beforeEach(() => {
-  engine = new JourneyEngine({ log, now: () => EIGHT });
+  live = new LiveTimetable(timetable);
+  engine = new JourneyEngine({ log, now: () => EIGHT, takeFor: () => live });
 });
 afterEach(() => engine.close());
 
@@ -47,4 +53,65 @@ it('a search ends by itself at its deadline', () => {
   const search = openEngine(timetable.packed).search;
   expect(() => search('plan', query, Date.now() - 1)).toThrow(TOOK_TOO_LONG);
   expect(search('plan', query)).toHaveLength(1);
+});
+
+/** Publishes a feed in which the bus is this many minutes late. */
+function publish(minutes: number): LiveTimetable {
+  const time = { delay: minutes * 60 };
+  const stops = ['1', '2'].map((stopId) => ({ stopId, arrival: time, departure: time }));
+  const trips = [{ tripId: 'only', startDate: '20261126', stops }];
+  live = new LiveTimetable(timetable, [snapshotOf(timetable, { timestamp: EIGHT / 1000 + minutes, trips })]);
+  return live;
+}
+
+/** Searches by as many threads at once as are ready, with the minutes by which the bus is late and the snapshots used. */
+function planInAll() {
+  let begun = 0;
+  const turn = { ...BACKGROUND, begin: () => void begun++ };
+  const found = Promise.all(
+    [1, 2].map(async () => {
+      const searched = await engine.search('plan', query, turn);
+      return { late: ((searched.found[0]?.arrivesAt ?? 0) - EIGHT) / 60_000 - 40, live: searched.live };
+    }),
+  );
+  return { found, begun };
+}
+
+it('the first searches after a publication use it in both threads, and those that have begun end with the one before', async () => {
+  engine.use(timetable);
+  await planWhenReady();
+  await expect
+    .poll(async () => {
+      const { found, begun } = planInAll();
+      await found;
+      return begun;
+    })
+    .toBe(2);
+  let before = live;
+  for (const late of [1, 3, 2, 7]) {
+    const earlier = planInAll();
+    const published = publish(late);
+    for (const { live: used } of await earlier.found) expect(used).toBe(before);
+    const { found, begun } = planInAll();
+    expect(begun).toBe(2);
+    expect(await found).toEqual([1, 2].map(() => ({ late, live: published })));
+    before = published;
+  }
+  // A feed that has vanished leaves the plan.
+  live = new LiveTimetable(timetable);
+  expect((await planInAll().found).map(({ late }) => late)).toEqual([0, 0]);
+});
+
+it('searches that wait for a thread use the snapshots of the moment at which they begin, and end with these', async () => {
+  engine.use(timetable);
+  await planWhenReady();
+  const waiting = Array.from({ length: 8 }, (_, index) => {
+    const begin = () => void publish(index + 1);
+    return engine.search('plan', query, { ...BACKGROUND, accounts: new Set([String(index)]), begin });
+  });
+  const lateIn = ({ snapshots: [snapshot] }: LiveTimetable) =>
+    snapshot ? ((snapshot.headerAt - EIGHT) / 1000) * 60_000 : 0;
+  for (const { found, live: used } of await Promise.all(waiting)) {
+    expect(found[0]?.arrivesAt).toBe(EIGHT + 2_400_000 + lateIn(used));
+  }
 });
