@@ -2,7 +2,7 @@ import { headsignOf } from '../boards/scheduled-departure.ts';
 import type { LiveTimetable } from '../realtime/live-timetable.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { Mode } from '../transit/mode.ts';
-import type { Planner } from './planners.ts';
+import type { LiveRunRef } from './live-lines.ts';
 import { type Labels, NEVER } from './raptor/labels.ts';
 import { callAt, type Footpaths, type Lines } from './raptor/lines.ts';
 import type { Walk } from './raptor/query.ts';
@@ -97,10 +97,15 @@ export function byStation(reached: readonly Reached[], timetable: Pick<Timetable
 /** Null on foot. `base` is the beginning of the lines in milliseconds. */
 export function readLastRide(
   { rides, alightedAt }: Reached,
-  { live, planner, labels, base }: { live: LiveTimetable; planner: Planner; labels: Labels; base: number },
+  {
+    live,
+    lines,
+    refOf,
+    labels,
+    base,
+  }: { live: LiveTimetable; lines: Lines; refOf(run: number): LiveRunRef | null; labels: Labels; base: number },
 ): LastRide | null {
   if (rides === 0) return null;
-  const { lines, refOf } = planner;
   const label = rides * lines.stopCount + alightedAt;
   const [boarded, board] = [labels.boardRun[label] as number, labels.boardAt[label] as number];
   const [alightRun, alight] = [labels.alightRun[label] as number, labels.alightAt[label] as number];

@@ -313,7 +313,7 @@ function splitLines(
   return lines;
 }
 
-export function listVisits({ stops, firstCall, stopCount }: Pick<Lines, 'stops' | 'firstCall' | 'stopCount'>) {
+function listVisits({ stops, firstCall, stopCount }: Pick<Lines, 'stops' | 'firstCall' | 'stopCount'>) {
   const firstVisit = new Int32Array(stopCount + 1);
   for (let call = 0; call < stops.length; call++) {
     const next = (stops[call] as number) + 1;
