@@ -112,12 +112,12 @@ export function openEngine(packed: SharedArrayBuffer) {
 
   function reach({ from, walks, without, at, now, until, limit, areaAround, ...query }: SearchQuery<'reach'>) {
     const { base, planner, secondsAt } = planners.open({ at, now });
-    const { lines, refOf } = planner;
+    const { lines, refOf, isLive } = planner;
     const times = { at: secondsAt(at), latest: secondsAt(until) };
     const labels = planner.spread({ ...query, ...times, access: findWalks(from), changeSeconds: CHANGE_SECONDS });
-    const reached = listReached(lines, footpaths, labels, { ...times, rides: query.maxRides, walks });
+    const reached = listReached(lines, footpaths, labels, { ...times, rides: query.maxRides, walks, isLive });
     const stations = byStation(reached, timetable).filter(({ stop }) => !without.includes(stop));
-    const read = { live, lines, refOf, labels, base };
+    const read = { live, lines, refOf, isLive, labels, base };
     return {
       stations: areaAround
         ? []

@@ -19,6 +19,15 @@ export interface LiveRunRef {
   run: number;
 }
 
+/** Lines of the timetable, or with the runs of snapshots behind its own. */
+export interface LinesWithRefs {
+  lines: Lines;
+  /** The run of a snapshot behind a run of the lines; null for a run that no feed has. */
+  refOf(run: number): LiveRunRef | null;
+  /** Whether a run of the lines has a live time at a position. */
+  isLive(run: number, position: number): boolean;
+}
+
 /** The runs of snapshots as lines of one day. */
 interface LivePart {
   lines: Lines;
@@ -78,6 +87,8 @@ export function createDayLines(planned: Lines, { day, tripCount }: { day: number
     }
   }
 
+  const refOf = (run: number): LiveRunRef | null => live?.part.refs[run - planned.plannedRuns] ?? null;
+
   return {
     planned: () => planned,
     mirroredPlanned() {
@@ -95,8 +106,11 @@ export function createDayLines(planned: Lines, { day, tripCount }: { day: number
       }
       return current.mirrored;
     },
-    /** The run of a snapshot behind a run of the lines; null for a planned run. */
-    refOf: (run: number): LiveRunRef | null => live?.part.refs[run - planned.plannedRuns] ?? null,
+    refOf,
+    isLive(run: number, position: number): boolean {
+      const ref = refOf(run);
+      return ref?.snapshot.isLive(ref.snapshot.callsOf(ref.run)[0] + position) ?? false;
+    },
     /** Lets go of the snapshots. The lines may be used again once they have adopted others. */
     forget(): void {
       if (live) live.part.refs = [];

@@ -5,16 +5,12 @@ import { calendarDayAt, serviceDayStart } from '../timetable/service-day.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import { createLines } from './day-lines.ts';
 import { KEPT_DAYS } from './engine-messages.ts';
-import { createDayLines, type LiveRunRef } from './live-lines.ts';
+import { createDayLines, type LinesWithRefs } from './live-lines.ts';
 import { createLabels } from './raptor/labels.ts';
 import type { Footpaths, Lines } from './raptor/lines.ts';
 import { createPlanner, type WheelchairAccess } from './raptor/plan.ts';
 
-export interface Planner extends ReturnType<typeof createPlanner> {
-  lines: Lines;
-  /** The run of a snapshot behind a run of the lines; null for a run that no feed has. */
-  refOf(run: number): LiveRunRef | null;
-}
+export type Planner = ReturnType<typeof createPlanner> & LinesWithRefs;
 
 export type PlannedDay = ReturnType<ReturnType<typeof createPlanners>['open']>;
 
@@ -76,7 +72,12 @@ export function createPlanners(
   function timetablePlanner(opened: Day): Planner {
     const { lines } = opened;
     const planned = lines.planned();
-    opened.planned ??= { lines: planned, refOf: () => null, ...plannerOf(planned, () => lines.mirroredPlanned()) };
+    opened.planned ??= {
+      lines: planned,
+      refOf: () => null,
+      isLive: () => false,
+      ...plannerOf(planned, () => lines.mirroredPlanned()),
+    };
     return opened.planned;
   }
 
@@ -88,9 +89,9 @@ export function createPlanners(
       opened.live.refresh();
       opened.live.of = newest;
     } else {
-      const { refOf } = lines;
+      const { refOf, isLive } = lines;
       const planner = plannerOf(lines.live(), () => lines.mirroredLive());
-      opened.live = { ...planner, lines: lines.live(), refOf, of: newest };
+      opened.live = { ...planner, lines: lines.live(), refOf, isLive, of: newest };
     }
     return opened.live;
   }

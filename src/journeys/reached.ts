@@ -2,7 +2,7 @@ import { headsignOf } from '../boards/scheduled-departure.ts';
 import type { LiveTimetable } from '../realtime/live-timetable.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { Mode } from '../transit/mode.ts';
-import type { LiveRunRef } from './live-lines.ts';
+import type { LinesWithRefs } from './live-lines.ts';
 import { type Labels, NEVER } from './raptor/labels.ts';
 import { callAt, type Footpaths, type Lines } from './raptor/lines.ts';
 import type { Walk } from './raptor/query.ts';
@@ -29,20 +29,32 @@ export interface LastRide {
   asOf: number | null;
 }
 
-/** Times of the timetable are cut to the minute, as on boards. Times of feeds are exact. */
-function timeOfRun({ plannedRuns }: Lines, run: number, at: number): number {
-  return run < plannedRuns ? Math.floor(at / 60) * 60 : at;
+/** Planned times are cut to the minute, as on boards. Live ones are exact. */
+function shownTime(at: number, isLive: boolean): number {
+  return isLive ? at : Math.floor(at / 60) * 60;
 }
 
 /**
  * Lists the stops that are reached, by ride or with a walk from where a ride ends. `labels` come from a search with up to
- * `rides` rides; `walks` are the walks from the origin, which begin at `at`.
+ * `rides` rides; `walks` are the walks from the origin, which begin at `at`. `isLive` says whether a run has a live time at a position.
  */
 export function listReached(
   lines: Lines,
   footpaths: Footpaths,
   labels: Labels,
-  { at, latest, rides, walks }: { at: number; latest: number; rides: number; walks: readonly Walk[] },
+  {
+    at,
+    latest,
+    rides,
+    walks,
+    isLive,
+  }: {
+    at: number;
+    latest: number;
+    rides: number;
+    walks: readonly Walk[];
+    isLive(run: number, position: number): boolean;
+  },
 ): Reached[] {
   const { stopCount } = lines;
   const row = rides * stopCount;
@@ -62,7 +74,8 @@ export function listReached(
   for (let stop = 0; stop < stopCount; stop++) {
     const moment = labels.arrived[row + stop] as number;
     if (moment === NEVER) continue;
-    const arrival = timeOfRun(lines, labels.alightRun[roundOf(stop) * stopCount + stop] as number, moment);
+    const label = roundOf(stop) * stopCount + stop;
+    const arrival = shownTime(moment, isLive(labels.alightRun[label] as number, labels.alightAt[label] as number));
     note(stop, arrival, stop);
     for (let walk = footpaths.first[stop] as number; walk < (footpaths.first[stop + 1] as number); walk++) {
       note(footpaths.targets[walk] as number, arrival + (footpaths.seconds[walk] as number), stop);
@@ -97,13 +110,7 @@ export function byStation(reached: readonly Reached[], timetable: Pick<Timetable
 /** Null on foot. `base` is the beginning of the lines in milliseconds. */
 export function readLastRide(
   { rides, alightedAt }: Reached,
-  {
-    live,
-    lines,
-    refOf,
-    labels,
-    base,
-  }: { live: LiveTimetable; lines: Lines; refOf(run: number): LiveRunRef | null; labels: Labels; base: number },
+  { live, lines, refOf, isLive, labels, base }: { live: LiveTimetable; labels: Labels; base: number } & LinesWithRefs,
 ): LastRide | null {
   if (rides === 0) return null;
   const label = rides * lines.stopCount + alightedAt;
@@ -111,12 +118,14 @@ export function readLastRide(
   const [alightRun, alight] = [labels.alightRun[label] as number, labels.alightAt[label] as number];
   const ref = refOf(boarded);
   const run = ref ? live.open(ref) : live.run(lines.trips[boarded] as number, 0);
+  const [leavesLive, arrivesLive] = [isLive(boarded, board), isLive(alightRun, alight)];
+  const asOf = (arrivesLive ? refOf(alightRun) : leavesLive ? ref : null)?.snapshot.headerAt ?? null;
   return {
     mode: run.route.mode,
     route: run.route.route,
     headsign: headsignOf(live, run, run.calls[board]?.position ?? -1),
-    departsAt: base + timeOfRun(lines, boarded, callAt(lines, boarded, board).departsAt) * 1000,
-    arrivesAt: base + timeOfRun(lines, alightRun, callAt(lines, alightRun, alight).arrivesAt) * 1000,
-    asOf: refOf(alightRun)?.snapshot.headerAt ?? null,
+    departsAt: base + shownTime(callAt(lines, boarded, board).departsAt, leavesLive) * 1000,
+    arrivesAt: base + shownTime(callAt(lines, alightRun, alight).arrivesAt, arrivesLive) * 1000,
+    asOf,
   };
 }

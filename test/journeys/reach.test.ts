@@ -68,7 +68,13 @@ describe('what is reached on random networks', () => {
         const { network, planner, stops, request, scanned, first } = spreadOver(trips, walks, { from, latest });
         const labels = planner.spread(request);
         const { lines, footpaths } = network;
-        const found = listReached(lines, footpaths, labels, { at: from, latest, rides: MAX_RIDES, walks: [] });
+        const found = listReached(lines, footpaths, labels, {
+          at: from,
+          latest,
+          rides: MAX_RIDES,
+          walks: [],
+          isLive: () => false,
+        });
         const expected = first.map((at) => (at <= latest ? at : null));
         expect(stops.map((stop) => found.find((one) => one.stop === stop)?.arrivesAt ?? null)).toEqual(expected);
         for (const { rides, alightedAt } of found) {
@@ -276,6 +282,32 @@ describe('reach by the timetable', () => {
     const { stations } = await reach.find(QUERY);
     expect(stations.map(({ stopId, arrivesAt }) => `${stopId} ${clock(arrivesAt)}`)).toEqual(['5 08:04', '2 08:50']);
     expect(stations[1]?.ride).toMatchObject({ departsAt: EIGHT + 1_200_000, asOf: EIGHT });
+  });
+
+  it('a run without data in its feed is not live, and its times are cut to the minute as on boards', () => {
+    const trips = [
+      {
+        id: 'early',
+        days: DAYS,
+        calls: [
+          ['1', '08:10:20'],
+          ['21', '08:40:40'],
+        ] as const,
+      },
+    ];
+    const find = open(scheduleFile('buses', { ...TOWNS, trips }));
+    const noData = ['1', '21'].map((stopId) => ({ stopId, scheduleRelationship: 2 }));
+    const update = { tripId: 'early', startDate: '20261126', stops: noData };
+    const reach = find({ timestamp: EIGHT / 1000, trips: [update] });
+    return expect(reach.find(QUERY)).resolves.toMatchObject({
+      stations: [
+        {
+          stopId: '2',
+          arrivesAt: EIGHT + 40 * 60_000,
+          ride: { departsAt: EIGHT + 10 * 60_000, arrivesAt: EIGHT + 40 * 60_000, asOf: null },
+        },
+      ],
+    });
   });
 
   it('the area within reach contains every reached stop and no other', async () => {
