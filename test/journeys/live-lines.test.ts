@@ -5,6 +5,7 @@ import { BEFORE_DAY_SECONDS, createLines } from '#src/journeys/day-lines.ts';
 import { createDayLines } from '#src/journeys/live-lines.ts';
 import { createPlanners, type Planner } from '#src/journeys/planners.ts';
 import { callAt, type Lines, lastPosition } from '#src/journeys/raptor/lines.ts';
+import { CHANGE_IS_WORTH_SECONDS } from '#src/journeys/raptor/plan.ts';
 import { FEED_HORIZON_MS } from '#src/realtime/live-feeds.ts';
 import { type LiveRun, LiveTimetable } from '#src/realtime/live-timetable.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '#src/timetable/import/schedule-file.ts';
@@ -282,6 +283,46 @@ describe('lines with the runs of snapshots', () => {
             for (const [stop, time] of round.entries()) {
               expect(time).toBeLessThanOrEqual(alone[rides]?.[stop] as number);
               expect(time).toBeGreaterThanOrEqual(joined[rides]?.[stop] as number);
+            }
+          }
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('journeys with snapshots can be made by the best times, and those by arrival leave as late as possible', () => {
+    fc.assert(
+      fc.property(publications, fc.integer({ min: -60, max: 200 }), fc.boolean(), (drawn, minute, isArrival) => {
+        const timetable = timetableFor(drawn);
+        const planners = openPlanners(timetable);
+        const stops = STOPS.slice(0, 5).flatMap(({ id }) => timetable.findStop(id) ?? []);
+        const from = stops[0] as number;
+        for (const some of drawn.steps) {
+          const live = liveWith(timetable, drawn, some);
+          planners.use(live);
+          const { planner, base } = planners.open({ at: NOW, now: NOW });
+          const runs = joinAll(live, listRuns(live, DAY), base);
+          const scan = (at: number, maxRides: number, to: number) => {
+            const ready = Array.from({ length: timetable.stopCount }, (_, stop) =>
+              stop === from ? at : Number.POSITIVE_INFINITY,
+            );
+            return scanRuns(runs, NO_WALKS, { ready, maxRides }).at(-1)?.[to] as number;
+          };
+          const hasBlocks = [...drawn.buses.runs, ...drawn.ferries.runs].some(({ blockId }) => blockId !== null);
+          const at = (NOW - base) / 1000 + minute * 60;
+          for (const to of stops.slice(1)) {
+            const ends = { access: [{ stop: from, seconds: 0 }], egress: [{ stop: to, seconds: 0 }] };
+            const plans = planner.plan({ ...REQUEST, ...ends, at, isArrival, walkSeconds: null, limit: 6 });
+            for (const { departsAt, arrivesAt, rides } of plans) {
+              expect(scan(departsAt, rides.length, to)).toBeLessThanOrEqual(arrivesAt);
+              expect(isArrival ? arrivesAt <= at : departsAt >= at).toBe(true);
+            }
+            const [last] = plans.toSorted((one, other) => other.departsAt - one.departsAt);
+            if (!isArrival || hasBlocks || !last || last.departsAt < -BEFORE_DAY_SECONDS) continue;
+            for (let maxRides = last.rides.length; maxRides <= MAX_RIDES; maxRides++) {
+              const later = last.departsAt + 1 + (maxRides - last.rides.length) * CHANGE_IS_WORTH_SECONDS;
+              expect(scan(later, maxRides, to)).toBeGreaterThan(at);
             }
           }
         }
