@@ -92,7 +92,6 @@ export function predictFeed(
     predictTrip({ row, id, relationship, updates });
   }
   addNextRuns();
-  if (feed.unreadable > 0) leftOut['unreadable, or without an identifier'] = { count: feed.unreadable, examples: [] };
   return pack();
 
   function predictTrip(trip: Trip) {
@@ -338,7 +337,8 @@ export function predictFeed(
 
   /** A run that only the feed has. Its identifier may be that of a planned trip with a suffix. */
   function predictAdded(trip: Trip, id: string) {
-    const [like] = runs.tripsOf(id.replace(/_[^_]*$/, ''), files);
+    const suffixAt = id.lastIndexOf('_');
+    const [like] = suffixAt < 0 ? [] : runs.tripsOf(id.slice(0, suffixAt), files);
     const run = like === undefined ? null : findRun(trip, [like]);
     if (like !== undefined && run) {
       runs.fill(columns, like, run.day, base);

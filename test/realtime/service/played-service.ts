@@ -18,7 +18,6 @@ import { ids } from '#test/support/ids.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { importSandbox } from '#test/support/sandbox-timetable.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
-import { createReader } from '../reader.ts';
 
 const network = indexNetwork(readNetwork());
 
@@ -70,10 +69,11 @@ export function createPlayedService(
   const upstream = { queryUpstream: callUpstream as QueryUpstream, fetch: async (source: FeedId) => feed(source) };
   const requests: object[] = [];
   const boardSources: string[] = [];
-  const reader = createReader(timetable);
+  const reader = createInlineReader();
+  if (timetable) reader.use(timetable.packed);
   const feeds = new LiveFeeds({
     client: { fetch: (source) => upstream.fetch(source) },
-    reader: { ...reader, read: (source, bytes) => reader.open(source, packedOf(bytes as Buffer)) },
+    reader,
     timetable: () => timetable,
     sharing,
     clock,
@@ -96,7 +96,7 @@ export function createPlayedService(
   });
   const now = () => new Date(clock.now());
   const run = () => Promise.reject(new Error('no other operation is run'));
-  const runs = new Runs({ now: clock.now, feeds, timetable: { get: () => timetable } });
+  const runs = new Runs({ now: clock.now, feeds });
 
   /** A board waits for the first poll of its feed, so the clock has to advance. */
   async function whilePolled<Result>(found: Promise<Result>): Promise<Result> {
