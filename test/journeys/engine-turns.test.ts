@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { DAY_MS, HOUR_MS, systemClock } from '#src/core/clock.ts';
+import { DAY_MS, HOUR_MS } from '#src/core/clock.ts';
 import type { Priority } from '#src/core/turn-queue.ts';
-import { JourneyEngine } from '#src/journeys/engine.ts';
+import type { JourneyEngine } from '#src/journeys/engine.ts';
 import type { EngineMessage, EngineQuery, SearchName } from '#src/journeys/engine-messages.ts';
 import { ONE_BUS, timetableOf } from '#test/support/timetable.ts';
 
@@ -36,7 +36,13 @@ let begun: string[];
 beforeEach(async () => {
   threads = [];
   begun = [];
+  // Another file may have loaded the engine with real threads.
+  vi.resetModules();
   const { Worker } = await import('node:worker_threads');
+  const [{ JourneyEngine }, { systemClock }] = await Promise.all([
+    import('#src/journeys/engine.ts'),
+    import('#src/core/clock.ts'),
+  ]);
   vi.mocked(Worker).mockImplementation(Thread as never);
   vi.useFakeTimers();
   vi.spyOn(systemClock, 'now').mockImplementation(() => Date.now());
