@@ -192,9 +192,10 @@ function passForward(columns: RunColumns, first: number, facts: TripFacts): void
     const stands = planned - plannedArrives;
     let arrives = plannedArrives;
     let isLive = false;
-    if (at < first) {
-      if (isBegun) state[at] = flags & CALL.skipped ? flags : flags | CALL.left;
-      else [arrives, isLive] = beforeFirst(columns, at, first);
+    if (at < first && isBegun) {
+      state[at] = flags & CALL.skipped ? flags : flags | CALL.left;
+    } else if (at < first && (state[first] as number) & CALL.own) {
+      [arrives, isLive] = beforeFirst(columns, at, first);
       if (isLive) rule[at] = BEFORE_FIRST;
     } else if (delay !== NONE) {
       arrives = plannedArrives + delay;
@@ -233,18 +234,21 @@ function sinceLast({ plannedArrival, plannedDeparture }: RunColumns, at: number,
 }
 
 /**
- * Calls before the first listed one have been left. Only a run that is planned to begin later, and of which the feed lists one
- * of the first two calls, may not have begun.
+ * Calls before the first listed one have been left, unless the run may not have begun: it is planned to begin later than vehicles
+ * do early, no call has a time, or the feed lists one of the first two calls.
  */
-function hasBegun({ plannedDeparture }: RunColumns, first: number, { reached, isReplaced }: TripFacts): boolean {
-  return first > 1 || isReplaced || reached > 0 || (plannedDeparture[0] as number) <= 0;
+function hasBegun({ count, plannedDeparture, state }: RunColumns, first: number, facts: TripFacts): boolean {
+  const begins = plannedDeparture[0] as number;
+  if (facts.isReplaced || facts.reached > 0 || begins <= 0) return true;
+  if (first <= 1 || begins > MAX_BEFORE_START_SECONDS) return false;
+  for (let at = first; at < count; at++) if ((state[at] as number) & CALL.own) return true;
+  return false;
 }
 
 /** The arrival at the first call of a run that has not begun: as planned, or late enough for the first listed call. */
 function beforeFirst(columns: RunColumns, at: number, first: number): [arrives: number, isLive: boolean] {
-  const { plannedArrival, plannedDeparture, arrival, state } = columns;
+  const { plannedArrival, plannedDeparture, arrival } = columns;
   const planned = plannedArrival[at] as number;
-  if (((state[first] as number) & CALL.own) === 0) return [planned, false];
   const running = (plannedArrival[first] as number) - (plannedDeparture[at] as number);
   const late = (arrival[first] as number) - running - (plannedDeparture[at] as number);
   return late > 0 ? [planned + late, true] : [planned, false];

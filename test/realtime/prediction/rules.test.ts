@@ -128,6 +128,26 @@ describe('calls before the first update', () => {
       predicted([10, 20, 30], [{ stopId: 'A' }, update('B', { delay: -3000 }), update('C', { delay: 60 })]),
     ).toEqual(['A 10', 'B 20', 'C 30>31']);
   });
+  it('a run that is not to begin within a quarter of an hour has not begun', () => {
+    expect(predicted([40, 50, 60, 70], [update('C', { delay: 300 })])).toEqual([
+      'A 40>45',
+      'B 50>55',
+      'C 60>65',
+      'D 70>75',
+    ]);
+    expect(predicted([10, 20, 30, 40], [update('C', { delay: 300 })])?.[0]).toBe('A 10 left');
+  });
+  it('a run that has not begun by its plan has not begun by an update without any time', () => {
+    const planned = [10, 20, 30, 40];
+    expect(predicted(planned, [skipped('C')])).toEqual(['A 10', 'B 20', 'C 30 skipped', 'D 40']);
+    expect(predicted(planned, [noData('C'), noData('D')])?.slice(0, 2)).toEqual(['A 10', 'B 20']);
+    expect(predicted(planned, [skipped('C')], { delay: 120 })).toEqual([
+      'A 10>12',
+      'B 20>22',
+      'C 30 skipped',
+      'D 40>42',
+    ]);
+  });
   it('a run whose first departure is past has begun', () => {
     expect(predicted([-1, 5], [update('B', { time: 8 })])?.[0]).toBe('A -1 left');
   });
