@@ -58,7 +58,9 @@ export function matchCalls(
     if (sequence !== NONE) {
       let at = Math.min(limit, count) - 1;
       while (at >= 0 && (sequences[at] as number) > sequence) at--;
-      if (at >= 0 && sequences[at] === sequence && updateOf[at] === -1 && fits(at, stop)) return at;
+      // The updates may not be in the order of the run.
+      if (sequences[at] !== sequence) at = sequences.indexOf(sequence, limit);
+      if (at >= 0 && updateOf[at] === -1 && fits(at, stop)) return at;
     }
     if (stop < 0) return -1;
     if (isLoop) return findNearest(row, stop);

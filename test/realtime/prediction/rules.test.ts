@@ -330,6 +330,10 @@ describe('the call of an update', () => {
       ),
     ).toEqual(['S2 8', 'B 30']);
   });
+  it('updates by sequence number are found in any order', () => {
+    const stops = [3, 1, 2].map((stopSequence) => update(null, { delay: stopSequence * 60 }, { stopSequence }));
+    expect(predicted([10, 20, 30], stops)).toEqual(['A 10>11', 'B 20>22', 'C 30>33']);
+  });
   it('a stop that the run does not have is a call of today', () => {
     const stops = [update('A', { time: 3 }), update('F', { time: 6 }), update('B', { time: 9 })];
     expect(predicted([2, 8], stops)).toEqual(['A 2>3', 'F 6>6', 'B 8>9']);
