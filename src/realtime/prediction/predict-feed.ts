@@ -22,13 +22,7 @@ const MAX_REPORT_AGE_SECONDS = 120;
 const MAX_NEXT_RUNS = 20;
 
 /** Trips whose calls come from the feed. */
-const LISTS_CALLS: ReadonlySet<TripRelationship> = new Set([
-  'ADDED',
-  'UNSCHEDULED',
-  'NEW',
-  'DUPLICATED',
-  'REPLACEMENT',
-]);
+const LISTS_CALLS: ReadonlySet<TripRelationship> = new Set(['ADDED', 'UNSCHEDULED', 'NEW', 'REPLACEMENT']);
 
 interface Trip {
   /** Its row in the feed. */
@@ -98,11 +92,11 @@ export function predictFeed(
     const { relationship, id, row } = trip;
     if (relationship === 'UNKNOWN') return leaveOut('unknown relationship', id);
     const trips = runs.tripsOf(id, files);
+    if (relationship === 'DUPLICATED') return predictDuplicate(trip, trips);
     const isTimetabled = !LISTS_CALLS.has(relationship);
     const isEmpty = isEmptyRoute(feed.textOf(feed.trips[row + TRIP.routeId]));
     const isCompared = isTimetabled && !isEmpty;
     if (isCompared) compared++;
-    if (relationship === 'DUPLICATED') return predictDuplicate(trip, trips);
     if (trips.length === 0) {
       // A replaced run that the timetable lacks is a train without passengers, or also in the feed of TrainLink.
       if (!isTimetabled && relationship !== 'REPLACEMENT') predictAdded(trip, id);
@@ -313,7 +307,7 @@ export function predictFeed(
     columns.state[at] = isLeft ? CALL.left : CALL.skipped;
   }
 
-  /** A second vehicle on a planned trip, at another time. */
+  /** A second vehicle on a planned trip, at another time. The feed may have updates of some of its calls only. */
   function predictDuplicate(trip: Trip, trips: readonly number[]) {
     const { trips: rows } = feed;
     const id = feed.textOf(rows[trip.row + TRIP.newTripId]);
@@ -332,7 +326,10 @@ export function predictFeed(
       columns.plannedArrival[at] = (columns.plannedArrival[at] as number) + later;
       columns.plannedDeparture[at] = (columns.plannedDeparture[at] as number) + later;
     }
-    addLike(trip, { id, like });
+    const pattern = sections.tripPattern[like] as number;
+    const route = sections.patternRoute[pattern] as number;
+    matchUpdates(trip, pattern);
+    addPredicted(trip, { id, like, route, isTrain: isTrainPattern(pattern) });
   }
 
   /** A run that only the feed has. Its identifier may be that of a planned trip with a suffix. */
@@ -388,11 +385,9 @@ export function predictFeed(
       const position = known ? (calls[index] as number) : -1;
       listed.push({ stop, arrives: known?.arrives ?? departs, departs, update: first + index, position });
     }
-    // A copy without calls of its own runs as the trip does, at its other time.
-    const ofRun = count === 0 ? plannedCalls.map((call, position) => ({ ...call, update: -1, position })) : listed;
-    if (ofRun.length < 2) return leaveOut('added trip with fewer than two calls', id);
-    columns.reset(ofRun.length);
-    for (const [at, call] of ofRun.entries()) {
+    if (listed.length < 2) return leaveOut('added trip with fewer than two calls', id);
+    columns.reset(listed.length);
+    for (const [at, call] of listed.entries()) {
       columns.stop[at] = columns.plannedStop[at] = call.stop;
       columns.position[at] = call.position;
       columns.flags[at] = MAY_BOARD | MAY_ALIGHT;
@@ -400,16 +395,24 @@ export function predictFeed(
       columns.plannedDeparture[at] = call.departs;
       columns.update[at] = call.update;
     }
+    addPredicted(trip, { id, like, route, isTrain });
+  }
+
+  /** Adds the run in `columns`, which the timetable lacks. */
+  function addPredicted(
+    trip: Trip,
+    { id, like, route, isTrain }: { id: string; like: number; route: number; isTrain: boolean },
+  ) {
     const facts: TripFacts = {
-      isTrain: false,
-      isReplaced: true,
+      isTrain,
+      isReplaced: LISTS_CALLS.has(trip.relationship),
       delay: feed.trips[trip.row + TRIP.delay] as number,
       continues: false,
       reached: -1,
       isStanding: false,
     };
     if (isTrain) cutToMinutes(columns, base);
-    if (!predictRun(columns, feed.stops, base, { ...facts, isTrain })) {
+    if (!predictRun(columns, feed.stops, base, facts)) {
       for (let at = 0; at < columns.count; at++) {
         columns.arrival[at] = columns.plannedArrival[at] as number;
         columns.departure[at] = columns.plannedDeparture[at] as number;

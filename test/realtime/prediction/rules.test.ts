@@ -511,6 +511,20 @@ describe('runs that do not follow the timetable', () => {
       expect(snapshot.findAdded('R-2').map((one) => calls(planned, snapshot, one))).toEqual([expected]);
     }
   });
+  it('a copy makes also the calls for which the feed has no update', () => {
+    const three = timetable([run('R', [10, 20, 30])]);
+    const copy = {
+      scheduleRelationship: TRIP.duplicated,
+      copy: { tripId: 'R-2', startDate: TODAY, startTime: '09:40:00' },
+    };
+    for (const [update, expected] of [
+      [departs('A', { delay: 300 }), ['A 40>45', 'B 50>55', 'C 60>65']],
+      [skipped('B'), ['A 40', 'B 50 skipped', 'C 60']],
+    ] as const) {
+      const snapshot = predict(three, [trip('R', [update], copy)]);
+      expect(snapshot.findAdded('R-2').map((one) => calls(three, snapshot, one))).toEqual([expected]);
+    }
+  });
   it('trips of the future are left out and counted', () => {
     const snapshot = predict(planned, [trip('R', [update('A', { time: 1 })], { scheduleRelationship: 42 })]);
     expect(snapshot.about.leftOut).toEqual({ 'unknown relationship': { count: 1, examples: ['R'] } });
