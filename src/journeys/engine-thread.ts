@@ -48,8 +48,10 @@ const HORIZON_HOURS = [2, 6, 24] as const;
 /** Returns the search over one timetable. */
 export function openEngine(packed: SharedArrayBuffer) {
   const timetable = new Timetable(packed);
-  const { visitStart } = timetable.sections;
-  const isServed = (stop: number) => (visitStart[stop + 1] as number) > (visitStart[stop] as number);
+  const { visitStart, stopParent } = timetable.sections;
+  const isPlanned = (stop: number) => (visitStart[stop + 1] as number) > (visitStart[stop] as number);
+  // A run may be moved today to a platform that no planned run uses.
+  const isServed = (stop: number) => isPlanned(stop) || (stopParent[stop] as number) >= 0;
   const footpaths = createFootpaths(timetable.sections, isServed);
   const access = readAccess(timetable);
   let deadlineAt = Number.POSITIVE_INFINITY;

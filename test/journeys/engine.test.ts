@@ -5,6 +5,7 @@ import { type EngineQuery, TOOK_TOO_LONG } from '#src/journeys/engine-messages.t
 import { openEngine } from '#src/journeys/engine-thread.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
 import type { Timetable } from '#src/timetable/timetable.ts';
+import { scheduleFile } from '#test/support/schedule-file.ts';
 import { snapshotOf } from '#test/support/snapshots.ts';
 import { ONE_BUS, timetableOf } from '#test/support/timetable.ts';
 
@@ -53,6 +54,32 @@ it('a search ends by itself at its deadline', () => {
   const search = openEngine(timetable.packed).search;
   expect(() => search('plan', query, Date.now() - 1)).toThrow(TOOK_TOO_LONG);
   expect(search('plan', query)).toHaveLength(1);
+});
+
+it('riders change to a bus that leaves from a platform today that no planned bus uses', () => {
+  const station = { id: 'S', isStation: true, lat: -33.2, lng: 150 };
+  const trips = [
+    { id: 'first', days: ['20261126'], calls: [['1', '08:10'] as const, ['S1', '08:20'] as const] },
+    { id: 'second', days: ['20261126'], calls: [['S1', '08:30'] as const, ['2', '08:40'] as const] },
+  ];
+  const planned = timetableOf(
+    scheduleFile('buses', {
+      stops: [
+        { id: '1', lat: -33.1, lng: 150 },
+        { id: '2', lat: -33.3, lng: 150 },
+        station,
+        { ...station, id: 'S1', isStation: false, parentId: 'S' },
+        { ...station, id: 'S2', isStation: false, parentId: 'S', lng: 150.0003 },
+      ],
+      trips,
+    }),
+  );
+  const { search, use } = openEngine(planned.packed);
+  const end = (id: string) => ({ stops: [{ stop: planned.findStop(id) as number, seconds: 0 }], withAround: true });
+  const moved = { tripId: 'second', startDate: '20261126', stops: [{ stopId: 'S1', assignedStopId: 'S2' }] };
+  use([snapshotOf(planned, { timestamp: EIGHT / 1000, trips: [moved] })]);
+  const [journey] = search('plan', { ...query, from: end('1'), to: end('2') });
+  expect(journey?.rides).toHaveLength(2);
 });
 
 /** Publishes a feed in which the bus is this many minutes late. */
