@@ -37,11 +37,33 @@ export type Rule = (typeof RULES)[number];
 
 export const ruleNumber = (rule: Rule) => RULES.indexOf(rule);
 
+/** The columns of calls, as described in `RunColumns`. */
+const COLUMNS = {
+  stop: Int32Array,
+  plannedStop: Int32Array,
+  position: Int16Array,
+  plannedArrival: Int32Array,
+  plannedDeparture: Int32Array,
+  arrival: Int32Array,
+  departure: Int32Array,
+  state: Uint8Array,
+  rule: Uint8Array,
+  flags: Uint8Array,
+  occupancy: Uint8Array,
+  update: Int32Array,
+} as const;
+export type Columns = { [Name in keyof typeof COLUMNS]: InstanceType<(typeof COLUMNS)[Name]> };
+export const COLUMN_NAMES = Object.keys(COLUMNS) as (keyof Columns)[];
+
+export function createColumns(length: number): Columns {
+  return Object.fromEntries(COLUMN_NAMES.map((name) => [name, new COLUMNS[name](length)])) as unknown as Columns;
+}
+
 /**
  * The calls of one run, in columns that are reused for all runs. Times are seconds after the header of the feed, `NONE` if there
  * is none.
  */
-export class RunColumns {
+export class RunColumns implements Columns {
   count = 0;
   /** The updates whose time is impossible. */
   impossible = 0;
@@ -69,25 +91,7 @@ export class RunColumns {
   reset(count: number): void {
     this.count = count;
     this.impossible = 0;
-    if (count > this.stop.length) {
-      const length = count * 2;
-      for (const name of [
-        'stop',
-        'plannedStop',
-        'plannedArrival',
-        'plannedDeparture',
-        'arrival',
-        'departure',
-      ] as const) {
-        this[name] = new Int32Array(length);
-      }
-      this.position = new Int16Array(length);
-      this.update = new Int32Array(length);
-      this.state = new Uint8Array(length);
-      this.rule = new Uint8Array(length);
-      this.flags = new Uint8Array(length);
-      this.occupancy = new Uint8Array(length);
-    }
+    if (count > this.stop.length) Object.assign(this, createColumns(count * 2));
     this.arrival.fill(NONE, 0, count);
     this.departure.fill(NONE, 0, count);
     this.state.fill(0, 0, count);

@@ -1,7 +1,7 @@
 import type { Feed } from '../feed/feed.ts';
 import { NONE } from '../feed/packed-feed.ts';
 import { RUN, type SnapshotNumbers } from '../snapshot.ts';
-import { CALL, type RunColumns } from './run-columns.ts';
+import { CALL, COLUMN_NAMES, type Columns, createColumns, type RunColumns } from './run-columns.ts';
 
 interface ListedRun {
   /** -1 if the timetable lacks it. */
@@ -17,24 +17,6 @@ interface ListedRun {
   /** Of its update, in seconds since 1970, or `NONE`. */
   timestamp: number;
 }
-
-/** The columns of calls, as in `RunColumns`. */
-const COLUMNS = {
-  stop: Int32Array,
-  plannedStop: Int32Array,
-  position: Int16Array,
-  plannedArrival: Int32Array,
-  plannedDeparture: Int32Array,
-  arrival: Int32Array,
-  departure: Int32Array,
-  state: Uint8Array,
-  rule: Uint8Array,
-  flags: Uint8Array,
-  occupancy: Uint8Array,
-  update: Int32Array,
-} as const;
-type Columns = { [Name in keyof typeof COLUMNS]: InstanceType<(typeof COLUMNS)[Name]> };
-const NAMES = Object.keys(COLUMNS) as (keyof Columns)[];
 
 /** The columns of the last feed, to be used again. */
 export interface ColumnPool {
@@ -94,7 +76,7 @@ export class RunList {
     const { count } = columns;
     const firstCall = this.#callCount;
     this.#reserve(count);
-    for (const name of NAMES) this.#columns[name].set(columns[name].subarray(0, count), firstCall);
+    for (const name of COLUMN_NAMES) this.#columns[name].set(columns[name].subarray(0, count), firstCall);
     this.#callCount += count;
     const { state, flags, stop } = this.#columns;
     let isLive = 0;
@@ -111,7 +93,7 @@ export class RunList {
     const { length } = this.#columns.stop;
     if (this.#callCount + count <= length) return;
     const larger = createColumns(Math.max(this.#callCount + count, length * 2));
-    for (const name of NAMES) larger[name].set(this.#columns[name]);
+    for (const name of COLUMN_NAMES) larger[name].set(this.#columns[name]);
     this.#columns = larger;
     this.#pool.columns = larger;
   }
@@ -119,7 +101,7 @@ export class RunList {
   finish(feed: Feed): { numbers: SnapshotNumbers; addedIds: string[] } {
     const runs = this.#runs.filter(({ isDropped }) => !isDropped).sort(compareRuns);
     const columns = Object.fromEntries(
-      NAMES.map((name) => [name, this.#columns[name].subarray(0, this.#callCount)]),
+      COLUMN_NAMES.map((name) => [name, this.#columns[name].subarray(0, this.#callCount)]),
     ) as Columns;
     const runOf = new Int32Array(this.#callCount).fill(-1);
     for (const [run, { firstCall, count }] of runs.entries()) runOf.fill(run, firstCall, firstCall + count);
@@ -141,10 +123,6 @@ export class RunList {
       addedIds: runs.filter(({ trip }) => trip < 0).map(({ id }) => id),
     };
   }
-}
-
-function createColumns(length: number): Columns {
-  return Object.fromEntries(NAMES.map((name) => [name, new COLUMNS[name](length)])) as unknown as Columns;
 }
 
 function keyOf(trip: number, day: number): number {
