@@ -1,7 +1,7 @@
 import type { LiveTimetable } from '../realtime/live-timetable.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import { MAX_CONTINUATIONS } from './run-calls.ts';
-import type { BoardCall } from './scheduled-departure.ts';
+import { type BoardCall, isServed } from './scheduled-departure.ts';
 
 export type DestinationFilter = ReturnType<typeof createDestinationFilter>;
 
@@ -31,11 +31,7 @@ export function createDestinationFilter({ timetable }: LiveTimetable, to: Readon
     return false;
   }
 
-  function callsThere(pattern: number, from: number): boolean {
-    const stops = timetable.stopsOf(pattern);
-    for (let position = from; position < stops.length; position++) if (to.has(stops[position] as number)) return true;
-    return false;
-  }
+  const callsThere = (pattern: number, from: number) => isServed(timetable, pattern, from, to);
 
   return { mayGoThere, isLeftTo };
 }

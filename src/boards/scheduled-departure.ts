@@ -7,7 +7,6 @@ import {
   stateOfCall,
 } from '../realtime/live-timetable.ts';
 import type { Snapshot } from '../realtime/snapshot.ts';
-import { MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
 import type { CallRef, Timetable, TimetableRoute, TimetableStop } from '../timetable/timetable.ts';
 import type { FindAlerts } from '../transit/alert.ts';
 import { type Departure, leavesAt } from '../transit/departure.ts';
@@ -47,6 +46,11 @@ export interface BoardCall {
   call(): LiveCall;
 }
 
+/** Whether a pattern calls at one of these stops, from a position on. */
+export function isServed(timetable: Timetable, pattern: number, from: number, stops: ReadonlySet<number>): boolean {
+  return timetable.stopsOf(pattern).some((stop, position) => position >= from && stops.has(stop));
+}
+
 /** A call of a run that no feed has. */
 export function plannedCall({ live }: DepartureParts, ref: CallRef): BoardCall {
   const { timetable } = live;
@@ -61,11 +65,7 @@ export function plannedCall({ live }: DepartureParts, ref: CallRef): BoardCall {
     index: position,
     headsign: () => timetable.headsignAt(ref),
     ref,
-    callsLaterAt(stops) {
-      const calls = timetable.stopsOf(timetable.patternOf(trip));
-      for (let later = position + 1; later < calls.length; later++) if (stops.has(calls[later] as number)) return true;
-      return false;
-    },
+    callsLaterAt: (stops) => isServed(timetable, timetable.patternOf(trip), position + 1, stops),
     run: () => live.run(trip, day),
     facts: { like: trip, isCancelled: false, source: null },
     call: () => live.plannedCall(trip, day, position),
@@ -109,26 +109,14 @@ export function* listLiveCalls(
         // A call that has moved from here to another platform of the stop is listed there.
         if (callsAt !== at && here.has(callsAt)) continue;
         const trip = runTrip[run] as number;
-        if (trip >= 0 && !mayUse(live.timetable, trip, position[call] as number, isArrival)) continue;
-        const route = routeOfRun(live, snapshot, run);
+        if (!live.mayUse(trip, position[call] as number, isArrival)) continue;
+        const route = live.routeOf(snapshot, run);
         if (!isOnRoute(route)) continue;
         const one = liveCall(parts, { snapshot, run, call, index, route });
         if ((isPresent ? one.bestAt : one.plannedAt) >= from && one.plannedAt < until) yield one;
       }
     }
   }
-}
-
-function mayUse({ sections }: Timetable, trip: number, position: number, isArrival: boolean): boolean {
-  if (position < 0) return true;
-  const { patternCalls, tripPattern, callFlags } = sections;
-  const flags = callFlags[(patternCalls[tripPattern[trip] as number] as number) + position] as number;
-  return (flags & (isArrival ? MAY_ALIGHT : MAY_BOARD)) !== 0;
-}
-
-function routeOfRun({ timetable }: LiveTimetable, { sections }: Snapshot, run: number): TimetableRoute {
-  const trip = sections.runTrip[run] as number;
-  return trip >= 0 ? timetable.routeOf(timetable.patternOf(trip)) : timetable.routeAt(sections.runRoute[run] as number);
 }
 
 /** Whether the board shows a live time: the vehicle calls at one of its stops, and does not end, or begin, its run there. */
@@ -171,7 +159,7 @@ function liveCall(
     },
     run: () => live.open({ snapshot, run }),
     facts: {
-      like: trip >= 0 ? trip : (sections.runLike[run] as number),
+      like: snapshot.likeOf(run),
       isCancelled: snapshot.isCancelled(run),
       source: { snapshot, run },
     },

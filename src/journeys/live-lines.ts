@@ -241,9 +241,10 @@ function canContinue(lines: Lines, plannedRun: number, run: number, next: number
 
 /** Makes lines of all runs in the snapshots that belong to a day or to the days beside it. */
 function draftSnapshots(
-  { timetable, snapshots }: LiveTimetable,
+  live: LiveTimetable,
   { day, base, stopCount }: { day: number; base: number; stopCount: number },
 ): LivePart {
+  const { timetable, snapshots } = live;
   const changed: LivePart['changed'] = [];
   const added: LiveRunRef[] = [];
   const callCount = snapshots.reduce((sum, { sections }) => sum + sections.stop.length, 0);
@@ -287,12 +288,7 @@ function draftSnapshots(
     const flags = snapshot.sections.flags.subarray(first, end);
     const known = groups.find((group) => isEqual(group.stops, stops) && isEqual(group.flags, flags));
     if (known) return known;
-    const trip = snapshot.sections.runTrip[run] as number;
-    const route =
-      trip < 0
-        ? timetable.routeAt(snapshot.sections.runRoute[run] as number)
-        : timetable.routeOf(timetable.patternOf(trip));
-    const group = { stops, flags, mode: MODES.indexOf(route.mode), runs: [] };
+    const group = { stops, flags, mode: MODES.indexOf(live.routeOf(snapshot, run).mode), runs: [] };
     groups.push(group);
     return group;
   }

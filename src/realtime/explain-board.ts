@@ -126,7 +126,9 @@ function listPredicted(live: LiveTimetable, stops: ReadonlySet<number>, isArriva
       const run = live.open({ snapshot, run: runIndex });
       const call = run.calls.find((one) => one.index === index);
       const isUsable =
-        call && call !== (isArrival ? run.calls[0] : run.calls.at(-1)) && mayUse(live, run, call, isArrival);
+        call &&
+        call !== (isArrival ? run.calls[0] : run.calls.at(-1)) &&
+        live.mayUse(run.trip, call.position, isArrival);
       return isUsable ? { run, call, at: isArrival ? call.arrivesAt : call.departsAt } : [];
     }),
   );
@@ -143,13 +145,6 @@ function visitsOf(snapshot: Snapshot, stops: ReadonlySet<number>): Map<number, n
   return runs;
 }
 
-/** Whether riders may board (or alight) there by the timetable. */
-function mayUse({ timetable }: LiveTimetable, { trip, day }: LiveRun, call: LiveCall, isArrival: boolean): boolean {
-  const { position } = call;
-  const { mayBoard, mayAlight } = trip >= 0 && position >= 0 ? timetable.callAt({ trip, day, position }) : call;
-  return isArrival ? mayAlight : mayBoard;
-}
-
 function explain(
   feeds: Pick<LiveFeeds, 'problemOf' | 'publicationOf'>,
   { timetable }: LiveTimetable,
@@ -160,9 +155,9 @@ function explain(
   const isHere = here.has(call.stop);
   const source = feedOfFile(run.route.file);
   const snapshot = run.source?.snapshot;
-  const from = run.source ? callBehind(run, call) : call;
+  const from = callBehind(run, call);
   const feed = snapshot ? feeds.publicationOf(snapshot) : null;
-  const row = run.source?.snapshot.sections.runUpdate[run.source.run] ?? -1;
+  const row = run.source ? (run.source.snapshot.sections.runUpdate[run.source.run] as number) : -1;
   const stopsOf = ({ stop, plannedStop }: LiveCall) => [stop, plannedStop].filter((one) => one >= 0).map(idOf);
   return {
     plannedAt: isArrival ? call.plannedArrivesAt : call.plannedDepartsAt,
@@ -176,7 +171,7 @@ function explain(
     plannedStopId: call.stop === call.plannedStop ? null : idOf(call.plannedStop),
     tripId: run.tripId,
     serviceDay: run.trip < 0 ? null : toDate(run.day),
-    call: run.calls.findIndex((one) => one === call || (one.index >= 0 && one.index === call.index)) + 1,
+    call: run.calls.indexOf(call) + 1,
     calls: run.calls.length,
     rule: call.rule,
     cancelled: whyCancelled(run, call, { isArrival, isHere }),
@@ -191,7 +186,7 @@ function explain(
 /** The call whose update gave the time: the last one before, else the first one after. */
 function callBehind({ calls }: LiveRun, call: LiveCall): LiveCall {
   if (!call.isLive || OWN_RULES.has(call.rule)) return call;
-  const at = calls.findIndex(({ index }) => index === call.index);
+  const at = calls.indexOf(call);
   const isOwn = ({ rule }: LiveCall) => OWN_RULES.has(rule);
   return calls.slice(0, at).findLast(isOwn) ?? calls.slice(at).find(isOwn) ?? call;
 }

@@ -105,7 +105,8 @@ export class LiveTimetable {
       trip,
       day,
       like: trip,
-      ...this.#nameOf(trip),
+      tripId: this.timetable.tripIdOf(trip),
+      route: this.timetable.routeOf(this.timetable.patternOf(trip)),
       isCancelled: false,
       source: null,
       calls: Array.from({ length }, (_, position) => this.plannedCall(trip, day, position)),
@@ -136,19 +137,15 @@ export class LiveTimetable {
 
   /** A run of a snapshot. */
   open({ snapshot, run }: NonNullable<LiveRun['source']>): LiveRun {
-    const { runTrip, runDay, runLike, runRoute } = snapshot.sections;
+    const { runTrip, runDay } = snapshot.sections;
     const trip = runTrip[run] as number;
-    const like = trip >= 0 ? trip : (runLike[run] as number);
     const [first, end] = snapshot.callsOf(run);
-    const named =
-      trip >= 0
-        ? this.#nameOf(trip)
-        : { tripId: snapshot.addedId(run), route: this.timetable.routeAt(runRoute[run] as number) };
     return {
       trip,
       day: runDay[run] as number,
-      like,
-      ...named,
+      like: snapshot.likeOf(run),
+      tripId: trip >= 0 ? this.timetable.tripIdOf(trip) : snapshot.addedId(run),
+      route: this.routeOf(snapshot, run),
       isCancelled: snapshot.isCancelled(run),
       source: { snapshot, run },
       calls: Array.from({ length: end - first }, (_, index) => this.callOf(snapshot, trip, first + index)),
@@ -184,13 +181,26 @@ export class LiveTimetable {
     };
   }
 
-  plannedStop(trip: number, position: number): number {
-    const { callStop, patternCalls } = this.timetable.sections;
-    return callStop[(patternCalls[this.timetable.patternOf(trip)] as number) + position] as number;
+  /** The route of a run of a snapshot. */
+  routeOf({ sections }: Snapshot, run: number): TimetableRoute {
+    const trip = sections.runTrip[run] as number;
+    if (trip < 0) return this.timetable.routeAt(sections.runRoute[run] as number);
+    return this.timetable.routeOf(this.timetable.patternOf(trip));
   }
 
-  #nameOf(trip: number) {
-    return { tripId: this.timetable.tripIdOf(trip), route: this.timetable.routeOf(this.timetable.patternOf(trip)) };
+  plannedStop(trip: number, position: number): number {
+    return this.timetable.sections.callStop[this.#plannedCall(trip, position)] as number;
+  }
+
+  /** Whether riders may board (or alight) by the timetable, also where the vehicle does not stop today. */
+  mayUse(trip: number, position: number, isArrival: boolean): boolean {
+    if (trip < 0 || position < 0) return true;
+    const flags = this.timetable.sections.callFlags[this.#plannedCall(trip, position)] as number;
+    return (flags & (isArrival ? MAY_ALIGHT : MAY_BOARD)) !== 0;
+  }
+
+  #plannedCall(trip: number, position: number): number {
+    return (this.timetable.sections.patternCalls[this.timetable.patternOf(trip)] as number) + position;
   }
 
   /** A call of a run that no feed has. */

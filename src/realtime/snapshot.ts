@@ -173,6 +173,12 @@ export class Snapshot {
     return this.about.addedIds[run - this.tripCount] as string;
   }
 
+  /** The trip that gives headsign and direction; -1 if there is none. */
+  likeOf(run: number): number {
+    const { runTrip, runLike } = this.sections;
+    return (runTrip[run] as number) >= 0 ? (runTrip[run] as number) : (runLike[run] as number);
+  }
+
   /** The entries of `visits` at a stop, as [first, end]. */
   visitsAt(stop: number): [first: number, end: number] {
     const { visitStop, visitStart } = this.sections;
@@ -185,15 +191,6 @@ export class Snapshot {
     const { firstCall, callCount } = this.sections;
     const first = firstCall[run] as number;
     return [first, first + (callCount[run] as number)];
-  }
-
-  /** The call at a position of the trip; -1 if the run does not have it. */
-  callAt(run: number, position: number): number {
-    const [first, end] = this.callsOf(run);
-    const { position: positions } = this.sections;
-    if (positions[first + position] === position && first + position < end) return first + position;
-    for (let call = first; call < end; call++) if (positions[call] === position) return call;
-    return -1;
   }
 
   isCancelled(run: number): boolean {

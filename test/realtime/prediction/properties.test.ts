@@ -179,12 +179,7 @@ describe('the predicted runs of any feed', () => {
       const [trip, day] = [runTrip[run] as number, runDay[run] as number];
       if (trip >= 0) check(snapshot.findRun(trip, day) === run, 'findRun');
       else check(snapshot.findAdded(snapshot.addedId(run)).includes(run), 'findAdded');
-      for (const { call, stop, position } of calls) {
-        if (position >= 0)
-          check(
-            callsOf(snapshot, run).find((one) => one.position === position)?.call === snapshot.callAt(run, position),
-            'callAt',
-          );
+      for (const { call, stop } of calls) {
         if (stop < 0) continue;
         const [first, end] = snapshot.visitsAt(stop);
         const found = Array.from(visits.subarray(first, end).entries()).filter(
