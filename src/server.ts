@@ -40,7 +40,7 @@ import { FEED_CALLS_A_DAY } from './realtime/polling/feed-source.ts';
 import { openJourneys } from './server/open-journeys.ts';
 import { openRealtime } from './server/open-realtime.ts';
 import { openTimetable } from './server/open-timetable.ts';
-import { type OperatorAnswers, openOperatorSocket, operatorFolder } from './server/operator-socket.ts';
+import { type OperatorHandlers, openOperatorSocket, operatorFolder } from './server/operator-socket.ts';
 import { cannotListen, closeOnSignal, expectFreePort, maxDescriptors, orExit } from './server/process.ts';
 import { openUpstream, withRehearsals } from './server/upstream-source.ts';
 import { StopRegister } from './stops/register.ts';
@@ -184,7 +184,7 @@ const endSweep =
 const metrics = config.metrics && (await openMetrics(config.metrics));
 const operator = await openOperatorSocket(
   operatorFolder({ dataDir: config.dataDir, isSandbox }),
-  operatorAnswers(),
+  operatorHandlers(),
   logger,
 );
 
@@ -250,8 +250,8 @@ async function openMetrics(address: NonNullable<Config['metrics']>) {
   return server;
 }
 
-/** What `npm run timetable` asks a running service. */
-function operatorAnswers(): OperatorAnswers {
+/** The queries of `npm run timetable` to a running service. */
+function operatorHandlers(): OperatorHandlers {
   const report = () => ({ pid: process.pid, at: Date.now(), ...live.report() });
   return {
     '/feeds': async () => report(),

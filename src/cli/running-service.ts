@@ -1,22 +1,22 @@
 import type { ExplainedBoard } from '../realtime/explain-board.ts';
 import { type LiveReport, listLeftOut } from '../realtime/live-report.ts';
-import { askService } from '../server/operator-socket.ts';
+import { queryService } from '../server/operator-socket.ts';
 
 /** The feeds as a running service has them. */
 export type RunningReport = LiveReport & { pid: number; at: number };
 
-/** Null if no service runs. Throws `NoAnswer`. */
-export async function askForFeeds(folder: string): Promise<RunningReport | null> {
-  return (await askService(folder, '/feeds')) as RunningReport | null;
+/** Null if no service runs. Throws `NoResponse`. */
+export async function queryFeeds(folder: string): Promise<RunningReport | null> {
+  return (await queryService(folder, '/feeds')) as RunningReport | null;
 }
 
-/** Null if no service runs; `board` is null if its timetable lacks the stop. Throws `NoAnswer`. */
-export async function askForExplanation(
+/** Null if no service runs; `board` is null if its timetable lacks the stop. Throws `NoResponse`. */
+export async function queryExplanation(
   folder: string,
   { stopId, route, isArrival }: { stopId: string; route: string | undefined; isArrival: boolean },
 ): Promise<{ report: RunningReport; board: ExplainedBoard | null } | null> {
   const query = new URLSearchParams({ stop: stopId, ...(route && { route }), ...(isArrival && { arrivals: '' }) });
-  return (await askService(folder, `/explain?${query}`)) as Awaited<ReturnType<typeof askForExplanation>>;
+  return (await queryService(folder, `/explain?${query}`)) as Awaited<ReturnType<typeof queryExplanation>>;
 }
 
 const NAME_WIDTH = 26;

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { openRedis } from '../core/redis/shared-redis.ts';
-import { NoAnswer, operatorFolder } from '../server/operator-socket.ts';
+import { NoResponse, operatorFolder } from '../server/operator-socket.ts';
 import { openScheduleSource } from '../server/schedule-source.ts';
 import { type FileId, filesFor, isFileId } from '../timetable/schedule-files.ts';
 import { folderSource, type ScheduleSource } from '../timetable/update/download.ts';
@@ -11,7 +11,7 @@ import { type FileOutcome, type UpdateProgress, updateTimetable } from '../timet
 import { createSharedMeters, protectUpstream } from '../upstream/protection.ts';
 import { allowEarlyEnd, UsageError } from './command.ts';
 import { describeBoard } from './explain.ts';
-import { askForExplanation, askForFeeds, describeFeeds } from './running-service.ts';
+import { describeFeeds, queryExplanation, queryFeeds } from './running-service.ts';
 
 /**
  * 0: done, 1: at least one file is not up to date, 2: usage or configuration, 3: the key is refused, 5: upstream cannot be
@@ -71,7 +71,7 @@ export async function runTimetable(args: string[], surroundings: Surroundings): 
     const { message, code } = error as NodeJS.ErrnoException;
     if (error instanceof ConfigError) print(`The configuration is not usable:\n${message}`);
     else if (error instanceof UsageError || code?.startsWith('ERR_PARSE_ARGS')) print(message);
-    else if (error instanceof NoAnswer) {
+    else if (error instanceof NoResponse) {
       print(message);
       return 1;
     } else throw error;
@@ -159,8 +159,8 @@ async function printStatus({ json }: Options, config: Config, { print, now = Dat
   const timetable = await openNewest(folder, (path, reason) => json || print(`${path} cannot be read: ${reason}`));
   const importedAt = timetable && new Date(timetable.importedAt).toISOString();
   const states = [...(await readStates(folder))].map(([id, state]) => ({ id, ...state }));
-  const report = await askForFeeds(socketsOf(config)).catch((error) => {
-    if (error instanceof NoAnswer) return error;
+  const report = await queryFeeds(socketsOf(config)).catch((error) => {
+    if (error instanceof NoResponse) return error;
     throw error;
   });
   if (json) {
@@ -172,7 +172,7 @@ async function printStatus({ json }: Options, config: Config, { print, now = Dat
       problem,
       in_use: good && { imported_at: iso(good.importedAt), ...good.report },
     }));
-    const running = report instanceof NoAnswer ? null : report;
+    const running = report instanceof NoResponse ? null : report;
     const feeds = running?.feeds.map(({ source, problem, headerAt, leftOut }) => ({
       feed: source,
       problem,
@@ -190,7 +190,7 @@ async function printStatus({ json }: Options, config: Config, { print, now = Dat
   }
   print(importedAt ? `Imported at ${importedAt}, in ${folder}.` : `There is no timetable in ${folder}.`);
   print('');
-  if (!report || report instanceof NoAnswer) print(report?.message ?? noServiceFor(config));
+  if (!report || report instanceof NoResponse) print(report?.message ?? noServiceFor(config));
   else {
     print(
       `Feeds of the running service, process ${report.pid}:${report.feeds.length === 0 ? ' none is polled now.' : ''}`,
@@ -206,8 +206,8 @@ async function explain(
   config: Config,
   { print }: Surroundings,
 ): Promise<void> {
-  const explained = await askForExplanation(socketsOf(config), { stopId, route, isArrival });
-  if (!explained) throw new NoAnswer(noServiceFor(config));
+  const explained = await queryExplanation(socketsOf(config), { stopId, route, isArrival });
+  if (!explained) throw new NoResponse(noServiceFor(config));
   const { board, report } = explained;
   if (!board) {
     throw new UsageError(

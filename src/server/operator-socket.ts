@@ -8,34 +8,34 @@ import type { Log } from '../core/log.ts';
 import { timetableFolder } from '../timetable/update/folder.ts';
 
 /*
- * Operator's commands ask a running service through a Unix socket beside its timetable. The permissions of the folder decide who may,
- * and neither the port of callers nor that of metrics is involved: a proxy may forward the one, and the other may be off.
+ * Operators' commands query a running service through a Unix socket beside its timetable. Folder permissions decide who may. They
+ * use neither the public port, which a proxy may forward, nor that of metrics, which may be off.
  */
 
-/** A large board is explained in less. */
+/** Explaining a large board takes less. */
 const TIMEOUT_MS = 10_000;
 
-/** The answer to a path, as JSON. */
-export type OperatorAnswers = Readonly<Record<string, (query: URLSearchParams) => Promise<unknown>>>;
+/** By path; the response is JSON. */
+export type OperatorHandlers = Readonly<Record<string, (query: URLSearchParams) => Promise<unknown>>>;
 
 /** Each process has a socket of its own in this folder. */
 export function operatorFolder({ dataDir, isSandbox }: { dataDir: string; isSandbox: boolean }): string {
   return join(timetableFolder(dataDir, { isSandbox }), 'running');
 }
 
-/** Answers operator's commands. Without a socket the service works, and the commands say that none runs. */
+/** Serves operators' commands. Without a socket the service works, and the commands report that none runs. */
 export async function openOperatorSocket(
   folder: string,
-  answers: OperatorAnswers,
+  handlers: OperatorHandlers,
   log: Log,
 ): Promise<{ close(): Promise<void> }> {
   const server = createServer((incoming, response) => {
     const { pathname, searchParams } = new URL(incoming.url ?? '/', 'http://operator');
-    const answer = answers[pathname];
     const send = (status: number, body: unknown) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-    const answered = answer?.(searchParams) ?? Promise.reject(new Error(`its version does not know ${pathname}`));
-    answered.then(
+    const result =
+      handlers[pathname]?.(searchParams) ?? Promise.reject(new Error(`its version does not know ${pathname}`));
+    result.then(
       (body) => send(200, body),
       (err: Error) => {
         log.warn({ err }, "an operator's command failed");
@@ -51,7 +51,7 @@ export async function openOperatorSocket(
     await once(server, 'listening');
     await chmod(path, 0o600);
   } catch (err) {
-    log.warn({ err }, "operator's commands cannot ask this process: its socket cannot be opened");
+    log.warn({ err }, "operators' commands cannot reach this process: its socket cannot be opened");
   }
   server.unref();
   return {
@@ -64,22 +64,22 @@ export async function openOperatorSocket(
   };
 }
 
-/** A service runs, but it cannot be asked, or it failed. */
-export class NoAnswer extends Error {
-  override readonly name = 'NoAnswer';
+/** A service runs, but it did not respond, or it failed. */
+export class NoResponse extends Error {
+  override readonly name = 'NoResponse';
 }
 
-/** Asks the first service that answers; null if none runs. Throws `NoAnswer`. */
-export async function askService(folder: string, path: string): Promise<unknown> {
+/** Queries the first service that responds; null if none runs. Throws `NoResponse`. */
+export async function queryService(folder: string, path: string): Promise<unknown> {
   let failed: Error | null = null;
   for (const socket of await listSockets(folder)) {
     try {
-      return await ask(socket, path);
+      return await send(socket, path);
     } catch (error) {
       if (!isStale(error)) failed = error as Error;
     }
   }
-  if (failed) throw new NoAnswer(`The running service cannot be asked: ${failed.message}.`);
+  if (failed) throw new NoResponse(`The request to the running service failed: ${failed.message}.`);
   return null;
 }
 
@@ -106,9 +106,9 @@ function isStale(error: unknown): boolean {
   return ['ECONNREFUSED', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '');
 }
 
-async function ask(socketPath: string, path: string): Promise<unknown> {
+async function send(socketPath: string, path: string): Promise<unknown> {
   const outgoing = request({ socketPath, path, timeout: TIMEOUT_MS, agent: false });
-  outgoing.on('timeout', () => outgoing.destroy(new Error('it does not answer')));
+  outgoing.on('timeout', () => outgoing.destroy(new Error('it does not respond')));
   outgoing.end();
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
   const body = JSON.parse((await response.setEncoding('utf8').toArray()).join(''));

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { askService, NoAnswer, openOperatorSocket, operatorFolder } from '#src/server/operator-socket.ts';
+import { NoResponse, openOperatorSocket, operatorFolder, queryService } from '#src/server/operator-socket.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 
 let dataDir: string;
@@ -21,11 +21,11 @@ const open = (given: Parameters<typeof openOperatorSocket>[1] = answers) =>
 it('a command is answered by a service that runs, and by the other one after the first has ended', async () => {
   const [one, other] = [await open(), await open()];
   expect(readdirSync(folder)).toHaveLength(2);
-  expect(await askService(folder, '/ask?stop=1')).toEqual({ stop: '1' });
+  expect(await queryService(folder, '/ask?stop=1')).toEqual({ stop: '1' });
   await one.close();
-  expect(await askService(folder, '/ask?stop=2')).toEqual({ stop: '2' });
+  expect(await queryService(folder, '/ask?stop=2')).toEqual({ stop: '2' });
   await other.close();
-  expect(await askService(folder, '/ask')).toBeNull();
+  expect(await queryService(folder, '/ask')).toBeNull();
   expect(readdirSync(folder)).toEqual([]);
 });
 
@@ -33,7 +33,7 @@ it('nobody but the owner may ask, and the sandbox has its own sockets', async ()
   const service = await open();
   const [name = ''] = readdirSync(folder);
   expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
-  expect(await askService(operatorFolder({ dataDir, isSandbox: true }), '/ask')).toBeNull();
+  expect(await queryService(operatorFolder({ dataDir, isSandbox: true }), '/ask')).toBeNull();
   await service.close();
 });
 
@@ -46,7 +46,7 @@ it('the socket of a process that was killed is passed over, and removed by the n
   linkSync(path, join(folder, 'left.sock'));
   await new Promise((resolve) => killed.close(resolve));
   expect(existsSync(join(folder, 'left.sock'))).toBe(true);
-  expect(await askService(folder, '/ask')).toBeNull();
+  expect(await queryService(folder, '/ask')).toBeNull();
   const service = await open();
   expect(existsSync(join(folder, 'left.sock'))).toBe(false);
   await service.close();
@@ -54,16 +54,16 @@ it('the socket of a process that was killed is passed over, and removed by the n
 
 it('a question that fails, or that the service does not know, is an error with its reason', async () => {
   const service = await open({ '/ask': () => Promise.reject(new Error('the disk is gone')) });
-  await expect(askService(folder, '/ask')).rejects.toThrow(
-    new NoAnswer('The running service cannot be asked: the disk is gone.'),
+  await expect(queryService(folder, '/ask')).rejects.toThrow(
+    new NoResponse('The request to the running service failed: the disk is gone.'),
   );
-  await expect(askService(folder, '/new')).rejects.toThrow('its version does not know /new');
+  await expect(queryService(folder, '/new')).rejects.toThrow('its version does not know /new');
   await service.close();
 });
 
 it('a service starts without a socket if its path is too long', async () => {
   folder = join(dataDir, 'x'.repeat(120));
   const service = await open();
-  expect(await askService(folder, '/ask')).toBeNull();
+  expect(await queryService(folder, '/ask')).toBeNull();
   await service.close();
 });
