@@ -1,9 +1,8 @@
-import { MINUTE_MS } from '../core/clock.ts';
 import type { LiveRun, LiveTimetable } from '../realtime/live-timetable.ts';
 import { type FeedSourceId, feedOfFile } from '../realtime/polling/feed-source.ts';
 import { isCallAt, type RunCall } from '../transit/call.ts';
 import type { Departure } from '../transit/departure.ts';
-import { findRun, joinRuns, latestOf, MAX_CONTINUATIONS, type RunView } from './run-calls.ts';
+import { findRun, joinRuns, latestOf, MAX_CONTINUATIONS, type RunView, SAME_CALL_MS } from './run-calls.ts';
 
 /** What identifies a ride of the trip planner: its run, and the stop and planned time at which the rider boards. */
 export type RideStart = Pick<Departure, 'runId' | 'mode' | 'stopId' | 'plannedAt'>;
@@ -21,9 +20,6 @@ export interface Ride extends Pick<RunView, 'asOf' | 'isByFeed'> {
   /** Calls of the ride, as the trip planner lists them, with the times, platforms and cancellations of the run. */
   withTimes(listed: readonly RunCall[]): RunCall[];
 }
-
-/** Two versions of the timetable differ by less. */
-const SAME_CALL_MS = 5 * MINUTE_MS;
 
 /** Finds a ride. `listed` are its calls, or its two ends. Null if nothing has the run or the stop where the rider boards. */
 export function findRide(

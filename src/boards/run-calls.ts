@@ -9,7 +9,7 @@ import { toMinute } from '../transit/time.ts';
 /** A train changes its number once at Central, and twice on its way round the City Circle. */
 export const MAX_CONTINUATIONS = 2;
 /** A trip identifier occurs once a day. Two versions of the timetable differ by less than this. */
-const SAME_CALL_MS = 5 * MINUTE_MS;
+export const SAME_CALL_MS = 5 * MINUTE_MS;
 const HALF_A_DAY_MS = 12 * HOUR_MS;
 
 /** Calls as shown to callers. */
@@ -121,21 +121,15 @@ export function findRun(live: LiveTimetable, start: RunStart): { run: LiveRun; p
   const planned = findPlannedRun(live.timetable, start);
   if (planned) return { run: live.run(planned.trip, planned.day), position: planned.position };
   const isThen = ({ plannedDepartsAt }: LiveCall) => Math.abs(plannedDepartsAt - start.plannedAt) <= HALF_A_DAY_MS;
-  const added = live.findAdded(start.runId).find(({ calls }) => calls.some(isThen));
   const here = live.timetable.boardStopsOf(start.stopId);
-  if (added)
-    return {
-      run: added,
-      position: Math.max(
-        0,
-        added.calls.findIndex(({ stop }) => here.includes(stop)),
-      ),
-    };
+  const isHere = ({ stop }: LiveCall) => here.includes(stop);
+  const added = live.findAdded(start.runId).find(({ calls }) => calls.some(isThen));
+  if (added) return { run: added, position: Math.max(0, added.calls.findIndex(isHere)) };
   // A feed may add a call to a planned run.
   for (const trip of live.timetable.findTrips(start.runId)) {
     for (const day of live.timetable.daysOf(trip, start.plannedAt)) {
       const run = live.find(trip, day) ? live.run(trip, day) : null;
-      const position = run?.calls.findIndex((call) => here.includes(call.stop) && isThen(call)) ?? -1;
+      const position = run?.calls.findIndex((call) => isHere(call) && isThen(call)) ?? -1;
       if (run && position >= 0) return { run, position };
     }
   }
@@ -145,10 +139,10 @@ export function findRun(live: LiveTimetable, start: RunStart): { run: LiveRun; p
 /** The departure of the next trip that the vehicle continues as; null if there is none. */
 export function findNextRun(timetable: Timetable, { trip, day }: Pick<CallRef, 'trip' | 'day'>): RunStart | null {
   const next = trip < 0 ? null : timetable.nextTrip(trip, day);
-  const first = next === null ? undefined : timetable.calls(next, day)[0];
-  if (next === null || !first) return null;
+  if (next === null) return null;
+  const { stop, departsAt } = timetable.callAt({ trip: next, day, position: 0 });
   const { tripId, mode } = timetable.trip(next);
-  return { runId: tripId, mode, stopId: timetable.stop(first.stop).id, plannedAt: toMinute(first.departsAt) };
+  return { runId: tripId, mode, stopId: timetable.stop(stop).id, plannedAt: toMinute(departsAt) };
 }
 
 /**
@@ -158,9 +152,9 @@ export function findNextRun(timetable: Timetable, { trip, day }: Pick<CallRef, '
 function findContinuation(timetable: Timetable, { trip, day }: Pick<CallRef, 'trip' | 'day'>): number | null {
   if (trip < 0) return null;
   const { mode, headsign } = timetable.trip(trip);
-  const last = mode === 'train' ? timetable.calls(trip, day).at(-1) : undefined;
+  const last = mode === 'train' ? timetable.stopsOf(timetable.patternOf(trip)).at(-1) : undefined;
   const [destination = ''] = headsign.split(' via ');
-  if (!last || destination === '' || timetable.stop(last.stop).name.startsWith(destination)) return null;
+  if (last === undefined || destination === '' || timetable.stop(last).name.startsWith(destination)) return null;
   const next = timetable.nextTrip(trip, day);
   return next !== null && timetable.trip(next).mode === mode ? next : null;
 }

@@ -9,7 +9,7 @@ import { type LiveRun, LiveTimetable } from '../realtime/live-timetable.ts';
 import { type FeedSourceId, feedOfFile, listFeedSources } from '../realtime/polling/feed-source.ts';
 import { type CurrentTimetable, noTimetable } from '../timetable/update/keep-current.ts';
 import type { FindAlerts } from '../transit/alert.ts';
-import type { RunCall, RunCalls } from '../transit/call.ts';
+import { isLiveCall, type RunCall, type RunCalls } from '../transit/call.ts';
 import { type Departure, isCancelled } from '../transit/departure.ts';
 import { FRESHNESS_WINDOWS, type Freshness, freshnessOf } from '../transit/freshness.ts';
 import type { Mode } from '../transit/mode.ts';
@@ -38,7 +38,7 @@ export interface Run extends Pick<RunView, 'calls' | 'asOf' | 'isByFeed'> {
 type CallTimes = Pick<RunCall, 'arrival' | 'departure'>;
 type Feeds = Pick<LiveFeeds, 'need' | 'untilRead' | 'take' | 'freshUntil' | 'list'>;
 /** A ride of the trip planner as its run is today. */
-export interface RideView extends Ride {
+export interface CurrentRide extends Ride {
   /** Of the calls, or the two ends, that it was requested with. */
   calls: RunCall[];
   /** It does not take place, or not from one end to the other. */
@@ -193,7 +193,7 @@ export class Runs {
     const isOld = this.#now() - asOf > STALE_MS;
     const calls =
       ride && isByFeed ? ride.withTimes(listed) : isOld ? listed.map((call) => withoutEstimates(call, asOf)) : listed;
-    const liveAt = ride && isByFeed ? ride.asOf : calls.some(isLive) ? asOf : null;
+    const liveAt = ride && isByFeed ? ride.asOf : calls.some(isLiveCall) ? asOf : null;
     const freshUntil = Math.max(freshness.freshUntil, asOf + ESTIMATES_OLD_MS);
     return {
       calls,
@@ -211,7 +211,7 @@ export class Runs {
    * A ride of the trip planner as its run is today, without an upstream call. `ends` are its calls, or the first and the last.
    * Null if its feed is not available at present, or has lost the run.
    */
-  viewRide(start: RideStart, ends: readonly RunCall[]): RideView | null {
+  findRide(start: RideStart, ends: readonly RunCall[]): CurrentRide | null {
     const live = this.#take();
     const ride = live && findRide(live, start, { listed: ends, now: this.#now() });
     if (!ride) return null;
@@ -230,10 +230,6 @@ export class Runs {
       freshness: this.#freshnessOf(sources, ride.asOf),
     };
   }
-}
-
-function isLive({ arrival, departure }: CallTimes): boolean {
-  return (arrival?.realtimeAt ?? departure?.realtimeAt ?? null) !== null;
 }
 
 /** Upstream identifies the next run by the call at which the vehicle changes to it. */

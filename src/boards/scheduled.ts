@@ -123,8 +123,8 @@ class StopReader {
   /** The IDs of the stops that make up that stop; empty if it is a platform. */
   readonly #stopsOfTo: ReadonlySet<string>;
   readonly #calls: BoardCall[] = [];
-  readonly #departures = new Map<BoardCall, Departure>();
-  readonly #wanted = new Map<BoardCall, boolean>();
+  /** Null if the vehicle has left or the caller does not want it. */
+  readonly #wanted = new Map<BoardCall, Departure | null>();
   readonly #byKey = new Map<string, BoardCall>();
   #plannedCount = 0;
   /** The number of planned calls examined. */
@@ -265,21 +265,22 @@ class StopReader {
 
   /** Null if the vehicle has left or the caller does not want it. */
   #findWanted(call: BoardCall): Departure | null {
-    const departure = this.#departures.get(call) ?? toDeparture(this.#departureParts, call, this.#keyOf(call));
-    this.#departures.set(call, departure);
+    const known = this.#wanted.get(call);
+    if (known !== undefined) return known;
+    const departure = toDeparture(this.#departureParts, call, this.#keyOf(call));
     this.#byKey.set(departure.key, call);
-    if (departure.state.kind === 'departed') return null;
-    const isWanted = this.#wanted.get(call) ?? this.#request.isWanted(departure, () => this.callsOf(departure));
-    this.#wanted.set(call, isWanted);
+    const isWanted =
+      departure.state.kind !== 'departed' && this.#request.isWanted(departure, () => this.callsOf(departure));
+    this.#wanted.set(call, isWanted ? departure : null);
     return isWanted ? departure : null;
   }
 
   /** A loop may call at a stop twice, even within a minute. */
-  #keyOf({ tripId: tripIdOf, keyStop, plannedAt }: BoardCall): string {
-    const tripId = tripIdOf();
-    const { id } = this.#parts.live.timetable.stop(keyStop);
+  #keyOf(call: BoardCall): string {
+    const { id } = this.#parts.live.timetable.stop(call.keyStop);
+    const start = `${call.tripId()},${id},${call.plannedAt}`;
     for (let count = 0; ; count++) {
-      const key = `${tripId},${id},${plannedAt} ${count}`;
+      const key = `${start} ${count}`;
       if (!this.#byKey.has(key)) return key;
     }
   }

@@ -1,4 +1,4 @@
-import type { RideView, Runs } from '../boards/runs.ts';
+import type { CurrentRide, Runs } from '../boards/runs.ts';
 import { MINUTE_MS } from '../core/clock.ts';
 import type { RequestedFields } from '../transit/additional-fields.ts';
 import type { Call, RunCall } from '../transit/call.ts';
@@ -10,13 +10,13 @@ import { type Leg, rideSeconds } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 import { joinLegs, timeWalks } from './walks.ts';
 
-type Feeds = Pick<Runs, 'viewRide'>;
+type Feeds = Pick<Runs, 'findRide'>;
 
 /**
  * Returns a ride of the trip planner as its run is today, like boards and the run itself. `view` is null for a walk and if the feeds
  * do not have the run; then the leg stays as it is. A ride that the trip planner reports as cancelled runs only if a feed says so.
  */
-export function layFeeds(leg: Leg, feeds: Feeds): { leg: Leg; view: RideView | null } {
+export function withFeedTimes(leg: Leg, feeds: Feeds): { leg: Leg; view: CurrentRide | null } {
   const { mode, runId, origin, destination, isOnDemand } = leg;
   if (mode === 'walk' || isOnDemand) return { leg, view: null };
   const ends = [
@@ -24,7 +24,7 @@ export function layFeeds(leg: Leg, feeds: Feeds): { leg: Leg; view: RideView | n
     { ...callAt(destination), arrival: timeOf(destination), departure: null },
   ];
   const plannedAt = startOfMinute(origin.planned).getTime();
-  const view = feeds.viewRide({ runId, mode, stopId: origin.stopId, plannedAt }, ends);
+  const view = feeds.findRide({ runId, mode, stopId: origin.stopId, plannedAt }, ends);
   if (!view || (leg.isCancelled && !view.isByFeed)) return { leg, view };
   const { isCancelled, calls } = view;
   const [leaves, arrives] = calls as [RunCall, RunCall];
@@ -39,18 +39,18 @@ export function layFeeds(leg: Leg, feeds: Feeds): { leg: Leg; view: RideView | n
 }
 
 /**
- * Lays the feeds over journeys of the trip planner, and leaves out those of which a vehicle has left early. `freshness` lists that
- * of the feeds.
+ * Returns journeys of the trip planner with the times of the feeds, without those whose vehicle has left early. `freshness` lists
+ * that of the feeds.
  */
-export function layJourneys(
+export function withFeeds(
   journeys: readonly Journey[],
   feeds: Feeds,
   { cancelled, now }: Pick<RequestedFields, 'cancelled'> & { now: number },
 ): { journeys: Journey[]; leftOut: LeftOutCounts; freshness: Freshness[] } {
   const freshness: Freshness[] = [];
   const counts = { cancelled: 0, 'has left': 0 };
-  const laid = journeys.flatMap((journey): Journey[] => {
-    const rides = journey.legs.map((leg) => layFeeds(leg, feeds));
+  const updated = journeys.flatMap((journey): Journey[] => {
+    const rides = journey.legs.map((leg) => withFeedTimes(leg, feeds));
     const isGone = rides.some(({ leg, view }) => view?.hasLeft && leg.origin.planned.getTime() >= now - MINUTE_MS);
     const isOff = cancelled !== 'include' && rides.some(({ leg }) => leg.isCancelled);
     if (isOff) counts.cancelled++;
@@ -60,11 +60,11 @@ export function layJourneys(
     return [{ ...journey, legs: fitWalks(rides.map(({ leg }) => leg)) }];
   });
   const leftOut = Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
-  return { journeys: laid, leftOut, freshness };
+  return { journeys: updated, leftOut, freshness };
 }
 
 /** The calls that the trip planner lists. Planned times keep their seconds; only skipped calls tell whether they are cancelled. */
-function listCalls(leg: Leg, view: RideView): Call[] | null {
+function listCalls(leg: Leg, view: CurrentRide): Call[] | null {
   const listed = leg.listCalls();
   if (!listed) return null;
   return view.withTimes(listed.map(toRunCall)).map(({ ids: _, nextRunId: __, isCancelled, ...call }, index) => {

@@ -11,7 +11,7 @@ import { listFeedSources } from '../realtime/polling/feed-source.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { CurrentTimetable } from '../timetable/update/keep-current.ts';
 import type { FindAlerts, FindLiftsOut } from '../transit/alert.ts';
-import type { RunCall } from '../transit/call.ts';
+import { isLiveCall, type RunCall } from '../transit/call.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
 import { distanceMetres, formatPlace, nameInPlaceId, type Place, type Position } from '../transit/place.ts';
 import { positionInPlaceId } from '../transit/place-grid.ts';
@@ -98,7 +98,6 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
       if (query.via?.length && !covers(query)) throw beyondTimetable(query.at?.date ?? null);
       const { common, search, freshness: freshnessAsOf } = await beginSearch(options, timetable, query, turn);
       const engineQuery = { ...common, maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1, limit: MAX_JOURNEYS };
-      let engineJourneys: EngineJourney[];
       let journeys: Journey[];
       let asOf: readonly number[];
       if (query.via?.length) {
@@ -106,9 +105,9 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
         const limit = query.limit ?? MAX_JOURNEYS;
         const waypoints = places.map(({ waypoint }) => waypoint);
         const { found, live } = await search('via', { ...engineQuery, limit, ends: waypoints });
-        engineJourneys = found.flatMap((parts) => parts.map(({ journey }) => journey));
         journeys = found.map((parts) => mapVia(parts, places, { live, findAlerts }));
-        asOf = asOfRides(engineJourneys, live);
+        const parts = found.flatMap((chain) => chain.map(({ journey }) => journey));
+        asOf = asOfRides(parts, live);
       } else {
         const { found, live } = await search('plan', {
           ...engineQuery,
@@ -118,9 +117,8 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
           isArrival: query.isArrival,
           avoidedStops: query.isAccessible ? stopsWithoutLift(timetable, findLiftsOut(common.at) ?? []) : [],
         });
-        engineJourneys = found;
-        journeys = engineJourneys.map((engineJourney) => mapJourney(engineJourney, { live, from, to, findAlerts }));
-        asOf = asOfRides(engineJourneys, live);
+        journeys = found.map((journey) => mapJourney(journey, { live, from, to, findAlerts }));
+        asOf = asOfRides(found, live);
       }
       if (journeys.length === 0 && !query.mayBeNone) {
         throw noJourneys(formatPlace(query.from), formatPlace(query.to), query.conditions);
@@ -364,7 +362,7 @@ function mapRide({ parts }: EngineRide, { live, findAlerts }: Parts): Leg {
     durationSeconds: rideSeconds(origin, destination),
     stops: calls.slice(1, -1).filter((call) => !call.isCancelled).length,
     listCalls: () => calls,
-    isLive: calls.some(hasRealtime),
+    isLive: calls.some(isLiveCall),
     path: straightThrough(calls),
     drawPath: async () => (await Promise.all(parts.map((part) => drawPart(live, part)))).flat(),
     alerts: [...new Set(alerts.map(({ text }) => text))],
@@ -384,10 +382,6 @@ async function drawPart(live: LiveTimetable, part: EnginePart): Promise<Position
   const isPlanned = trip >= 0 && run.calls.every(({ position }, index) => position === index);
   const path = isPlanned ? await timetable.readPath(trip, part) : null;
   return path ?? straightThrough(joinRuns(live, [run]).calls.slice(first, last + 1));
-}
-
-function hasRealtime({ arrival, departure }: RunCall): boolean {
-  return (arrival?.realtimeAt ?? departure?.realtimeAt ?? null) !== null;
 }
 
 function endAt(timetable: Timetable, call: RunCall, time: RunCall['arrival']): LegEnd {

@@ -95,6 +95,10 @@ export interface RunCall extends Call {
   nextRunId?: string;
 }
 
+export function isLiveCall({ arrival, departure }: Pick<Call, 'arrival' | 'departure'>): boolean {
+  return (arrival?.realtimeAt ?? departure?.realtimeAt ?? null) !== null;
+}
+
 /** The calls of a run around one of its departures. */
 export interface RunCalls {
   /** The position of the departure's stop; null if unknown. */

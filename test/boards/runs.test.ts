@@ -105,7 +105,7 @@ function serviceOf(
       timetable = timetableOf(trips);
     },
     getById,
-    viewRide: runs.viewRide.bind(runs),
+    findRide: runs.findRide.bind(runs),
     get: (...start: Parameters<typeof idOf>) => getById(idOf(...start)),
     noticesOf: async (...start: Parameters<typeof idOf>) => (await find(idOf(...start))).notices,
   };
@@ -364,14 +364,14 @@ describe('a run from the timetable', () => {
     const listed = [ends[0], call('B1', '08:10', '08:12'), ends[1]] as RunCall[];
     service.advance(at('07:55'), [late(60, 'A1', 'B1'), { ...late(120, 'B1', 'C1', 'D1'), tripId: 'A.2' }]);
     for (const rideCalls of [ends, listed]) {
-      const view = service.viewRide(ride, rideCalls);
+      const view = service.findRide(ride, rideCalls);
       expect(view?.calls[0]?.departure?.realtimeAt).toBe(at('08:01'));
       expect(view?.calls.at(-1)?.arrival?.realtimeAt).toBe(at('08:22'));
       expect(view?.runCalls?.map(({ stopId }) => stopId)).toEqual(['A1', 'B1', 'C1']);
     }
     service.advance(at('08:15'), [{ ...late(180, 'C1', 'D1'), tripId: 'A.2' }]);
     for (const rideCalls of [ends, listed]) {
-      const view = service.viewRide(ride, rideCalls);
+      const view = service.findRide(ride, rideCalls);
       expect(view).toMatchObject({ isCancelled: false, isByFeed: true });
       expect(view?.calls.at(-1)?.arrival?.realtimeAt).toBe(at('08:23'));
       expect(view?.calls.at(-1)?.stopId).toBe('C1');

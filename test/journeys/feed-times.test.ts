@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Runs } from '#src/boards/runs.ts';
 import type { CallUpstream, QueryUpstream } from '#src/efa/query-upstream.ts';
-import { layFeeds, layJourneys } from '#src/journeys/feed-times.ts';
+import { withFeeds, withFeedTimes } from '#src/journeys/feed-times.ts';
 import { LEG_DEFAULTS, type Leg } from '#src/journeys/leg.ts';
 import type { LegEnd } from '#src/journeys/leg-end.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
@@ -124,7 +124,7 @@ describe('a ride of the trip planner', () => {
     };
     return new Runs({ now: () => NOW, feeds, timetable: { get: () => planned } });
   };
-  const laid = (leg: Leg, ...trips: TripSpec[]) => layFeeds(leg, feedsOf(...trips)).leg;
+  const laid = (leg: Leg, ...trips: TripSpec[]) => withFeedTimes(leg, feedsOf(...trips)).leg;
   const minutes = (moment: Date | null) => moment && (moment.getTime() - NOW) / MINUTE;
   const timesOf = ({ origin, destination, isLive }: Leg) => [
     minutes(origin.realtime),
@@ -141,7 +141,7 @@ describe('a ride of the trip planner', () => {
   it('stays as it is if its feed is not available, and if nothing has its run', () => {
     const away = new Runs({ now: () => NOW, timetable: { get: () => planned } });
     const own = ride();
-    expect(layFeeds(own, away).leg).toBe(own);
+    expect(withFeedTimes(own, away).leg).toBe(own);
     expect(laid(ride({ runId: 'elsewhere' }), trip('R', [update('S1', { delay: 120 })])).isLive).toBe(false);
   });
   it('begins at the platform to which a feed has moved its run', () => {
@@ -167,12 +167,12 @@ describe('a ride of the trip planner', () => {
   it('is not offered when its vehicle has left before the planned time', () => {
     const options = { cancelled: 'exclude', now: NOW } as const;
     const gone = feedsOf(trip('R', [update('D', { time: 7 })]));
-    expect(layJourneys([{ legs: [ride()] }], gone, options)).toMatchObject({
+    expect(withFeeds([{ legs: [ride()] }], gone, options)).toMatchObject({
       journeys: [],
       leftOut: { 'has left': 1 },
     });
     const off = feedsOf(trip('R', [], { scheduleRelationship: TRIP.canceled }));
-    expect(layJourneys([{ legs: [ride()] }], off, options)).toMatchObject({ journeys: [], leftOut: { cancelled: 1 } });
-    expect(layJourneys([{ legs: [ride()] }], off, { ...options, cancelled: 'include' }).journeys).toHaveLength(1);
+    expect(withFeeds([{ legs: [ride()] }], off, options)).toMatchObject({ journeys: [], leftOut: { cancelled: 1 } });
+    expect(withFeeds([{ legs: [ride()] }], off, { ...options, cancelled: 'include' }).journeys).toHaveLength(1);
   });
 });

@@ -116,16 +116,10 @@ async function findShown(query: DeparturesQuery, context: FindContext, { isArriv
   const needsCarriages = query.include?.includes('carriages') ?? false;
   const shown = departures.map((departure) => {
     const known = needsCalls(query) || needsCarriages ? board.callsOf(departure) : null;
-    const { calls, carriages, asOf } = needsCarriages
+    const found = needsCarriages
       ? findCarriages(departure, known, runs)
       : { calls: known, carriages: null, asOf: Number.POSITIVE_INFINITY };
-    return {
-      departure,
-      calls,
-      carriages,
-      asOf,
-      arrivesAt: query.to === undefined ? undefined : findCallAt(calls, query.to),
-    };
+    return { departure, ...found, arrivesAt: query.to === undefined ? undefined : findCallAt(found.calls, query.to) };
   });
   const asOf = Math.min(...shown.map((one) => one.asOf));
   const freshness = { ...board.freshness, retrievedAt: Math.min(board.freshness.retrievedAt, asOf) };
@@ -210,7 +204,7 @@ function findCarriages(departure: Departure, calls: RunCall[] | null, runs: Find
   const { plannedAt, stopId } = departure;
   const place = { stopId, name: stopId, platform: null, position: null, ids: [stopId], occupancy: null };
   const here = { ...place, arrival: null, departure: { plannedAt, realtimeAt: null }, isCancelled: false };
-  const view = runs.viewRide(departure, calls ?? [here]);
+  const view = runs.findRide(departure, calls ?? [here]);
   const carriagesOf = (index: number) => view?.calls[index]?.carriages ?? null;
   return {
     carriages: carriagesOf(0),

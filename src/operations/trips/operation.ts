@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { noJourneys } from '../../errors/messages.ts';
 import { nameEnd } from '../../journeys/ends.ts';
-import { layJourneys } from '../../journeys/feed-times.ts';
+import { withFeeds } from '../../journeys/feed-times.ts';
 import { drawPaths, isCancelled } from '../../journeys/journey.ts';
 import { markLifts } from '../../journeys/lifts.ts';
 import { plannerJourneys } from '../../journeys/planner.ts';
@@ -207,12 +207,12 @@ export const createTripsOperation = ({
       return { body, freshness, leftOut, pages, notices, journeys: found.origin };
 
       /** Marks lifts out of service. Rides of the trip planner are as boards and runs show them. */
-      function withNews({ journeys, origin }: FoundJourneys, { cancelled }: Pick<typeof query, 'cancelled'>) {
+      function withNews({ journeys, origin }: FoundJourneys) {
         const marked = query.wheelchair ? journeys.map((journey) => markLifts(journey, findLiftsOut)) : journeys;
         if (origin.source === 'timetable') return { journeys: marked, leftOut: {} };
-        const laid = layJourneys(marked, runs, { cancelled, now: now().getTime() });
-        ofFeeds.push(...laid.freshness);
-        return laid;
+        const updated = withFeeds(marked, runs, { cancelled: query.cancelled, now: now().getTime() });
+        ofFeeds.push(...updated.freshness);
+        return updated;
       }
 
       async function findFirst() {
@@ -226,7 +226,7 @@ export const createTripsOperation = ({
         };
         const found = await source.find(requested, { queryUpstream, turn });
         const { journeys } = found;
-        const current = withNews(found, query);
+        const current = withNews(found);
         const fitting = keepFitting(current.journeys, query);
         if (fitting.journeys.length === 0) throw noJourneys(from, to, conditions);
         const selection = selectJourneys(fitting.journeys, { ...request, limit: query.limit, now: now() });
@@ -243,7 +243,7 @@ export const createTripsOperation = ({
       async function readPage(requested: typeof request) {
         const options = { cancelled: 'include', mayBeNone: true, maxChanges: query.max_changes } as const;
         const found = await source.find({ ...requested, ...options }, { queryUpstream, turn });
-        const current = withNews(found, query);
+        const current = withNews(found);
         const fitting = keepFitting(current.journeys, query).journeys.filter(
           (journey) => query.cancelled === 'include' || !isCancelled(journey),
         );

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MINUTE_MS } from '../../../core/clock.ts';
 import { ApiError, nullIfApiError } from '../../../errors/api-error.ts';
 import { journeyOver, notIssued } from '../../../errors/messages.ts';
-import { fitWalks, layFeeds, layJourneys } from '../../../journeys/feed-times.ts';
+import { fitWalks, withFeeds, withFeedTimes } from '../../../journeys/feed-times.ts';
 import {
   destinationOf,
   isCancelled,
@@ -240,25 +240,25 @@ const UNTOLD: Notice = { text: 'Alerts are currently unavailable.' };
 const NO_NEXT: Notice = { text: 'Next journeys are currently unavailable.' };
 
 type Sources = Pick<FindContext, 'queryUpstream' | 'turn' | 'runs' | 'now'> & { source: Journeys };
-type Laid = ReturnType<typeof layFeeds>;
+type Updated = ReturnType<typeof withFeedTimes>;
 /** One entry per leg; null for a walk. */
 type Rides = readonly (ReturnType<typeof findRide> | null)[];
 
 /** Finds the rides in the feeds, and in upstream's current plan if the feeds lack some of them. */
 async function findRides(planned: PlannedJourney, sources: Sources) {
-  const laid = planned.legs.map((leg) => layFeeds(leg, sources.runs));
-  const isSeen = laid.every(({ leg, view }) => leg.mode === 'walk' || isRunning(view));
+  const updated = planned.legs.map((leg) => withFeedTimes(leg, sources.runs));
+  const isSeen = updated.every(({ leg, view }) => leg.mode === 'walk' || isRunning(view));
   const at = toSydneyWallClock(originOf(planned).planned);
   const replanned = isSeen ? null : await plan({ ...planned, at, cancelled: 'include' }, sources);
   const legs = replanned?.journeys.flatMap((journey) => journey.legs) ?? [];
   const rides: Rides = planned.legs.map((leg, index) =>
-    leg.mode === 'walk' ? null : findRide(leg, legs, laid[index] as Laid, sources),
+    leg.mode === 'walk' ? null : findRide(leg, legs, updated[index] as Updated, sources),
   );
-  return { views: laid.map(({ view }) => view), again: replanned, rides };
+  return { views: updated.map(({ view }) => view), again: replanned, rides };
 }
 
 /** Whether a feed has the ride, and it takes place. */
-function isRunning(view: Laid['view'] | undefined): boolean {
+function isRunning(view: Updated['view'] | undefined): boolean {
   return view?.isByFeed === true && !view.isCancelled;
 }
 
@@ -283,7 +283,7 @@ async function plan(
  * The ride as upstream plans it now, with the feeds' times if they have it. Another run of the same line counts as its replacement
  * if it connects the same stops at the same planned time.
  */
-function findRide(planned: Leg, legs: readonly Leg[], laid: Laid, { runs }: Sources) {
+function findRide(planned: Leg, legs: readonly Leg[], updated: Updated, { runs }: Sources) {
   const sameRides = legs.filter(
     (leg) =>
       leg.mode === planned.mode &&
@@ -292,7 +292,7 @@ function findRide(planned: Leg, legs: readonly Leg[], laid: Laid, { runs }: Sour
       isSameEnd(leg.destination, planned.destination),
   );
   const match = sameRides.find((leg) => rideKey(leg) === rideKey(planned)) ?? sameRides[0];
-  const { leg, view } = match ? layFeeds(match, runs) : laid;
+  const { leg, view } = match ? withFeedTimes(match, runs) : updated;
   return {
     leg,
     runCalls: view?.runCalls ?? null,
@@ -408,7 +408,7 @@ async function findNext(planned: PlannedJourney, legs: readonly Leg[], sources: 
     const journeys =
       origin.source === 'timetable'
         ? listed
-        : layJourneys(listed, sources.runs, { cancelled: 'exclude', now: now().getTime() }).journeys;
+        : withFeeds(listed, sources.runs, { cancelled: 'exclude', now: now().getTime() }).journeys;
     const reached = change ? journeys.flatMap((journey) => continueFrom(change, journey) ?? []) : journeys;
     const fitting = keepFitting(reached, planned).journeys;
     const nextJourneys = selectJourneys(fitting, { limit: MAX_NEXT_JOURNEYS, isArrival: false, at, now: now() });
