@@ -8,6 +8,7 @@ const DAY_OFFSETS = [-1, 0, 1] as const;
  * search starts before midnight.
  */
 export const BEFORE_DAY_SECONDS = 2 * 3600;
+
 /**
  * `dayStarts` are the beginnings of the day before, the day and the day after, in seconds since the beginning of the day.
  * `servicesOn` and `nextTrip` are the timetable's functions of those names.

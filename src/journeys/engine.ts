@@ -111,8 +111,9 @@ export class JourneyEngine {
   }
 
   /**
-   * Searches the current timetable with the newest snapshots at the time when the search begins. Rejects with `SERVICE_UNAVAILABLE` if the search takes too long, the account
-   * has too many searches waiting, or the queue is full. `turn.begin` is called when a thread begins the search.
+   * Searches the current timetable with the snapshots that are newest when the search begins. Rejects with `SERVICE_UNAVAILABLE` if
+   * the search takes too long, the account has too many searches waiting, or the queue is full. `turn.begin` is called when a thread
+   * begins the search.
    */
   search<Name extends SearchName>(
     name: Name,

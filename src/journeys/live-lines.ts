@@ -100,7 +100,7 @@ export function createDayLines(planned: Lines, { day, tripCount }: { day: number
     mirroredLive() {
       const current = live as NonNullable<typeof live>;
       if (!current.mirrored) {
-        // They take turns with as many runs as the others.
+        // Both directions have the same room.
         current.mirrored = withRoom(this.mirroredPlanned(), roomOf(current.lines));
         mirrorLive(current.mirrored, current);
       }
@@ -111,7 +111,7 @@ export function createDayLines(planned: Lines, { day, tripCount }: { day: number
       const ref = refOf(run);
       return ref?.snapshot.isLive(ref.snapshot.callsOf(ref.run)[0] + position) ?? false;
     },
-    /** Lets go of the snapshots. The lines may be used again once they have adopted others. */
+    /** Releases the snapshots. The lines must adopt others before the next search. */
     forget(): void {
       if (live) live.part.refs = [];
     },

@@ -101,7 +101,7 @@ export function createPlanners(
     /** Searches from now on use these snapshots. */
     use(live: LiveTimetable): void {
       current = live;
-      // Days that nobody searches for hours would keep the memory of old snapshots.
+      // Days without searches would keep old snapshots in memory.
       for (const { lines, live: planner } of days) {
         lines.forget();
         if (planner) planner.of = null;

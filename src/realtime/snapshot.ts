@@ -148,7 +148,7 @@ export class Snapshot {
     return this.about.source;
   }
 
-  /** The index of the run of a trip on a service day; -1 if the feed says nothing about it. */
+  /** The index of the run of a trip on a service day; -1 if the snapshot does not have it. */
   findRun(trip: number, day: number): number {
     const { runTrip, runDay } = this.sections;
     const isFrom = (run: number) =>

@@ -15,12 +15,12 @@ export interface DescribedUpdate {
 /** Describes the trip update in this row, and its stop updates at these stops. Times are in Sydney. */
 export function describeUpdate(feed: Feed, row: number, stopIds: readonly string[]): DescribedUpdate {
   const { tripId, routeId, startDate, relationship, stopUpdates } = feed.trip(row);
-  const parts = [`trip ${tripId}`, routeId && `route ${routeId}`, startDate && `start date ${startDate}`, relationship];
+  const count = `${stopUpdates.length} stop update${stopUpdates.length === 1 ? '' : 's'}`;
+  const dated = startDate && `start date ${startDate}`;
+  const parts = [`trip ${tripId}`, routeId && `route ${routeId}`, dated, relationship, count];
   return {
     number: row / TRIP.words + 1,
-    trip: [...parts.filter(Boolean), `${stopUpdates.length} stop update${stopUpdates.length === 1 ? '' : 's'}`].join(
-      ', ',
-    ),
+    trip: parts.filter(Boolean).join(', '),
     stops: stopUpdates
       .filter(({ stopId, sequence }) => (stopId === null ? sequence !== null : stopIds.includes(stopId)))
       .map(describeStop),

@@ -10,7 +10,7 @@ const DAYS_AROUND = [-2, -1, 0, 1, 2] as const;
 
 export type PlannedRuns = ReturnType<typeof createPlannedRuns>;
 
-/** The lookups in the timetable that a prediction needs. They are kept from one publication of a feed to the next. */
+/** The lookups in the timetable that a prediction needs. They are cached from one publication of a feed to the next. */
 export function createPlannedRuns(timetable: Timetable) {
   const { sections } = timetable;
   const {
@@ -32,7 +32,7 @@ export function createPlannedRuns(timetable: Timetable) {
   let days: { day: number; start: number }[] = [];
   let daysOf = Number.NaN;
 
-  function rememberDays(headerAt: number): void {
+  function setDays(headerAt: number): void {
     if (headerAt === daysOf) return;
     daysOf = headerAt;
     const today = calendarDayAt(headerAt);
@@ -99,7 +99,7 @@ export function createPlannedRuns(timetable: Timetable) {
      * it runs on none of the days around the header.
      */
     nearestDay(trip: number, moment: number, headerAt: number): { day: number; apart: number } | null {
-      rememberDays(headerAt);
+      setDays(headerAt);
       const first = tripStart[trip] as number;
       const last = first + (offsets[(tripArrivals[trip] as number) + this.callCount(trip) - 1] as number);
       let nearest: { day: number; apart: number } | null = null;

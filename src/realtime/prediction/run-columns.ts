@@ -14,7 +14,7 @@ export const CALL = {
   end: 16,
   /** The feed has the call, with or without times. */
   listed: 32,
-  /** The feed has nothing to say about the call (NO_DATA). */
+  /** The feed has no data for the call (NO_DATA). */
   noData: 64,
   /** The run begins there, later than planned. */
   start: 128,
