@@ -7,7 +7,7 @@ import {
   stateOfCall,
 } from '../realtime/live-timetable.ts';
 import type { Snapshot } from '../realtime/snapshot.ts';
-import type { CallRef, Timetable, TimetableRoute, TimetableStop } from '../timetable/timetable.ts';
+import type { CallRef, Timetable, TimetableRoute } from '../timetable/timetable.ts';
 import type { FindAlerts } from '../transit/alert.ts';
 import { type Departure, leavesAt } from '../transit/departure.ts';
 import { toMinute } from '../transit/time.ts';
@@ -201,22 +201,15 @@ export function toDeparture(parts: DepartureParts, boardCall: BoardCall, key: st
     stopId: stop.id,
     platform: stop.platform,
     plannedAt,
-    ...accessAt(stop, isVehicleAccessible),
+    isWheelchairAccessible: isVehicleAccessible ?? stop.isWheelchairAccessible ?? false,
+    isVehicleAccessible,
+    isStopAccessible: stop.isWheelchairAccessible,
     alerts: [],
     asOf: now,
     // A board for a past time shows vehicles that have left.
-    state: isOver ? (isPlannedAhead ? { kind: 'departed' } : pastState(state)) : state,
+    state: isOver && isPlannedAhead ? { kind: 'departed' } : state.kind === 'departed' ? { kind: 'scheduled' } : state,
     occupancy: state.kind === 'live' ? (state.occupancy ?? null) : null,
   };
-}
-
-function pastState(state: Departure['state']): Departure['state'] {
-  return state.kind === 'departed' ? { kind: 'scheduled' } : state;
-}
-
-function accessAt({ isWheelchairAccessible: isStopAccessible }: TimetableStop, isVehicleAccessible: boolean | null) {
-  const isWheelchairAccessible = isVehicleAccessible ?? isStopAccessible ?? false;
-  return { isWheelchairAccessible, isVehicleAccessible, isStopAccessible };
 }
 
 function originOf({ timetable }: LiveTimetable, { facts: { like }, run }: BoardCall): string | null {

@@ -134,6 +134,7 @@ export function timetableReach(options: TimetableSearch): Reach {
           walkSeconds: secondsOnFoot(timetable, from, end),
         })),
       });
+      const found = journeys.flatMap((journey) => journey ?? []);
       return {
         name: from.name,
         destinations: ends.map((end, index) => {
@@ -144,12 +145,7 @@ export function timetableReach(options: TimetableSearch): Reach {
             journey: journey ? mapJourney(journey, { live, from, to: end, findAlerts }) : null,
           };
         }),
-        freshness: freshness(
-          asOfRides(
-            journeys.flatMap((journey) => journey ?? []),
-            live,
-          ),
-        ),
+        freshness: freshness(asOfRides(found, live)),
       };
     },
   };

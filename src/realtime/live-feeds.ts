@@ -133,16 +133,12 @@ export class LiveFeeds {
    * now.
    */
   freshUntil(sources: Iterable<FeedId>): number {
-    return Math.max(this.#now() + SECOND_MS, this.#nextReadAt(sources, this.#now()));
-  }
-
-  /** Returns when the next of the feeds will have been polled, if they are needed from `now` on. */
-  #nextReadAt(sources: Iterable<FeedId>, now: number): number {
+    const now = this.#now();
     const dueAt = [...sources].map((source) => {
       const state = this.#poller.feeds.get(source);
       return state ? nextPollAt(source, { ...state, neededAt: now }) : 0;
     });
-    return Math.min(...dueAt) + POLL_TAKES_MS;
+    return Math.max(now + SECOND_MS, Math.min(...dueAt) + POLL_TAKES_MS);
   }
 
   /** The publication that a snapshot predicts; null if a newer one has come. */

@@ -35,10 +35,11 @@ parentPort?.on('message', (request: ReadRequest) => {
   const { id, feed } = request;
   try {
     const packed = request.kind === 'read' ? readFeed(Buffer.from(request.bytes)) : request.packed;
-    reply({ id, packed, snapshot: predict(feed, new Feed(packed)) }, [packed]);
+    const snapshot = predict(feed, new Feed(packed));
+    parentPort?.postMessage({ id, packed, snapshot } satisfies ReadReply, [packed]);
   } catch (error) {
     if (!(error instanceof UndecodableFeed)) throw error;
-    reply({ id, problem: error.message });
+    parentPort?.postMessage({ id, problem: error.message } satisfies ReadReply);
   }
 });
 
@@ -52,8 +53,4 @@ function predict(id: FeedId, feed: Feed): SharedArrayBuffer | null {
   if (!runs) return null;
   runs.prune();
   return predictFeed(runs, { source, feed, positions: positions.get(source) ?? null });
-}
-
-function reply(message: ReadReply, transfer: ArrayBuffer[] = []): void {
-  parentPort?.postMessage(message, transfer);
 }
