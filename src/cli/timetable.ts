@@ -38,7 +38,7 @@ npm run timetable -- explain STOP [ROUTE] [--arrivals] [--json]
                                         why each departure (or arrival) of a stop has its time: run, update, rule and feed, from a
                                         running service
 
-A running service takes the new timetable within a minute. status and explain ask one that uses the same DATA_DIR on this machine.
+A running service takes the new timetable within a minute. status and explain query one that uses the same DATA_DIR on this machine.
 
 Exit codes of update: 0 done, 1 at least one file kept its last good import, 2 usage or configuration, 3 the key was refused,
 5 upstream cannot be reached. Of explain: 0 done, 1 no service runs or it does not answer, 2 usage or configuration.
