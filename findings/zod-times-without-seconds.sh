@@ -24,7 +24,7 @@ node run.mjs > output
 cat <<'ABOUT'
 What: z.iso.datetime of zod 4.6.7, source https://github.com/colinhacks/zod
 Behaviour: Whether seconds may be left out depends on the zone: a local time may lack them (with `local`), a time with
-  Z or an offset may not, whatever the options.
+  Z or an offset may not. The option `precision` of -1 admits it without, but then never with seconds.
 Why a good guess is wrong: ISO 8601 lets both leave out the seconds, and an option that admits local times should not
   change what the time of day looks like.
 Output:
