@@ -115,7 +115,7 @@ function place(headerLength: number, lengths: readonly number[]): { offsets: num
   return { offsets, total };
 }
 
-/** One publication of a feed, predicted. Opening takes constant time. */
+/** One publication of a feed, predicted. Opening takes time only for the runs that the timetable lacks. */
 export class Snapshot {
   readonly packed: SharedArrayBuffer;
   readonly about: SnapshotAbout;
