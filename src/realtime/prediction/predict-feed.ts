@@ -328,7 +328,8 @@ export function predictFeed(
     }
     const pattern = sections.tripPattern[like] as number;
     const route = sections.patternRoute[pattern] as number;
-    matchUpdates(trip, pattern);
+    const { inserted } = matchUpdates(trip, pattern);
+    if (inserted > 0) orderPlanned(columns);
     addPredicted(trip, { id, like, route, isTrain: isTrainPattern(pattern) });
   }
 
@@ -510,6 +511,20 @@ function firstTime({ rows, first, count, base }: Updates): number {
     if (time !== NONE && Math.abs(time) <= MAX_APART_SECONDS) return time;
   }
   return NONE;
+}
+
+/** Puts the planned times of inserted calls between those of the calls beside them. */
+function orderPlanned({ count, position, plannedArrival, plannedDeparture }: RunColumns): void {
+  const isInserted = (at: number) => position[at] === -1;
+  const setPlanned = (at: number, seconds: number) => {
+    plannedArrival[at] = plannedDeparture[at] = seconds;
+  };
+  for (let at = count - 2; at >= 0; at--) {
+    if (isInserted(at)) setPlanned(at, Math.min(plannedDeparture[at] as number, plannedArrival[at + 1] as number));
+  }
+  for (let at = 1; at < count; at++) {
+    if (isInserted(at)) setPlanned(at, Math.max(plannedArrival[at] as number, plannedDeparture[at - 1] as number));
+  }
 }
 
 /** The trip planner adds the delay of a train to its planned minute. */

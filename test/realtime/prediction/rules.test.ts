@@ -525,6 +525,24 @@ describe('runs that do not follow the timetable', () => {
       expect(snapshot.findAdded('R-2').map((one) => calls(three, snapshot, one))).toEqual([expected]);
     }
   });
+  it('a call that only the update of a copy has is in order with the others', () => {
+    const two = timetable([
+      run('R', [10, 20]),
+      run('other', [
+        ['D', 10],
+        ['E', 20],
+      ]),
+    ]);
+    const copy = {
+      scheduleRelationship: TRIP.duplicated,
+      copy: { tripId: 'R-2', startDate: TODAY, startTime: '09:40:00' },
+    };
+    const tooEarly = departs('D', { time: 30, delay: -3600 });
+    const snapshot = predict(two, [trip('R', [tooEarly], copy)]);
+    expect(snapshot.findAdded('R-2').map((one) => calls(two, snapshot, one))).toEqual([
+      ['D 40>30', 'A 40>30', 'B 50>40'],
+    ]);
+  });
   it('trips of the future are left out and counted', () => {
     const snapshot = predict(planned, [trip('R', [update('A', { time: 1 })], { scheduleRelationship: 42 })]);
     expect(snapshot.about.leftOut).toEqual({ 'unknown relationship': { count: 1, examples: ['R'] } });
