@@ -205,7 +205,7 @@ closeOnSignal({ delay: config.drainMs + deadlines.closeMs, logger }, async () =>
   await logExport?.close();
 });
 
-// The sandbox's timetable takes seconds; whoever sees the address may use every operation. A real one takes minutes.
+// The sandbox's timetable takes seconds; anybody who reaches the address may use every operation. A real one takes minutes.
 if (isSandbox) await timetable.whenTried();
 await listen();
 if (isTerminal) await welcome();

@@ -9,8 +9,8 @@ export interface Clock {
   now(): number;
   /**
    * Runs `task` once after the delay and returns a function that cancels it. The process stays alive until then, because somebody
-   * may wait for it: a process that only waits for timers that do not keep it alive ends without a word. `isBackground` is for
-   * tasks that nobody waits for.
+   * may wait for it: a process that only waits for timers that do not keep it alive ends without a word. With `isBackground` the
+   * process may end before.
    */
   after(delayMs: number, task: () => void, options?: TimerOptions): () => void;
 }

@@ -15,12 +15,12 @@ export const MAX_WAITING: Readonly<Record<Priority, number>> = {
   feed: Number.POSITIVE_INFINITY,
 };
 
-/** For whom work is done. */
+/** The accounts that wait for work, and its priority. */
 export interface Turn {
   priority: Priority;
   /** The accounts that wait for it. Others may join while it waits. */
   accounts: ReadonlySet<string>;
-  /** Aborts when nobody waits for it any more. */
+  /** Aborts when all callers have hung up. */
   signal: AbortSignal;
   /** To be called when work begins that is charged even if it fails. */
   begin(): void;

@@ -408,7 +408,7 @@ export class Timetable {
 
   /**
    * The next trip of the same block on this service day, which the vehicle continues as; null if there is none. It starts strictly
-   * later, so that whoever follows a block comes to its end: a file may have trips that take no time and lead in a circle.
+   * later, so that following a block ends: a file may have trips that take no time and lead in a circle.
    */
   nextTrip(trip: number, day: number): number | null {
     const { tripBlock, blockStart, blockTrips, tripStart, tripPattern, patternCalls, callStop } = this.sections;

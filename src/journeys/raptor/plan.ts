@@ -18,7 +18,7 @@ export interface PlanRequest extends Pick<Search, 'access' | 'egress' | 'changeS
   usableStops?: Uint8Array;
   /** The number of journeys requested. */
   limit: number;
-  /** Journeys that arrive later are of no use; with `isArrival`, those that leave earlier. Default: none within a day. */
+  /** Journeys that arrive later are left out; with `isArrival`, those that leave earlier. Default: a day from the start. */
   bound?: number;
   /** Whether only journeys are needed that may be the best one, with the cost of their changes added. */
   isBrief?: boolean;

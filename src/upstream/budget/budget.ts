@@ -67,7 +67,7 @@ export class Budget {
 
   /**
    * Waits for a call. Returns the index of the upstream key to use; throws `BudgetExhaustedError` if no call is available in
-   * time, or when nobody waits for it any more.
+   * time, or when all callers have hung up.
    */
   take(ticket: CallTicket, abandoned?: AbortSignal): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();

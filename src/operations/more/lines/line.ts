@@ -68,7 +68,7 @@ export function toStopBody({ id, name, lat, lng }: LineStop) {
   return { stop_id: id, name, lat, lng };
 }
 
-/** What callers are told of runs that are missing. */
+/** The notice of runs that are missing. */
 export function noticesOfLeftOut(directions: readonly LineDirection[]): Notice[] {
   const runs = directions.reduce((sum, { leftOut }) => sum + leftOut, 0);
   return runs > 0 ? [{ text: `${runs} runs are left out, because a table with their stops would be too long.` }] : [];
