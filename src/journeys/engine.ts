@@ -80,6 +80,7 @@ export class JourneyEngine {
   readonly #log: Log<'warn' | 'error'>;
   readonly #now: () => number;
   readonly #takeFor: (timetable: Timetable) => LiveTimetable;
+  readonly #startThread: typeof startThread;
   readonly #queue = new TurnQueue<Waiting>();
   readonly #threads: Thread[] = [];
   /** When the latest search of each priority arrived. */
@@ -94,10 +95,12 @@ export class JourneyEngine {
     now: () => number;
     /** The timetable with the newest snapshots. */
     takeFor?: ((timetable: Timetable) => LiveTimetable) | undefined;
+    startThread?: typeof startThread;
   }) {
     this.#log = options.log;
     this.#now = options.now;
     this.#takeFor = options.takeFor ?? ((timetable) => new LiveTimetable(timetable));
+    this.#startThread = options.startThread ?? startThread;
   }
 
   /** Switches all threads to this timetable. Queued searches fail, because their stop numbers belong to the old one. */
@@ -259,10 +262,7 @@ export class JourneyEngine {
 
   #start(): void {
     const { packed } = this.#timetable as Timetable;
-    const worker = new Worker(new URL('./engine-thread.ts', import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MEGABYTES },
-      workerData: { isLast: this.#threads.length === THREADS - 1 },
-    });
+    const worker = this.#startThread({ isLast: this.#threads.length === THREADS - 1 });
     worker.unref();
     const now = this.#now();
     const thread: Thread = {
@@ -345,6 +345,11 @@ export class JourneyEngine {
     void thread.worker.terminate();
     return true;
   }
+}
+
+function startThread(workerData: { isLast: boolean }): Worker {
+  const resourceLimits = { maxOldGenerationSizeMb: MAX_HEAP_MEGABYTES };
+  return new Worker(new URL('./engine-thread.ts', import.meta.url), { resourceLimits, workerData });
 }
 
 /** Whether the search takes some 50 ms in that thread, because the lines of its day are there. */

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { DAY_MS, HOUR_MS } from '#src/core/clock.ts';
+import { DAY_MS, HOUR_MS, systemClock } from '#src/core/clock.ts';
 import type { Priority } from '#src/core/turn-queue.ts';
-import type { JourneyEngine } from '#src/journeys/engine.ts';
+import { JourneyEngine } from '#src/journeys/engine.ts';
 import type { EngineMessage, EngineQuery, SearchName } from '#src/journeys/engine-messages.ts';
 import { ONE_BUS, timetableOf } from '#test/support/timetable.ts';
 
@@ -24,7 +24,6 @@ class Thread extends EventEmitter {
 }
 
 let threads: Thread[] = [];
-vi.mock('node:worker_threads', async (original) => ({ ...(await original<object>()), Worker: vi.fn() }));
 
 /** 08:00 in Sydney on Thursday 26 November 2026. */
 const EIGHT = Date.UTC(2026, 10, 25, 21);
@@ -33,20 +32,12 @@ let engine: JourneyEngine;
 /** The accounts whose searches have begun, in order. */
 let begun: string[];
 
-beforeEach(async () => {
+beforeEach(() => {
   threads = [];
   begun = [];
-  // Another file may have loaded the engine with real threads.
-  vi.resetModules();
-  const { Worker } = await import('node:worker_threads');
-  const [{ JourneyEngine }, { systemClock }] = await Promise.all([
-    import('#src/journeys/engine.ts'),
-    import('#src/core/clock.ts'),
-  ]);
-  vi.mocked(Worker).mockImplementation(Thread as never);
   vi.useFakeTimers();
   vi.spyOn(systemClock, 'now').mockImplementation(() => Date.now());
-  engine = new JourneyEngine({ log, now: () => EIGHT });
+  engine = new JourneyEngine({ log, now: () => EIGHT, startThread: () => new Thread() as never });
   engine.use(timetableOf(ONE_BUS));
 });
 afterEach(async () => {
