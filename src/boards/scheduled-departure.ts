@@ -38,7 +38,7 @@ export interface BoardCall {
   headsign(): string;
   /** The trip in the timetable and its service day; null for a run that only a feed has. */
   ref: { trip: number; day: number } | null;
-  /** Whether the vehicle calls at one of these stops later in its run. */
+  /** Whether the vehicle calls at one of these stops later in its run. A call that is cancelled itself has all planned ones. */
   callsLaterAt(stops: ReadonlySet<number>): boolean;
   run(): LiveRun;
   /** The same as in `run()`, which is expensive. */
@@ -152,8 +152,9 @@ function liveCall(
     ref: trip >= 0 ? { trip, day: sections.runDay[run] as number } : null,
     callsLaterAt(stops) {
       const [, end] = snapshot.callsOf(run);
+      const isCancelledHere = snapshot.isCancelled(run) || snapshot.isSkipped(call);
       for (let later = call + 1; later < end; later++) {
-        if (stops.has(sections.stop[later] as number) && !snapshot.isSkipped(later)) return true;
+        if (stops.has(sections.stop[later] as number) && (isCancelledHere || !snapshot.isSkipped(later))) return true;
       }
       return false;
     },

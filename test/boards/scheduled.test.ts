@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BoardRequest } from '#src/boards/pager.ts';
 import { readScheduledBoard } from '#src/boards/scheduled.ts';
+import { findCallAt } from '#src/operations/departures/calls.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
 import { MAY_ALIGHT } from '#src/timetable/import/schedule-file.ts';
 import { toDayNumber, toMoment } from '#src/timetable/service-day.ts';
@@ -377,6 +378,18 @@ describe('a timetable board with feeds', () => {
           .some((call) => isCallAt(call, 'C')) ?? false,
     });
     expect(rows(found)).toEqual(['R Platform 1 08:05 live']);
+  });
+
+  it('a live timetable board with `to` lists a cancelled run that would have called there', () => {
+    const trips = [{ tripId: 'R', scheduleRelationship: CANCELED, stops: [] }];
+    const found = board({
+      timetable,
+      trips,
+      only: { to: 'B' },
+      showsCancelled: true,
+      isWanted: (_, calls) => findCallAt(calls(), 'B') !== undefined,
+    });
+    expect(rows(found)).toContain('R Platform 1 08:05 cancelled');
   });
 
   it('a live timetable board lists a run that goes on from its planned last stop', () => {

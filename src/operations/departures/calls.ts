@@ -29,9 +29,10 @@ export async function findGoingTo(
   return { board, notices: noticesOf(to, board, { unknown: unknown.size, isFurther: requested.page !== undefined }) };
 }
 
-/** Finds the call at `to`. `calls` begin with the boarding stop. */
+/** Finds the call at `to`. `calls` begin with the boarding stop: if that one is cancelled, so may be the others. */
 export function findCallAt(calls: readonly RunCall[] | null, to: string): RunCall | undefined {
-  return calls?.slice(1).find((call) => !call.isCancelled && isCallAt(call, to));
+  const [boarding, ...later] = calls ?? [];
+  return later.find((call) => (boarding?.isCancelled || !call.isCancelled) && isCallAt(call, to));
 }
 
 /** A further page never reports that nothing was found, because earlier pages may have listed some. */
