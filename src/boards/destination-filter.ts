@@ -36,7 +36,7 @@ export function createDestinationFilter({ timetable }: LiveTimetable, to: Readon
   return { mayGoThere, isLeftTo };
 }
 
-/** The first stops of trains that call at one of these stops, or that continue as such a train. */
+/** The stops from which trains may go on that call at one of these stops, or that continue as such a train. */
 function findChanges(timetable: Timetable, stops: ReadonlySet<number>): ReadonlySet<number> {
   const found = new Set<number>();
   let through: Iterable<number> = stops;
@@ -48,8 +48,8 @@ function findChanges(timetable: Timetable, stops: ReadonlySet<number>): Readonly
         return isOnTheWay && timetable.routeOf(pattern).mode === 'train' ? (calls[0] as number) : [];
       }),
     );
-    through = starts;
-    for (const stop of starts) found.add(stop);
+    through = [...new Set(starts)].flatMap((stop) => timetable.standsAround(stop));
+    for (const stop of through) found.add(stop);
   }
   return found;
 }

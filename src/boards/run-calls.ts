@@ -36,14 +36,21 @@ export function callsOfRun(live: LiveTimetable, first: LiveRun): RunView {
   return joinRuns(live, runs);
 }
 
-/** The calls of runs that follow each other. A call at which the vehicle ends one run and begins the next is one call. */
+/**
+ * The calls of runs that follow each other. A call at which the vehicle ends one run and begins the next is one call, unless it goes
+ * on from another stand.
+ */
 export function joinRuns(live: LiveTimetable, runs: readonly LiveRun[]): RunView {
   const view: RunView = { calls: [], sources: [], asOf: null, isByFeed: false };
   for (const run of runs) {
     const [start, ...rest] = run.calls.map((call, index) => toRunCall(live, run, call, index));
-    const end = view.calls.pop();
     if (!start) continue;
-    if (end) {
+    const end = view.calls.at(-1);
+    if (end && view.sources.at(-1)?.call.plannedStop !== run.calls[0]?.plannedStop) {
+      end.nextRunId = run.tripId;
+      view.calls.push(start);
+    } else if (end) {
+      view.calls.pop();
       // It arrives there at the end of its own run, even if the next one is cancelled.
       const place = run.source ? start : { ...start, stopId: end.stopId, name: end.name, platform: end.platform };
       const departure = start.isCancelled ? null : start.departure;

@@ -113,6 +113,10 @@ export interface TimetableLine {
 const NIGHT_MS = 4 * HOUR_MS;
 /** A vehicle that waits longer at its last call ends there. */
 const MAX_STAND_SECONDS = 15 * 60;
+/** Planned times may let a vehicle leave this long before it arrives; it does not, and leaves late. */
+const MAX_OVERLAP_SECONDS = 5 * 60;
+/** A vehicle may go on from another stand of the same place. */
+const SAME_STAND_METRES = 100;
 
 /**
  * The schedule of all files. It is immutable except for `useMembers`. Indices of stops and trips are valid for this instance
@@ -407,8 +411,9 @@ export class Timetable {
   }
 
   /**
-   * The next trip of the same block on this service day, which the vehicle continues as; null if there is none. It starts strictly
-   * later, so that following a block ends: a file may have trips that take no time and lead in a circle.
+   * The next trip of the same block on this service day, which the vehicle continues as with its riders; null if there is none. The
+   * trips may have different services. It starts strictly later, so that following a block ends: a file may have trips that take no
+   * time and lead in a circle.
    */
   nextTrip(trip: number, day: number): number | null {
     const { tripBlock, blockStart, blockTrips, tripStart, tripPattern, patternCalls, callStop } = this.sections;
@@ -417,16 +422,35 @@ export class Timetable {
     const start = tripStart[trip] as number;
     const end = start + this.#lastOffset(trip);
     const pattern = tripPattern[trip] as number;
-    const stop = callStop[(patternCalls[pattern + 1] as number) - 1];
+    const stop = callStop[(patternCalls[pattern + 1] as number) - 1] as number;
     const startAt = (at: number) => tripStart[blockTrips[at] as number] as number;
+    const earliest = Math.max(start + 1, end - MAX_OVERLAP_SECONDS);
     const last = blockStart[block + 1] as number;
-    const first = firstFrom(blockStart[block] as number, last, (at) => startAt(at) >= end && startAt(at) > start);
-    for (let at = first; at < last && startAt(at) - end <= MAX_STAND_SECONDS; at++) {
+    let overlapping: number | null = null;
+    for (
+      let at = firstFrom(blockStart[block] as number, last, (one) => startAt(one) >= earliest);
+      at < last && startAt(at) - end <= MAX_STAND_SECONDS;
+      at++
+    ) {
       const next = blockTrips[at] as number;
-      const begins = callStop[patternCalls[tripPattern[next] as number] as number];
-      if (begins === stop && this.runsOn(next, day)) return next;
+      const begins = callStop[patternCalls[tripPattern[next] as number] as number] as number;
+      if (!this.#isSameStand(stop, begins) || !this.runsOn(next, day)) continue;
+      if (startAt(at) >= end) return next;
+      overlapping = next;
     }
-    return null;
+    return overlapping;
+  }
+
+  #isSameStand(stop: number, other: number): boolean {
+    const { stopLat, stopLng } = this.sections;
+    const positionOf = (one: number): Position => [stopLat[one] as number, stopLng[one] as number];
+    return stop === other || distanceMetres(positionOf(stop), positionOf(other)) <= SAME_STAND_METRES;
+  }
+
+  /** The stop, and those from which a vehicle may go on that ends its trip there. */
+  standsAround(stop: number): number[] {
+    const { stopLat, stopLng } = this.sections;
+    return this.near(stopLat[stop] as number, stopLng[stop] as number, SAME_STAND_METRES).map(({ index }) => index);
   }
 
   /** Whether every file that serves these stops with these modes covers the service days of this time range. */

@@ -185,6 +185,20 @@ describe('the calls of a run', () => {
     expect(timesOf(calls[3]?.arrival)).toEqual([at('08:10'), at('08:13')]);
   });
 
+  it('a train that goes on from another platform calls at both', () => {
+    const split = { ...A, blockId: 'X', headsign: 'Wynyard via Town Hall', calls: A.calls.slice(0, 2) };
+    const rest = { ...A, id: 'B', blockId: 'X', calls: [['C2', '08:06'], ...A.calls.slice(2)] as MadeTrip['calls'] };
+    const { calls } = call(timetableOf(split, rest), { tripId: 'A', stops: [told('R1', 120), told('C1', 120)] });
+    expect(calls.map(({ stopId, arrival, departure }) => [stopId, timesOf(arrival), timesOf(departure)])).toEqual([
+      ['R1', null, [at('08:01'), at('08:03')]],
+      ['C1', [at('08:04'), at('08:06')], null],
+      ['C2', null, [at('08:06'), null]],
+      ['T1', [at('08:08'), null], [at('08:08'), null]],
+      ['W1', [at('08:10'), null], null],
+    ]);
+    expect(calls[1]?.nextRunId).toBe('B');
+  });
+
   it('where a train continues as another trip, it arrives by its own feed times and leaves by those of that trip', () => {
     const split = { ...A, blockId: 'X', headsign: 'Wynyard via Town Hall', calls: A.calls.slice(0, 2) };
     const timetable = timetableOf(split, { ...A, id: 'B', blockId: 'X', calls: A.calls.slice(1) });

@@ -90,6 +90,23 @@ const ONE_VEHICLE: MadeSchedule = {
   ],
 };
 
+/** The same, but it goes on from a stand 60 m away, a minute later, on fewer days. */
+const OTHER_STAND: MadeSchedule = {
+  ...TOWNS,
+  stops: [...TOWNS.stops, { id: '5', name: 'B', lat: -33.50054, lng: 150 }],
+  trips: [
+    ONE_VEHICLE.trips[0] as MadeSchedule['trips'][0],
+    {
+      ...(ONE_VEHICLE.trips[1] as MadeSchedule['trips'][0]),
+      days: ['20261126'],
+      calls: [
+        ['5', '08:21'],
+        ['3', '08:30'],
+      ],
+    },
+  ],
+};
+
 function open(made: MadeSchedule = TOWNS, members: Record<string, string[]> = {}) {
   return openWith([scheduleFile('buses', made)], members);
 }
@@ -311,6 +328,17 @@ describe('journeys from the timetable', () => {
     expect(written(await find(null))).toEqual([['one 08:10 08:30']]);
     expect(written(await find(lateBus('one', 300, ['1', '2'])))).toEqual([['one 08:15 08:33']]);
     expect(written(await find(lateBus('one', 1800, ['1', '2'])))).toEqual([['one 08:40 08:58']]);
+  });
+
+  it('a rider stays in a vehicle that goes on from another stand, on the days of both runs', async () => {
+    const find = open(OTHER_STAND);
+    const [journey] = await find({});
+    expect(journey?.legs.map(({ runId, direction, stops }) => [runId, direction, stops])).toEqual([['one', 'City', 2]]);
+    expect(written(await find({}, EIGHT, lateBus('one', 600, ['1', '2'])))).toEqual([['one 08:20 08:39']]);
+    expect(written(await find({ at: { date: '20261126', time: '0900' }, isArrival: true }))).toEqual([
+      ['one 08:10 08:30'],
+    ]);
+    expect(written(await find({ at: { date: '20261127', time: '0800' } }))).toEqual([]);
   });
 
   it('a rider stays in a late vehicle only if its next run, by its own update, does not leave before it', async () => {

@@ -473,7 +473,7 @@ describe('trips of the timetable', () => {
     expect(around('2026-11-12T03:00+11:00')).toEqual([]);
   });
 
-  it('a trip continues as the trip of the same block that leaves the same stop within 15 minutes', () => {
+  it('a trip continues as the trip of the same block that leaves the same place within 15 minutes, on their common days', () => {
     const block = (id: string, blockId: string, from: [string, string], to: [string, string], on = days): MadeTrip => ({
       id,
       blockId,
@@ -481,21 +481,60 @@ describe('trips of the timetable', () => {
       calls: [from, to],
     });
     const timetable = openBuses({
-      stops: [...station, { id: 'C' }],
+      stops: ['A', 'B', 'C'].map((id, index) => ({ id, lat: -33 - index * 0.01 })),
       trips: [
-        block('101E', '1', ['A', '08:00'], ['B', '08:30']),
-        block('of tomorrow', '1', ['B', '08:31'], ['C', '08:50'], ['20261127']),
-        block('101F', '1', ['B', '08:32'], ['C', '09:00']),
+        block('101E', '1', ['A', '08:00'], ['B', '08:30'], ['20261126', '20261127']),
+        block('of tomorrow', '1', ['B', '08:31'], ['C', '08:50'], ['20261127', '20261128']),
+        block('101F', '1', ['B', '08:32'], ['C', '09:00'], ['20261126']),
         block('of another block', '2', ['C', '09:01'], ['A', '09:30']),
         block('later', '1', ['C', '09:16'], ['A', '09:30']),
         block('elsewhere', '1', ['B', '09:31'], ['A', '09:40']),
       ],
     });
-    const next = (id: string) => {
-      const trip = timetable.nextTrip(timetable.findTrips(id)[0] as number, dayOf('20261126'));
+    const next = (id: string, date = '20261126') => {
+      const trip = timetable.nextTrip(timetable.findTrips(id)[0] as number, dayOf(date));
       return trip === null ? null : timetable.trip(trip).tripId;
     };
-    expect(['101E', '101F', 'later', 'of another block'].map(next)).toEqual(['101F', null, null, null]);
+    expect(['101E', '101F', 'later', 'of another block'].map((id) => next(id))).toEqual(['101F', null, null, null]);
+    expect(next('101E', '20261127')).toBe('of tomorrow');
+  });
+
+  it.each([
+    ['from a stand within 100 m', 0.0008, '08:31', true],
+    ['not from a stand farther away', 0.001, '08:31', false],
+    ['a little before it arrives by its plan', 0, '08:26', true],
+    ['not long before it arrives', 0, '08:24', false],
+  ])('a vehicle goes on as its next trip %s', (_, degrees, leaves, continues) => {
+    const timetable = openBuses({
+      stops: [
+        { id: 'A', lat: -33 },
+        { id: 'B', lat: -33.1 },
+        { id: 'B2', lat: -33.1 - degrees },
+        { id: 'C', lat: -33.2 },
+      ],
+      trips: [
+        {
+          id: 'one',
+          blockId: '1',
+          days,
+          calls: [
+            ['A', '08:00'],
+            ['B', '08:30'],
+          ],
+        },
+        {
+          id: 'two',
+          blockId: '1',
+          days,
+          calls: [
+            ['B2', leaves],
+            ['C', '09:00'],
+          ],
+        },
+      ],
+    });
+    const [one, two] = ['one', 'two'].map((id) => timetable.findTrips(id)[0] as number) as [number, number];
+    expect(timetable.nextTrip(one, dayOf('20261126'))).toBe(continues ? two : null);
   });
 
   it('whoever follows a block comes to its end, even where trips without duration lead in a circle', () => {

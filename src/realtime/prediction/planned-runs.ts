@@ -127,8 +127,13 @@ export function createPlannedRuns(timetable: Timetable) {
       }
     },
 
-    /** The next trip of the vehicle's block on this day that begins after this one has ended, wherever it begins; -1 if none. */
+    /**
+     * The next trip of the vehicle's block on this day: as which it continues with its riders, else the first that begins after this
+     * one has ended, wherever it begins; -1 if none.
+     */
     nextInBlock(trip: number, day: number): number {
+      const through = timetable.nextTrip(trip, day);
+      if (through !== null) return through;
       const { tripBlock, blockStart, blockTrips } = sections;
       const block = tripBlock[trip] as number;
       if (block === 0) return -1;

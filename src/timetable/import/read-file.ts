@@ -47,7 +47,7 @@ export async function readScheduleFile(zipPath: string, id: FileId): Promise<Sch
       const headsign = findRiderHeadsign(trip.headsign, range, called);
       if (headsign === null) leftOut.add('empty train');
       else if (range.callCount < 2) leftOut.add('trip with fewer than two calls');
-      else if (runsBackwards(called.calls, range)) leftOut.add('trip whose times go backwards');
+      else if (!orderTimes(called.calls, range)) leftOut.add('trip whose times go backwards');
       else trips.push({ ...trip, ...range, headsign: headsign || nameOfLastStop(called.calls, range, stops) });
     }
     if (trips.length === 0) throw new UnreadableFile('no trip that can be used');
@@ -66,13 +66,29 @@ export async function readScheduleFile(zipPath: string, id: FileId): Promise<Sch
 
 type Range = Pick<ScheduleTrip, 'firstCall' | 'callCount'>;
 
-function runsBackwards({ arrival, departure }: ScheduleCalls, { firstCall, callCount }: Range): boolean {
+/** A call may arrive this long after it departs; it then arrives when it departs. */
+const MAX_LATE_ARRIVAL_SECONDS = 5 * 60;
+
+/**
+ * Mends arrivals after the departure from the same call. Returns false if times go backwards otherwise. The arrival at the first
+ * call and the departure from the last one mean nothing.
+ */
+function orderTimes({ arrival, departure }: ScheduleCalls, { firstCall, callCount }: Range): boolean {
+  const lastCall = firstCall + callCount - 1;
+  if ((departure[firstCall] as number) < (arrival[firstCall] as number)) {
+    arrival[firstCall] = departure[firstCall] as number;
+  }
+  if ((departure[lastCall] as number) < (arrival[lastCall] as number)) {
+    departure[lastCall] = arrival[lastCall] as number;
+  }
   let last = 0;
-  for (let call = firstCall; call < firstCall + callCount; call++) {
-    if ((arrival[call] as number) < last || (departure[call] as number) < (arrival[call] as number)) return true;
+  for (let call = firstCall; call <= lastCall; call++) {
+    const late = (arrival[call] as number) - (departure[call] as number);
+    if (late > 0 && late <= MAX_LATE_ARRIVAL_SECONDS) arrival[call] = departure[call] as number;
+    if ((arrival[call] as number) < last || (departure[call] as number) < (arrival[call] as number)) return false;
     last = departure[call] as number;
   }
-  return false;
+  return true;
 }
 
 function nameOfLastStop(calls: ScheduleCalls, { firstCall, callCount }: Range, stops: readonly ScheduleStop[]): string {

@@ -330,6 +330,23 @@ ASTRAY,08:00:00,08:00:00,2000323,1,,0,0,
     });
   });
 
+  it('an arrival a little after the departure from the same call is mended, and at the ends of a trip any such time', async () => {
+    const row = (sequence: number, arrival: string, departure: string) =>
+      `T1,${arrival},${departure},2000323,${sequence},,0,0,\n`;
+    const ends = await read({
+      'stop_times.txt': `${TIMES_HEADER}${row(1, '08:20:00', '08:00:00')}${row(2, '08:12:00', '08:10:00')}${row(3, '08:30:00', '08:00:00')}`,
+    });
+    expect(ends.report.leftOut).toEqual({});
+    expect([...ends.calls.arrival]).toEqual([8, 8 + 10 / 60, 8.5].map((hours) => Math.round(hours * 3600)));
+    expect(ends.calls.departure).toEqual(ends.calls.arrival);
+    const late = await read({
+      'trips.txt': `${TRIPS}APS_1a,WEEK,T2,Macarthur,1,,,0,\n`,
+      'stop_times.txt': `${TIMES_HEADER}${row(1, '08:00:00', '08:00:00')}${row(2, '08:16:00', '08:10:00')}${row(3, '08:30:00', '08:30:00')}${row(1, '08:00:00', '08:00:00').replace('T1', 'T2')}${row(2, '08:30:00', '08:30:00').replace('T1', 'T2')}`,
+    });
+    expect(late.trips.map(({ id }) => id)).toEqual(['T2']);
+    expect(late.report.leftOut).toEqual({ 'trip whose times go backwards': 1 });
+  });
+
   it('an empty train is left out unless a call with its own headsign allows boarding', async () => {
     const two = (id: string, headsign = '', pickup = 0) =>
       `${id},08:00:00,08:00:00,2000323,1,${headsign},${pickup},0,\n${id},08:05:00,08:05:00,2135238,2,${headsign},${pickup},0,\n`;
