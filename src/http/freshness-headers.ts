@@ -2,8 +2,11 @@ import { SECOND_MS } from '../core/clock.ts';
 import type { FinishedResponse } from '../operations/finished-response.ts';
 import type { Freshness } from '../transit/freshness.ts';
 
-/** Authorization, so that a client-side cache never serves one key's response to another or a revoked key. */
-const VARY = 'Accept-Encoding, Authorization';
+/**
+ * Authorization, so that a client-side cache never serves one key's response to another or a revoked key. Origin, because only a page of
+ * another origin gets the list of headers that it may read.
+ */
+export const VARY = 'Accept-Encoding, Authorization, Origin';
 
 /** Our name in `Cache-Status`. */
 const CACHE_NAME = 'transit';

@@ -1,7 +1,6 @@
 import helmet from '@fastify/helmet';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import { SERVICE_LINKS } from '../operations/serve.ts';
 
 /** Our headers that scripts of other origins may read. */
 const EXPOSED = [
@@ -28,8 +27,9 @@ const EXPOSED = [
   'Link',
 ].join(', ');
 
-/** On every response, even those without a request, for invalid HTTP or URLs. */
-export const CROSS_ORIGIN_HEADERS = { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED };
+const READABLE_EVERYWHERE = { 'access-control-allow-origin': '*' };
+/** On responses to pages of other origins, and to requests that cannot be read, such as invalid HTTP or URLs. */
+export const CROSS_ORIGIN_HEADERS = { ...READABLE_EVERYWHERE, 'access-control-expose-headers': EXPOSED };
 
 /** `*` allows all other headers, such as those of tracing tools; browsers exempt Authorization from it. */
 const ALLOWED = [
@@ -80,20 +80,20 @@ export const PAGE_POLICY =
   "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /**
- * Headers of every response: request ID, CORS, links to the description, documentation, status and data licence, and no MIME
- * sniffing; in the sandbox also that the data is made up. The other security headers are only for pages and would double the
- * cost of a cache hit.
+ * Headers of every response: request ID, CORS and no MIME sniffing; in the sandbox also that the data is made up. The list of
+ * exposed headers, a third of all headers, goes only to those who sent an `Origin`. The other security headers are only for
+ * pages and would double the cost of a cache hit.
  */
 export const commonHeaders = fp(
   async (app: FastifyInstance, { isSandbox }: { isSandbox: boolean }) => {
     const headers = {
-      ...CROSS_ORIGIN_HEADERS,
-      link: SERVICE_LINKS,
+      ...READABLE_EVERYWHERE,
       'x-content-type-options': 'nosniff',
       ...(isSandbox && { 'x-data-source': 'sandbox' }),
     };
     app.addHook('onRequest', (request, reply, done) => {
       reply.headers(headers).header('x-request-id', request.id);
+      if (request.headers.origin !== undefined) reply.headers(CROSS_ORIGIN_HEADERS);
       done();
     });
     app.addHook('onRoute', (route) => {

@@ -3,7 +3,7 @@ import { SECOND_MS } from '../core/clock.ts';
 import { nextTurn } from '../core/event-loop-turn.ts';
 import { toListedStop } from '../operations/more/stops/operation.ts';
 import { freshnessOfList, type StopRegister } from '../stops/register.ts';
-import { freshnessHeaders, listsEtag, matchesAny } from './freshness-headers.ts';
+import { freshnessHeaders, listsEtag, matchesAny, VARY } from './freshness-headers.ts';
 import { prepareBody } from './send-response.ts';
 
 const STOPS_PER_TURN = 500;
@@ -42,7 +42,7 @@ export async function stopsDownload(
     reply.headers({
       ...freshnessHeaders(freshnessOfList(stops, now()), now().getTime()),
       etag,
-      vary: 'Accept-Encoding, Authorization',
+      vary: VARY,
       'last-modified': new Date(writtenAt).toUTCString(),
     });
     if (isUnchanged) return reply.code(304).send();

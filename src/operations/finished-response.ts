@@ -34,7 +34,7 @@ export interface FinishedResponse<Body extends object = object> {
   timesSource?: string;
   journeys?: JourneyOrigin;
   notices?: readonly Notice[];
-  /** The `Link` header, if it differs from the default one. */
+  /** The `Link` header, if there are further pages. */
   link?: string;
 }
 

@@ -179,15 +179,7 @@ function asJoined(response: FinishedResponse): FinishedResponse {
   return freshness.source === 'upstream' ? { ...response, freshness: { ...freshness, source: 'joined' } } : response;
 }
 
-/** The links of every response: API description, documentation, status and data licence. */
-export const SERVICE_LINKS = [
-  '</openapi.json>; rel="service-desc"; type="application/json"',
-  '</docs>; rel="service-doc"; type="text/html"',
-  '</status>; rel="status"',
-  '<https://creativecommons.org/licenses/by/4.0/>; rel="license"',
-].join(', ');
-
-/** Builds the whole `Link` header of a response with further pages. */
+/** Builds the `Link` header of a response with further pages. */
 function linkHeader(
   { path, query: schema }: Pick<Operation, 'path' | 'query'>,
   query: Query,
@@ -202,7 +194,7 @@ function linkHeader(
   const links = Object.entries({ prev, next }).flatMap(([rel, cursor]) =>
     cursor ? `<${path}?${parameters}&cursor=${cursor}>; rel="${rel}"` : [],
   );
-  return links.length > 0 ? [SERVICE_LINKS, ...links].join(', ') : undefined;
+  return links.length > 0 ? links.join(', ') : undefined;
 }
 
 /** Writes a value as a caller would. */

@@ -128,12 +128,23 @@ describe('the headers of every response', () => {
     '/nothing',
     '/v1/departures',
     '/v1/stops/search?q=central',
-  ])('the response to %s has links, and browsers may not guess its type', async (url) => {
+  ])('browsers may not guess the type of the response to %s', async (url) => {
     const { headers } = await front.app.inject({ url, headers: { authorization: `Bearer ${front.testKey}` } });
     expect(headers['x-content-type-options']).toBe('nosniff');
-    for (const rel of ['service-desc', 'service-doc', 'status', 'license'])
-      expect(headers.link).toContain(`rel="${rel}"`);
-    expect(headers.link).toContain('<https://creativecommons.org/licenses/by/4.0/>; rel="license"');
+  });
+
+  it('the headers of a board, apart from those about limits, take at most 700 bytes; only pages of other origins get the list of exposed ones', async () => {
+    const headersFor = async (more: object) => {
+      const headers = { authorization: `Bearer ${front.testKey}`, ...more };
+      return (await front.app.inject({ url: '/v1/departures?stop=200060&limit=20', headers })).headers;
+    };
+    const own = await headersFor({});
+    const lines = Object.entries(own).map(([name, value]) => `${name}: ${value}\r\n`);
+    const others = lines.filter((line) => !line.includes('ratelimit'));
+    expect(others.join('').length).toBeLessThanOrEqual(700);
+    expect(own['access-control-expose-headers']).toBeUndefined();
+    expect(own.vary).toContain('Origin');
+    expect((await headersFor(ORIGIN))['access-control-expose-headers']).toContain('RateLimit');
   });
 
   it.each(['/', '/docs', '/docs/errors', '/signup', '/keys', '/explore', '/status'])(
@@ -146,8 +157,11 @@ describe('the headers of every response', () => {
     },
   );
 
-  it('the links in the headers lead somewhere', async () => {
+  it('the home page has links to description, documentation, status and licence in its headers, and they lead somewhere', async () => {
     const { headers } = await front.app.inject('/');
+    for (const rel of ['service-desc', 'service-doc', 'status', 'license'])
+      expect(headers.link).toContain(`rel="${rel}"`);
+    expect(headers.link).toContain('<https://creativecommons.org/licenses/by/4.0/>; rel="license"');
     const paths = [...String(headers.link).matchAll(/<(\/[^>]*)>/g)].map(([, path]) => path ?? '');
     expect(paths).toHaveLength(3);
     for (const path of paths) expect((await front.app.inject(path)).statusCode).toBe(200);

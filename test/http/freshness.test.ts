@@ -26,7 +26,7 @@ describe('the freshness headers', () => {
       'cache-control': 'private, max-age=15, stale-if-error=180',
       age: '0',
       'cache-status': 'transit; fwd=miss',
-      vary: 'Accept-Encoding, Authorization',
+      vary: 'Accept-Encoding, Authorization, Origin',
     });
     await service.clock.advance(12_000);
     const second = await get();
@@ -82,7 +82,7 @@ describe('responses that the caller already has', () => {
       expect(body).toBe('');
       expect(headers).toMatchObject({
         etag,
-        vary: 'Accept-Encoding, Authorization',
+        vary: 'Accept-Encoding, Authorization, Origin',
         'cache-control': expect.any(String),
       });
       expect(headers['content-type']).toBeUndefined();

@@ -53,8 +53,8 @@ export const HEADER_COMPONENTS = {
     'This secret key was sent from a web page, where anyone can read it.',
   ),
   Link: header(
-    'On every response, description, documentation, status and licence. On departures, arrivals and journeys also what comes before (`rel="prev"`) and after (`rel="next"`): relative URLs with the other parameters and a `cursor`, absent where the list ends.',
-    '</docs>; rel="service-doc"; type="text/html", </v1/departures?stop=200070&cursor=1n.xYkUFA.tisn60.tisn60.tisn60...q3Zr0dYh2Jc>; rel="next"',
+    'Only on departures, arrivals and journeys: what comes before (`rel="prev"`) and after (`rel="next"`), as relative URLs with the other parameters and a `cursor`. Absent where the list ends.',
+    '</v1/departures?stop=200070&cursor=1n.xYkUFA.tisn60.tisn60.tisn60...q3Zr0dYh2Jc>; rel="next"',
   ),
   'Retry-After': header('Seconds to wait before retrying.', 30),
   Allow: header('The methods that the path allows.', 'GET, HEAD, OPTIONS'),

@@ -274,7 +274,6 @@ describe('pages of a board over HTTP', () => {
       const parameters = new URLSearchParams({ stop: '200070', limit: '4', modes: 'all', include: 'ids' });
       const first = await app.inject(`/v1/${path}?${parameters}`);
       const { link, etag } = first.headers;
-      expect(link).toContain('rel="license"');
       expect(nextOf(link)).toMatch(new RegExp(`^/v1/${path}\\?stop=200070&limit=4&modes=all&include=ids&cursor=1n\\.`));
       const again = await app.inject({ url: `/v1/${path}?${parameters}`, headers: { 'if-none-match': String(etag) } });
       expect([again.statusCode, again.headers.link]).toEqual([304, link]);

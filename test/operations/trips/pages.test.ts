@@ -289,7 +289,6 @@ describe('pages of journeys over HTTP', () => {
     await atMoment('2026-11-19T21:00:20Z', async ({ callUpstream }) => {
       const app = await buildTestApp({ upstream: callUpstream, now: '2026-11-19T21:00:20Z' });
       const first = await app.inject(`/v1/trips?${new URLSearchParams({ ...sent, limit: '3', include: 'ids' })}`);
-      expect(first.headers.link).toContain('rel="license"');
       const [next, prev] = [linkOf(first.headers.link, 'next'), linkOf(first.headers.link, 'prev')];
       const [later, earlier] = [await app.inject(next), await app.inject(prev)];
       const shown = [earlier, first, later].flatMap(

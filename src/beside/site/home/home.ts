@@ -25,6 +25,14 @@ export interface HomeOptions {
   now: () => Date;
 }
 
+/** API description, documentation, status (RFC 8631) and data licence, for programs that know only the server's name. */
+const SERVICE_LINKS = [
+  '</openapi.json>; rel="service-desc"; type="application/json"',
+  '</docs>; rel="service-doc"; type="text/html"',
+  '</status>; rel="status"',
+  '<https://creativecommons.org/licenses/by/4.0/>; rel="license"',
+].join(', ');
+
 /** `GET /`, and `GET /live-board`: the board alone, which the page refreshes. */
 export async function home(app: FastifyInstance, options: HomeOptions): Promise<void> {
   const liveBoard = async () => boardTable(await findHomeBoard(options.responses), { ...options, now: options.now() });
@@ -41,7 +49,7 @@ export async function home(app: FastifyInstance, options: HomeOptions): Promise<
 <script type="module" src="/assets/live-board.js"></script>`,
       body: homeBody(options, board, testKey),
     });
-    return sendPage(reply, page);
+    return sendPage(reply.header('link', SERVICE_LINKS), page);
   });
 }
 
