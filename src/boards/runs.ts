@@ -15,6 +15,7 @@ import { FRESHNESS_WINDOWS, type Freshness, freshnessOf } from '../transit/fresh
 import type { Mode } from '../transit/mode.ts';
 import { isSameRun, type RunStart } from '../transit/run-id.ts';
 import { toSydneyWallClock } from '../transit/time.ts';
+import { describeHeadway } from './headway.ts';
 import { callHere } from './monitor.ts';
 import { findRide, type Ride, type RideStart, withoutEstimates } from './ride.ts';
 import { callsOfRun, findNextRun, findRun, latestOf, type RunView } from './run-calls.ts';
@@ -137,7 +138,7 @@ export class Runs {
       route,
       destination: headsignOf(live, run, call?.position ?? -1),
       isWheelchairAccessible: isVehicleAccessible ?? isStopAccessible,
-      alerts: alerts.map(({ text }) => text),
+      alerts: [...alerts.map(({ text }) => text), ...describeHeadway(timetable, run, call?.isLive ?? false)],
       isCancelled: false,
     };
   }

@@ -11,6 +11,7 @@ import type { CallRef, Timetable, TimetableRoute } from '../timetable/timetable.
 import type { FindAlerts } from '../transit/alert.ts';
 import { type Departure, leavesAt } from '../transit/departure.ts';
 import { toMinute } from '../transit/time.ts';
+import { describeHeadway } from './headway.ts';
 
 const MINUTE_SECONDS = 60;
 
@@ -205,7 +206,7 @@ export function toDeparture(parts: DepartureParts, boardCall: BoardCall, key: st
     isWheelchairAccessible: isVehicleAccessible ?? stop.isWheelchairAccessible ?? false,
     isVehicleAccessible,
     isStopAccessible: stop.isWheelchairAccessible,
-    alerts: [],
+    alerts: describeHeadway(timetable, facts, state.kind === 'live'),
     asOf: now,
     // A board for a past time shows vehicles that have left.
     state: isOver && isPlannedAhead ? { kind: 'departed' } : state.kind === 'departed' ? { kind: 'scheduled' } : state,
@@ -225,7 +226,7 @@ export function withAlerts(findAlerts: FindAlerts, departure: Departure, station
   const isRestricted = alerts.some(({ restrictsWheelchairs }) => restrictsWheelchairs);
   return {
     ...departure,
-    alerts: alerts.map(({ text }) => text),
+    alerts: [...alerts.map(({ text }) => text), ...departure.alerts],
     isWheelchairAccessible: isVehicleAccessible ?? (isStopAccessible === true && !isRestricted),
   };
 }

@@ -4,6 +4,7 @@ import { type Config, ConfigError, readConfig } from '../config.ts';
 import { openRedis } from '../core/redis/shared-redis.ts';
 import { NoResponse, operatorFolder } from '../server/operator-socket.ts';
 import { openScheduleSource } from '../server/schedule-source.ts';
+import { describeLeftOut } from '../timetable/import/left-out.ts';
 import { type FileId, filesFor, isFileId } from '../timetable/schedule-files.ts';
 import { folderSource, type ScheduleSource } from '../timetable/update/download.ts';
 import { openNewest, readStates, timetableFolder } from '../timetable/update/folder.ts';
@@ -254,9 +255,9 @@ function describeFile(id: FileId, report: FileOutcome['report']): string {
   if (!report) return `${id.padEnd(ID_WIDTH)} is not in use`;
   const { trips, stopTimes, firstDay, lastDay, leftOut } = report;
   const count = (number: number) => number.toLocaleString('en');
-  const left = Object.entries(leftOut).map(([reason, records]) => `${count(records)} ${reason}`);
+  const left = describeLeftOut(leftOut);
   const numbers = `${count(trips)} trips, ${count(stopTimes)} stop times, ${firstDay} to ${lastDay}`;
-  return `${id.padEnd(ID_WIDTH)} ${numbers}${left.length > 0 ? `\n    left out: ${left.join(', ')}` : ''}`;
+  return `${id.padEnd(ID_WIDTH)} ${numbers}${left === '' ? '' : `\n    left out: ${left}`}`;
 }
 
 /** `npm run timetable -- update | status | explain` */

@@ -1,3 +1,4 @@
+import { describeHeadway } from '../boards/headway.ts';
 import { joinRuns } from '../boards/run-calls.ts';
 import { findBoardStops } from '../boards/scheduled.ts';
 import { headsignOf } from '../boards/scheduled-departure.ts';
@@ -365,7 +366,9 @@ function mapRide({ parts }: EngineRide, { live, findAlerts }: Parts): Leg {
     isLive: calls.some(isLiveCall),
     path: straightThrough(calls),
     drawPath: async () => (await Promise.all(parts.map((part) => drawPart(live, part)))).flat(),
-    alerts: [...new Set(alerts.map(({ text }) => text))],
+    alerts: [
+      ...new Set([...alerts.map(({ text }) => text), ...describeHeadway(timetable, run, origin.realtime !== null)]),
+    ],
     isAccessible: run.like < 0 ? null : timetable.isVehicleAccessible(run.like),
   };
 }

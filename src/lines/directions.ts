@@ -22,6 +22,7 @@ interface LineRun {
   firstStopId: string;
   startsAt: number;
   endsAt: number;
+  hasFixedTimes: boolean;
   /** For each stop of the direction the departure, at the last call the arrival; null where it does not call. */
   readTimes(): (number | null)[];
 }
@@ -157,6 +158,7 @@ function readRuns(
       mainPosition < 0 ? main.seconds - (own[0] as Row).seconds : secondsTo(timetable, trip, mainPosition, stops);
     return {
       tripId: isBundle ? null : timetable.tripIdOf(trip),
+      hasFixedTimes: timetable.headwayOf(trip) === null,
       headsign: timetable.headsignAt({ trip, position: 0 }),
       firstStopId,
       startsAt: momentAt(0),

@@ -9,7 +9,7 @@ import type { FileId } from './schedule-files.ts';
  */
 
 /** Raise this whenever a section or its meaning changes. Files of another format are imported again. */
-export const FORMAT = 6;
+export const FORMAT = 7;
 
 /** The bytes are not a timetable, are truncated, or were written by another version of the service. */
 export class NotATimetable extends Error {
@@ -78,6 +78,8 @@ const SECTIONS = {
   tripPattern: Uint32Array,
   /** Departure from the first call, in seconds since the start of the service day. */
   tripStart: Int32Array,
+  /** A vehicle leaves about every so many seconds, without fixed times; 0 if the times are fixed. */
+  tripHeadway: Uint16Array,
   /** Where the times of the calls begin in `offsets`, in seconds after `tripStart`; one for each call of the pattern. */
   tripArrivals: Uint32Array,
   tripDepartures: Uint32Array,

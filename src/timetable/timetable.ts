@@ -280,6 +280,11 @@ export class Timetable {
     return isAccessible(this.sections.tripFlags[trip] as number);
   }
 
+  /** The seconds between the vehicles of a trip without fixed times; null if its times are fixed. */
+  headwayOf(trip: number): number | null {
+    return this.sections.tripHeadway[trip] || null;
+  }
+
   trip(index: number): TimetableTrip {
     const { tripHeadsign } = this.sections;
     return {

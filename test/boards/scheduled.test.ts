@@ -105,6 +105,39 @@ const SKIPPED = 1;
 const CANCELED = 3;
 const REPLACEMENT = 5;
 
+describe('runs of a frequency on a board', () => {
+  const everyTenMinutes = (headway: number) =>
+    timetableOf([0, 600, 1200].map((shift) => trip('frequent', '8:00', { shift, headway })));
+  const described = ({ departures }: { departures: readonly Departure[] }) =>
+    departures.map((one) => `${clock(leavesAt(one))} ${one.state.kind} ${one.alerts.join()}`);
+  const HINT = 'No fixed times: one leaves about every 10 minutes.';
+
+  it('runs of a frequency are separate departures, which say that they have no fixed times', () => {
+    expect(described(board({ timetable: everyTenMinutes(600) }))).toEqual([
+      `08:00 scheduled ${HINT}`,
+      `08:10 scheduled ${HINT}`,
+      `08:20 scheduled ${HINT}`,
+    ]);
+  });
+
+  it('runs of an exact frequency have fixed times', () => {
+    expect(described(board({ timetable: everyTenMinutes(0) }))).toEqual([
+      '08:00 scheduled ',
+      '08:10 scheduled ',
+      '08:20 scheduled ',
+    ]);
+  });
+
+  it('a feed names a run of a frequency by its start, and its live times need no hint', () => {
+    const live = { startDate: TODAY, startTime: '08:10:00', stops: [delayed('P1', 120)] };
+    expect(described(board({ timetable: everyTenMinutes(600), trips: [{ tripId: 'frequent', ...live }] }))).toEqual([
+      `08:00 scheduled ${HINT}`,
+      '08:12 live ',
+      `08:20 scheduled ${HINT}`,
+    ]);
+  });
+});
+
 describe('a board from the timetable', () => {
   it('a timetable board lists departures of all platforms from this minute on, without vehicles that end there', () => {
     const timetable = timetableOf([

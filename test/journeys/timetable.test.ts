@@ -137,6 +137,24 @@ function openWith(files: readonly ScheduleFile[], members: Record<string, string
   };
 }
 
+it('a ride on a run of a frequency says that it has no fixed times', async () => {
+  const frequent = [0, 900, 1800].map((shift) =>
+    bus(
+      'frequent',
+      [
+        ['1', '08:10'],
+        ['3', '08:40'],
+      ],
+      { shift, headway: 900 },
+    ),
+  );
+  const journeys = await open({ ...TOWNS, trips: frequent })({ at: { date: '20261126', time: '0805' } });
+  expect(written(journeys)).toEqual([['frequent 08:10 08:40'], ['frequent 08:25 08:55'], ['frequent 08:40 09:10']]);
+  for (const { legs } of journeys) {
+    expect(legs[0]?.alerts).toEqual(['No fixed times: one leaves about every 15 minutes.']);
+  }
+});
+
 /** The service's feeds, next polled in 20 seconds. */
 const FEEDS = {
   need() {},

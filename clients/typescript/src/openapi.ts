@@ -94,7 +94,7 @@ export type Departure = {
      */
     occupancy: Occupancy | null;
     /**
-     * Disruption notices as plain text; empty when there are none
+     * Disruption notices, and a hint if the vehicle has no fixed times, as plain text; empty if there are none
      */
     alerts: Array<string>;
     /**
@@ -299,7 +299,7 @@ export type Arrival = {
      */
     occupancy: Occupancy | null;
     /**
-     * Disruption notices as plain text; empty when there are none
+     * Disruption notices, and a hint if the vehicle has no fixed times, as plain text; empty if there are none
      */
     alerts: Array<string>;
     /**
@@ -1198,7 +1198,7 @@ export type Leg = {
      */
     polyline?: string;
     /**
-     * Disruption notices and hints for the ride (gates that close early, carriages to board, bookings required) as plain text; empty if there are none
+     * Disruption notices and hints for the ride (gates that close early, carriages to board, bookings required, no fixed times) as plain text; empty if there are none
      */
     alerts: Array<string>;
     /**
@@ -1465,7 +1465,7 @@ export type FollowedLeg = {
         number
     ]>;
     /**
-     * Disruption notices and hints for the ride (gates that close early, carriages to board, bookings required) as plain text; empty if there are none
+     * Disruption notices and hints for the ride (gates that close early, carriages to board, bookings required, no fixed times) as plain text; empty if there are none
      */
     alerts: Array<string>;
     /**
@@ -1887,7 +1887,7 @@ export type Run = {
      */
     wheelchair_accessible: boolean;
     /**
-     * Disruption notices of that departure as plain text
+     * Disruption notices of that departure, and a hint if it has no fixed times, as plain text
      */
     alerts: Array<string>;
     /**

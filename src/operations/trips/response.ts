@@ -76,7 +76,7 @@ export const legSchema = z
       .meta({ description: 'The path as an encoded polyline, precision 5; only with `path=polyline`' }),
     alerts: z.array(z.string()).meta({
       description:
-        'Disruption notices and hints for the ride (gates that close early, carriages to board, bookings required) as plain text; empty if there are none',
+        'Disruption notices and hints for the ride (gates that close early, carriages to board, bookings required, no fixed times) as plain text; empty if there are none',
     }),
     cancelled: cancelledField,
     line_id: requestedLineIdField,

@@ -121,10 +121,18 @@ export function predictFeed(
     let moment = isKnown ? base + time : base;
     if (!isKnown && startDay !== null && startTime !== NONE) moment = runs.dayStart(startDay) + startTime;
     if (startDay !== null) {
-      for (const trip of trips) {
-        if (!timetable.runsOn(trip, startDay)) continue;
-        if (!isKnown || apart(trip, startDay, moment) <= HALF_A_DAY_SECONDS) return { trip, day: startDay };
-      }
+      const fits = (trip: number) =>
+        timetable.runsOn(trip, startDay) && (!isKnown || apart(trip, startDay, moment) <= HALF_A_DAY_SECONDS);
+      // The runs of a frequency have one identifier and differ in their start.
+      const apartOf = (trip: number) =>
+        startTime !== NONE
+          ? Math.abs((sections.tripStart[trip] as number) - startTime)
+          : isKnown
+            ? apart(trip, startDay, moment)
+            : 0;
+      let best = -1;
+      for (const trip of trips) if (fits(trip) && (best < 0 || apartOf(trip) < apartOf(best))) best = trip;
+      if (best >= 0) return { trip: best, day: startDay };
     }
     let nearest: { trip: number; day: number; apart: number } | null = null;
     for (const trip of trips) {

@@ -52,7 +52,17 @@ interface LineCounts {
 }
 
 /** The columns of a trip, one number each. */
-const TRIP = ['pattern', 'start', 'arrivals', 'departures', 'service', 'headsign', 'block', 'flags'] as const;
+const TRIP = [
+  'pattern',
+  'start',
+  'headway',
+  'arrivals',
+  'departures',
+  'service',
+  'headsign',
+  'block',
+  'flags',
+] as const;
 /** The fields of each call of a pattern, in `#patterns` after `PATTERN_START`. */
 const CALL = { stop: 0, flags: 1, headsign: 2, sequence: 3, length: 4 } as const;
 const PATTERN = { route: 0, calls: 1, direction: 2, length: 3 } as const;
@@ -204,7 +214,8 @@ export class TimetableBuilder {
     const patternNumber = numberOf(this.#patternNumbers, patternStart, () => this.#patternStart.push(patternStart));
     this.#paths[patternNumber] ??= this.#addPath(trip, file);
     this.#trips.pattern.push(patternNumber);
-    this.#trips.start.push(start);
+    this.#trips.start.push(start + trip.shift);
+    this.#trips.headway.push(trip.headway);
     this.#trips.arrivals.push(this.#offsets.add(arrivals));
     this.#trips.departures.push(this.#offsets.add(departures));
     this.#trips.service.push(service);
@@ -309,6 +320,7 @@ export class TimetableBuilder {
       tripIdStart: ids.start.subarray(1),
       tripPattern,
       tripStart,
+      tripHeadway: inOrder(this.#trips.headway),
       tripArrivals: inOrder(this.#trips.arrivals),
       tripDepartures: inOrder(this.#trips.departures),
       offsets: this.#offsets.numbers.values.subarray(0, this.#offsets.numbers.length),

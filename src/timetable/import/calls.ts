@@ -18,6 +18,8 @@ const TABLE = {
 interface CallRange {
   firstCall: number;
   callCount: number;
+  /** The departure from its first row, which may be a passing point. */
+  startsAt: number;
 }
 
 interface Calls {
@@ -34,8 +36,12 @@ interface Known {
   tripCount: number;
 }
 
+/** The time of a call that the file leaves blank, until it is interpolated. */
+export const UNTIMED = -1;
+
 /**
- * Reads the calls of stop_times.txt, which may be in any order. Passing points, where nobody can board or alight, are skipped.
+ * Reads the calls of stop_times.txt, which may be in any order. Blank times are interpolated. Passing points, where nobody can
+ * board or alight, are skipped.
  */
 export async function readCalls(zip: ScheduleZip, known: Known, leftOut: LeftOut): Promise<Calls> {
   const rows = new CallRows();
@@ -48,19 +54,20 @@ export async function readCalls(zip: ScheduleZip, known: Known, leftOut: LeftOut
     if (trip === -1) return;
     if (trip === undefined) return leftOut.add('call of an unknown trip');
     const flags = toFlags(row.integer(at.pickup_type) || 0, row.integer(at.drop_off_type) || 0);
-    if (flags === 0) return leftOut.add('passing point');
     const stop = known.stops.get(row.text(at.stop_id));
     if (stop === undefined) return leftOut.add('call at an unknown stop');
-    const [arrival, departure] = [row.seconds(at.arrival_time), row.seconds(at.departure_time)];
     const sequence = row.integer(at.stop_sequence);
-    if (!(sequence <= MAX_SEQUENCE) || (Number.isNaN(arrival) && Number.isNaN(departure))) {
-      return leftOut.add('call without sequence or time');
+    if (!(sequence <= MAX_SEQUENCE)) return leftOut.add('call without sequence');
+    const [arrival, departure] = [row.seconds(at.arrival_time), row.seconds(at.departure_time)];
+    const isUntimed = Number.isNaN(arrival) && Number.isNaN(departure);
+    if (isUntimed && (row.text(at.arrival_time) || row.text(at.departure_time)) !== '') {
+      return leftOut.add('call with an unreadable time');
     }
     rows.add({
       trip,
       stop,
-      arrival: Number.isNaN(arrival) ? departure : arrival,
-      departure: Number.isNaN(departure) ? arrival : departure,
+      arrival: isUntimed ? UNTIMED : Number.isNaN(arrival) ? departure : arrival,
+      departure: isUntimed ? UNTIMED : Number.isNaN(departure) ? arrival : departure,
       sequence,
       flags,
       headsign: toNumber(row.text(at.stop_headsign), headsigns),
@@ -132,9 +139,9 @@ class CallRows {
     return { calls, ranges };
   }
 
-  /** Lists the rows by trip and sequence, without repeated calls. */
+  /** Lists the calls by trip and sequence, without repeated ones and passing points, and fills their blank times. */
   #order(tripCount: number, leftOut: LeftOut): { order: Uint32Array; ranges: (CallRange | null)[] } {
-    const { trip: tripOf, sequence } = this.#columns;
+    const { trip: tripOf, sequence, departure, flags } = this.#columns;
     const { start, members: order } = group(tripCount, this.#length, (row) => tripOf[row] as number);
     const ranges: (CallRange | null)[] = [];
     let length = 0;
@@ -146,15 +153,17 @@ class CallRows {
         continue;
       }
       sortBySequence(own, sequence);
+      const rows = own.filter((row, index) => index === 0 || sequence[row] !== sequence[own[index - 1] as number]);
+      for (let repeated = rows.length; repeated < own.length; repeated++) leftOut.add('repeated call');
+      fillTimes(rows, this.#columns);
       const firstCall = length;
-      let last = -1;
-      for (const row of own) {
-        const at = sequence[row] as number;
-        if (at === last) leftOut.add('repeated call');
+      for (const row of rows) {
+        if (flags[row] === 0) leftOut.add('passing point');
+        else if (departure[row] === UNTIMED) leftOut.add('call without time');
         else order[length++] = row;
-        last = at;
       }
-      ranges.push({ firstCall, callCount: length - firstCall });
+      const startsAt = rows.length > 0 ? (departure[rows[0] as number] as number) : UNTIMED;
+      ranges.push({ firstCall, callCount: length - firstCall, startsAt });
     }
     return { order: order.subarray(0, length), ranges };
   }
@@ -176,4 +185,36 @@ function sortBySequence(rows: Uint32Array, sequence: Uint16Array): void {
   const sequenceOf = (row: number) => sequence[row] as number;
   const isSorted = rows.every((row, index) => index === 0 || sequenceOf(rows[index - 1] as number) < sequenceOf(row));
   if (!isSorted) rows.sort((a, b) => sequenceOf(a) - sequenceOf(b) || a - b);
+}
+
+/**
+ * Fills the blank times between two timed calls in place: by the distances along the shape if all of them are known, else
+ * evenly. Blank times at either end stay.
+ */
+function fillTimes(rows: Uint32Array, { arrival, departure, distance }: Columns): void {
+  const isTimed = (row: number | undefined) => departure[row as number] !== UNTIMED;
+  let last = rows.findIndex(isTimed);
+  for (let next = last + 1; last >= 0 && next < rows.length; next++) {
+    if (!isTimed(rows[next])) continue;
+    if (next - last > 1) {
+      const between = rows.subarray(last, next + 1);
+      const [from, until] = [departure[between[0] as number] as number, arrival[between.at(-1) as number] as number];
+      const shares = sharesOf(between, distance);
+      for (let index = 1; index < between.length - 1; index++) {
+        const seconds = Math.round(from + (until - from) * (shares[index] as number));
+        arrival[between[index] as number] = seconds;
+        departure[between[index] as number] = seconds;
+      }
+    }
+    last = next;
+  }
+}
+
+/** How far along each of these calls is from the first to the last, from 0 to 1. */
+function sharesOf(rows: Uint32Array, distance: Int32Array): number[] {
+  const distances = Array.from(rows, (row) => distance[row] as number);
+  const [first, last] = [distances[0] as number, distances.at(-1) as number];
+  const areKnown =
+    first >= 0 && last > first && distances.every((at, index) => index === 0 || at >= (distances[index - 1] as number));
+  return distances.map((at, index) => (areKnown ? (at - first) / (last - first) : index / (rows.length - 1)));
 }

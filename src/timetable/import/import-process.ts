@@ -6,7 +6,7 @@ import { pathsFileOf } from '../paths.ts';
 import { type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
 import { TimetableBuilder } from './builder.ts';
 import { findImplausible } from './plausible.ts';
-import { type FileReport, readScheduleFile, UnreadableFile } from './read-file.ts';
+import { type FileReport, readScheduleFile, refuseFile, UnreadableFile } from './read-file.ts';
 
 /** The input of the child process. */
 export interface ImportRequest {
@@ -70,7 +70,7 @@ async function importFiles(
     try {
       const file = await readScheduleFile(path, id);
       const problem = isCandidate && !isAccepted ? findImplausible(file.report, tripsBefore, today) : null;
-      if (problem !== null) throw new UnreadableFile(problem);
+      if (problem !== null) throw refuseFile(problem, file.report.leftOut);
       builder.add(file);
       used++;
       await reportRead(id, usedZip, file.report);

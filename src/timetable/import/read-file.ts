@@ -2,12 +2,14 @@ import type { FileId } from '../schedule-files.ts';
 import { toDate } from '../service-day.ts';
 import { splitStopName } from '../stop-names.ts';
 import { readServices } from './calendar.ts';
-import { readCalls } from './calls.ts';
+import { readCalls, UNTIMED } from './calls.ts';
+import { readFrequencies, toRuns } from './frequencies.ts';
 import { LeftOut } from './left-out.ts';
 import { findRiderHeadsign } from './passenger-trips.ts';
 import { readRoutes } from './routes.ts';
 import {
   type FileReport,
+  refuseFile,
   type ScheduleCalls,
   type ScheduleFile,
   type ScheduleService,
@@ -21,6 +23,9 @@ import { readTrips } from './trips.ts';
 import { ScheduleZip } from './zip.ts';
 
 export * from './schedule-file.ts';
+
+/** As many as trips.txt may have. */
+const MAX_RUNS = 1_000_000;
 
 /** Reads one zip. Unreadable rows are skipped. Throws `UnreadableFile` if the file as a whole is unusable. */
 export async function readScheduleFile(zipPath: string, id: FileId): Promise<ScheduleFile> {
@@ -39,6 +44,7 @@ export async function readScheduleFile(zipPath: string, id: FileId): Promise<Sch
     const stopIndexes = new Map(stops.map((stop, index) => [stop.id, index]));
     const indexes = { stops: stopIndexes, trips: read.indexes, tripCount: read.trips.length };
     const { ranges, ...called } = await readCalls(zip, indexes, leftOut);
+    const frequencies = await readFrequencies(zip, read.indexes, leftOut);
 
     const trips: ScheduleTrip[] = [];
     for (const [index, trip] of read.trips.entries()) {
@@ -48,9 +54,20 @@ export async function readScheduleFile(zipPath: string, id: FileId): Promise<Sch
       if (headsign === null) leftOut.add('empty train');
       else if (range.callCount < 2) leftOut.add('trip with fewer than two calls');
       else if (!orderTimes(called.calls, range)) leftOut.add('trip whose times go backwards');
-      else trips.push({ ...trip, ...range, headsign: headsign || nameOfLastStop(called.calls, range, stops) });
+      else {
+        const { startsAt, ...ofCalls } = range;
+        const own = { ...trip, ...ofCalls, headsign: headsign || nameOfLastStop(called.calls, range, stops) };
+        const ofTrip = frequencies.get(index);
+        if (!ofTrip) trips.push(own);
+        else if (startsAt === UNTIMED || ofTrip.length === 0) leftOut.add('trip of an unreadable frequency');
+        else {
+          const endsAt = called.calls.departure[range.firstCall + range.callCount - 1] as number;
+          for (const run of toRuns(own, { frequencies: ofTrip, startsAt, endsAt }, leftOut)) trips.push(run);
+        }
+        if (trips.length > MAX_RUNS) throw new UnreadableFile(`frequencies.txt makes more than ${MAX_RUNS} runs`);
+      }
     }
-    if (trips.length === 0) throw new UnreadableFile('no trip that can be used');
+    if (trips.length === 0) throw refuseFile('no trip that can be used', leftOut.toJSON());
     const report = {
       file: id,
       trips: trips.length,

@@ -31,7 +31,7 @@ export interface Row {
   integer(column: number): number;
   /** A decimal number such as degrees; NaN if it is missing or invalid. */
   decimal(column: number): number;
-  /** The seconds of a time such as "34:30:00" or "7:05:00"; NaN for anything else. */
+  /** The seconds of a time such as "34:30:00", "7:05:00" or "7:05"; NaN for anything else. */
   seconds(column: number): number;
 }
 
@@ -220,9 +220,12 @@ class RowBytes implements Row {
     let [start, end] = [this.#starts[column] as number, this.#ends[column] as number];
     while (start < end && this.#bytes[start] === BLANK) start++;
     while (end > start && this.#bytes[end - 1] === BLANK) end--;
-    if (end - start < 7 || this.#bytes[end - 3] !== COLON || this.#bytes[end - 6] !== COLON) return Number.NaN;
-    const [minutes, secondsPart] = [this.#digits(end - 5, end - 3), this.#digits(end - 2, end)];
-    const seconds = this.#digits(start, end - 6) * 3600 + minutes * 60 + secondsPart;
+    if (end - start < 4 || this.#bytes[end - 3] !== COLON) return Number.NaN;
+    const hasSeconds = end - start > 6 && this.#bytes[end - 6] === COLON;
+    const secondsPart = hasSeconds ? this.#digits(end - 2, end) : 0;
+    if (hasSeconds) end -= 3;
+    const minutes = this.#digits(end - 2, end);
+    const seconds = this.#digits(start, end - 3) * 3600 + minutes * 60 + secondsPart;
     return minutes < 60 && secondsPart < 60 && seconds <= MAX_SECONDS ? seconds : Number.NaN;
   }
 

@@ -1,11 +1,20 @@
 import { z } from 'zod';
 import type { Mode } from '../../transit/mode.ts';
 import { type FileId, isFileId } from '../schedule-files.ts';
+import { describeLeftOut } from './left-out.ts';
 
 /** The file as a whole is unusable. The message has the reason. */
 export class UnreadableFile extends Error {
   override name = 'UnreadableFile';
 }
+
+/** The file was read, but nothing of it, or too little, can be used. The message ends with what was left out. */
+export function refuseFile(problem: string, leftOut: Readonly<Record<string, number>>): UnreadableFile {
+  const reasons = describeLeftOut(leftOut, MAX_REASONS);
+  return new UnreadableFile(reasons === '' ? problem : `${problem}; left out: ${reasons}`);
+}
+
+const MAX_REASONS = 5;
 
 /** The result of importing a file. */
 export const fileReportSchema = z.object({
@@ -71,6 +80,10 @@ export interface ScheduleTrip {
   /** The index of its first call. It has at least two. */
   firstCall: number;
   callCount: number;
+  /** Seconds to add to the times of its calls, which runs of a frequency share; else 0. */
+  shift: number;
+  /** A vehicle leaves about every so many seconds, without fixed times; 0 if the times are fixed. */
+  headway: number;
 }
 
 export const MAY_BOARD = 1;

@@ -56,6 +56,8 @@ export async function readTrips(
       direction: row.text(at.direction_id) === '1' ? 1 : 0,
       wheelchair: readWheelchair(row.text(at.wheelchair_accessible)),
       shape: shapes.ids.get(row.text(at.shape_id)) ?? -1,
+      shift: 0,
+      headway: 0,
     });
   });
   return { trips, indexes };

@@ -16,6 +16,7 @@ const LIMITS = {
   'calendar_dates.txt': { bytes: 200e6, rows: 5_000_000 },
   'trips.txt': { bytes: 1e9, rows: 1_000_000 },
   'shapes.txt': { bytes: 1e9, rows: 20_000_000 },
+  'frequencies.txt': { bytes: 100e6, rows: 100_000 },
   'stop_times.txt': { bytes: 4e9, rows: 12_000_000 },
 } as const;
 export type MemberName = keyof typeof LIMITS;

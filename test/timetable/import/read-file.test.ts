@@ -124,6 +124,8 @@ describe('a schedule file', () => {
         direction: 1,
         wheelchair: 0,
         shape: -1,
+        shift: 0,
+        headway: 0,
         firstCall: 0,
         callCount: 2,
       },
@@ -269,7 +271,7 @@ describe('calls of a schedule file', () => {
       times(
         'T1,08:00:00,,2000323,1,,0,0,',
         'T1,08:01:00,08:01:00,999999,2,,0,0,',
-        'T1,,,2135238,3,,0,0,',
+        'T1,,soon,2135238,3,,0,0,',
         'T1,08:61:00,48:00:01,2135238,4,,0,0,',
         'T1,08:03:00,08:03:00,2135238,,,0,0,',
         'T1,08:04:00,08:04:00,2135238,70000,,0,0,',
@@ -284,10 +286,140 @@ describe('calls of a schedule file', () => {
     ]);
     expect(file.report.leftOut).toEqual({
       'call at an unknown stop': 1,
-      'call without sequence or time': 4,
+      'call with an unreadable time': 2,
+      'call without sequence': 2,
       'call of an unknown trip': 1,
       'repeated call': 1,
     });
+  });
+});
+
+describe('blank times of a schedule file', () => {
+  const stops = Array.from({ length: 6 }, (_, at) => `S${at},Stop ${at},-33.8,${151 + at / 100}\n`).join('');
+  const readTimes = (...rows: string[]) =>
+    read({
+      'stops.txt': `stop_id,stop_name,stop_lat,stop_lon\n${stops}`,
+      'stop_times.txt': TIMES_HEADER + rows.map((row) => `${row}\n`).join(''),
+    });
+  const minutesOf = (file: ScheduleFile) => callsOf(file, 'T1').map(({ arrival = 0 }) => (arrival - 28_800) / 60);
+
+  it('a call without times between two timepoints gets its time from the distances along the shape', async () => {
+    const file = await readTimes(
+      'T1,08:00:00,08:00:00,S0,1,,,,0',
+      'T1,,,S1,2,,,,100',
+      'T1,,,S2,3,,,,900',
+      'T1,08:10:00,08:12:00,S3,4,,,,1000',
+      'T1,,,S4,5,,,,1500',
+      'T1,08:22:00,08:22:00,S5,6,,,,2000',
+    );
+    expect(minutesOf(file)).toEqual([0, 1, 9, 10, 17, 22]);
+    expect(file.report.leftOut).toEqual({});
+  });
+
+  it('a call without times gets its share of the time evenly if a distance is missing or goes back', async () => {
+    const evenly = await readTimes(
+      'T1,08:00:00,08:00:00,S0,1,,,,0',
+      'T1,,,S1,2,,,,',
+      'T1,,,S2,3,,,,900',
+      'T1,08:12:00,08:12:00,S3,4,,,,1000',
+      'T1,,,S4,5,,,,900',
+      'T1,08:22:00,08:22:00,S5,6,,,,2000',
+    );
+    expect(minutesOf(evenly)).toEqual([0, 4, 8, 12, 17, 22]);
+  });
+
+  it('passing points count on the way between two timepoints', async () => {
+    const file = await readTimes(
+      'T1,08:00:00,08:00:00,S0,1,,,,',
+      'T1,,,S1,2,,,,',
+      'T1,08:04:00,08:04:00,S2,3,,1,1,',
+      'T1,,,S3,4,,1,1,',
+      'T1,,,S4,5,,,,',
+      'T1,08:22:00,08:22:00,S5,6,,,,',
+    );
+    expect(minutesOf(file)).toEqual([0, 2, 16, 22]);
+    expect(file.report.leftOut).toEqual({ 'passing point': 2 });
+  });
+
+  it('calls without times before the first or after the last timepoint are left out and counted', async () => {
+    const file = await readTimes(
+      'T1,,,S0,1,,,,',
+      'T1,08:00:00,08:00:00,S1,2,,,,',
+      'T1,08:05:00,08:05:00,S2,3,,,,',
+      'T1,,,S3,4,,,,',
+    );
+    expect(minutesOf(file)).toEqual([0, 5]);
+    expect(file.report.leftOut).toEqual({ 'call without time': 2 });
+  });
+
+  it('a file in which no trip can be used is refused with what was left out', async () => {
+    await expect(readTimes('T1,,,S0,1,,,,', 'T1,,,S1,2,,,,', 'T9,08:00:00,08:00:00,S1,2,,,,')).rejects.toThrow(
+      new UnreadableFile(
+        'no trip that can be used; left out: 2 calls without time, 1 call of an unknown trip, 1 trip with fewer than two calls',
+      ),
+    );
+  });
+});
+
+describe('frequencies of a schedule file', () => {
+  const HEADER = 'trip_id,start_time,end_time,headway_secs,exact_times\n';
+  const startsOf = ({ trips, calls }: ScheduleFile) =>
+    trips.map(({ firstCall, shift }) => ((calls.departure[firstCall] as number) + shift) / 60);
+
+  it('a trip with exact frequencies becomes a run at each of its times, before the end of the range', async () => {
+    const file = await read({
+      'frequencies.txt': `${HEADER}T1,06:00:00,06:30:00,600,1\nT1,06:30,07:31,1800,1\n`,
+    });
+    expect(startsOf(file)).toEqual([360, 370, 380, 390, 420, 450]);
+    expect(file.trips.every(({ id, headway, blockId }) => id === 'T1' && headway === 0 && blockId === null)).toBe(true);
+    expect(file.report).toMatchObject({ trips: 6, stopTimes: 12, leftOut: {} });
+  });
+
+  it.each(['0', ''])('runs of a frequency with exact_times "%s" have a headway and no fixed times', async (exact) => {
+    const file = await read({ 'frequencies.txt': `${HEADER}T1,06:00:00,06:15:00,300,${exact}\n` });
+    expect(startsOf(file)).toEqual([360, 365, 370]);
+    expect(file.trips.map(({ headway }) => headway)).toEqual([300, 300, 300]);
+  });
+
+  it('a frequency counts from the first row of a trip, also where nobody can board', async () => {
+    const file = await read({
+      'frequencies.txt': `${HEADER}T1,06:00:00,06:15:00,600,1\n`,
+      'stop_times.txt': `${TIMES_HEADER}T1,00:00:00,00:00:00,200060,1,,1,1,
+T1,00:03:00,00:03:00,2000323,2,,0,0,
+T1,00:09:00,00:09:00,2135238,3,,0,0,
+`,
+    });
+    expect(startsOf(file)).toEqual([363, 373]);
+  });
+
+  it('a trip whose frequencies cannot be read is left out, because its times are no run', async () => {
+    const file = await read({
+      'trips.txt': `${TRIPS}APS_1a,WEEK,T2,Macarthur,1,,,,\nAPS_1a,WEEK,T3,Macarthur,1,,,,\n`,
+      'stop_times.txt':
+        TIMES + ['T2', 'T3'].map((id) => TIMES.slice(TIMES_HEADER.length).replaceAll('T1', id)).join(''),
+      'frequencies.txt': `${HEADER}T2,07:00:00,06:00:00,600,1\nT3,06:00:00,07:00:00,0,\nT9,06:00:00,07:00:00,60,\n`,
+    });
+    expect(file.trips.map(({ id }) => id)).toEqual(['T1']);
+    expect(file.report.leftOut).toEqual({
+      'frequency of an unknown trip': 1,
+      'frequency without valid times': 2,
+      'trip of an unreadable frequency': 2,
+    });
+  });
+
+  it('a file with more runs than a file may have trips is refused', async () => {
+    const rows = Array.from({ length: 12 }, (_, at) => `T${at + 1},00:00:00,24:00:00,1,1\n`).join('');
+    const trips = Array.from({ length: 12 }, (_, at) => `APS_1a,WEEK,T${at + 1},Macarthur,1,,,,\n`).join('');
+    const times = Array.from({ length: 12 }, (_, at) =>
+      TIMES.slice(TIMES_HEADER.length).replaceAll('T1', `T${at + 1}`),
+    );
+    await expect(
+      read({
+        'trips.txt': TRIPS_HEADER + trips,
+        'stop_times.txt': TIMES_HEADER + times.join(''),
+        'frequencies.txt': HEADER + rows,
+      }),
+    ).rejects.toThrow('frequencies.txt makes more than 1000000 runs');
   });
 });
 
@@ -552,7 +684,11 @@ describe('an unusable schedule file', () => {
       gtfsZip(filesWith({ 'stop_times.txt': TIMES.replace('departure_time', 'leaves') })),
       /^stop_times.txt has no column departure_time$/,
     ],
-    ['a table without a header', gtfsZip(filesWith({ 'trips.txt': '' })), /^no trip that can be used$/],
+    [
+      'a table without a header',
+      gtfsZip(filesWith({ 'trips.txt': '' })),
+      /^no trip that can be used; left out: 2 calls of an unknown trip$/,
+    ],
     [
       'a row of a megabyte, as an unclosed quote makes it',
       gtfsZip(filesWith({ 'stops.txt': `${STOPS}"1,${'x'.repeat(1e6)}` }), { method: 'deflate' }),

@@ -114,6 +114,8 @@ const exampleBody: z.infer<typeof timetableResponse> = {
   ],
 };
 
+const NOT_FIXED = { text: 'Some runs have no fixed times: their times follow from the headway.' };
+
 /** `GET /v1/lines/{line_id}/timetable` */
 export const createTimetableOperation = ({ lines, stops }: { lines: Lines; stops: StopRegister }) =>
   defineOperation({
@@ -122,7 +124,7 @@ export const createTimetableOperation = ({ lines, stops }: { lines: Lines; stops
     tag: 'Stops',
     summary: 'Timetable of a line',
     description:
-      'All runs of a line on a service day, as one table for each direction: stops are rows, runs are columns. Rows are in one order that fits every run, so times increase down each column. Planned times only. Runs after midnight belong to the day before.',
+      'All runs of a line on a service day, as one table for each direction: stops are rows, runs are columns. Rows are in one order that fits every run, so times increase down each column. Planned times only; of runs without fixed times, those of a vehicle that keeps the headway exactly. Runs after midnight belong to the day before.',
     query: timetableQuery,
     body: timetableResponse,
     errors: ['LINE_NOT_FOUND', 'DATE_OUT_OF_RANGE'],
@@ -172,6 +174,7 @@ export const createTimetableOperation = ({ lines, stops }: { lines: Lines; stops
         notices: [
           ...(hasNoRuns ? [{ text: `Line ${line.id} does not run on ${formatDay(requested.date)}.` }] : []),
           ...noticesOfLeftOut(listedDirections),
+          ...(listedDirections.some(({ runs }) => runs.some((run) => !run.hasFixedTimes)) ? [NOT_FIXED] : []),
         ],
       };
     },

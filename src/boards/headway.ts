@@ -1,0 +1,14 @@
+import { MINUTE_MS, SECOND_MS } from '../core/clock.ts';
+import type { LiveRun } from '../realtime/live-timetable.ts';
+import type { Timetable } from '../timetable/timetable.ts';
+
+/**
+ * The text for riders about a run without fixed times; none if its times are fixed, or live. Its planned times are those of a
+ * vehicle that keeps the headway exactly.
+ */
+export function describeHeadway(timetable: Timetable, { like }: Pick<LiveRun, 'like'>, isLive: boolean): string[] {
+  const headway = like < 0 || isLive ? null : timetable.headwayOf(like);
+  if (headway === null) return [];
+  const minutes = Math.ceil((headway * SECOND_MS) / MINUTE_MS);
+  return [`No fixed times: one leaves about every ${minutes === 1 ? 'minute' : `${minutes} minutes`}.`];
+}
