@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { PLANS } from '../access/plan.ts';
 import { createBoundedMap } from '../core/own-memory.ts';
-import { nameIgnored, type Operation, readQuery } from '../operations/operation.ts';
+import { type Operation, readQuery } from '../operations/operation.ts';
 import { queryKey, type Requester, type Responses } from '../operations/serve.ts';
 import { receivedBy, toRoute } from './paths.ts';
 import { sendResponse } from './send-response.ts';
@@ -21,8 +21,7 @@ export async function operationRoutes(
   const readOnce = createQueryReader();
   for (const operation of operations) {
     app.get(toRoute(operation.path), (request, reply) => {
-      const { query, key, cost, ignored } = readOnce(operation, request);
-      if (ignored) reply.header('x-ignored-parameters', ignored);
+      const { query, key, cost } = readOnce(operation, request);
       const response = () => {
         const cached = responses.peek(key);
         if (cached) return sendResponse(request, reply, cached, { responses, now });
@@ -61,10 +60,8 @@ export function createQueryReader() {
   };
 }
 
-/** `cost` is the number of requests charged. `ignored` names parameters without effect. */
+/** `cost` is the number of requests charged. */
 function readRequest(operation: Operation, request: QueryRequest) {
-  const received = receivedBy(request);
-  const query = readQuery(operation, received);
-  const ignored = nameIgnored(operation, received);
-  return { query, key: queryKey(operation, query), cost: operation.cost?.(query) ?? 1, ignored };
+  const query = readQuery(operation, receivedBy(request));
+  return { query, key: queryKey(operation, query), cost: operation.cost?.(query) ?? 1 };
 }

@@ -14,7 +14,6 @@ const EXPOSED = [
   'Sunset',
   'X-Request-Id',
   'X-Data-Source',
-  'X-Ignored-Parameters',
   'X-Notice',
   'X-Times-Source',
   'X-Key-Warning',

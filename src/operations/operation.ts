@@ -170,23 +170,6 @@ function foldLists(query: z.ZodObject, received: Readonly<Record<string, unknown
   return folded;
 }
 
-const MAX_IGNORED = 10;
-const MAX_NAME = 50;
-
-/**
- * Names up to ten ignored parameters that have a value, separated by commas, in the order received. Names are URL-encoded so
- * that none can end the header. Undefined if there are none.
- */
-export function nameIgnored(
-  { query }: Pick<Operation, 'query'>,
-  received: Readonly<Record<string, unknown>>,
-): string | undefined {
-  const folded = foldLists(query, received);
-  const names = Object.keys(folded).filter((name) => !Object.hasOwn(query.shape, name) && folded[name] !== '');
-  const written = names.slice(0, MAX_IGNORED).map((name) => encodeURIComponent(name.slice(0, MAX_NAME).toWellFormed()));
-  return written.join(', ') || undefined;
-}
-
 /** Joins the notices that apply to a caller with this query; undefined if there are none. */
 export function noticeTo(received: object, notices: readonly Notice[] = []): string | undefined {
   if (notices.length === 0) return undefined;
@@ -219,30 +202,33 @@ export function problemsOf({ issues }: z.ZodError, received: Readonly<Record<str
 
 /** A message names at most this many unknown parameters. */
 const MAX_UNKNOWN = 5;
+const MAX_NAME = 50;
+/** What trackers and caches add to links. */
+const WITHOUT_MEANING = /^(utm_\w*|fbclid|gclid|_|cb|ts|nocache)$/i;
 
-/**
- * Rejects unknown parameters that were probably meant for one of ours or for a feature that works differently: otherwise a
- * caller could mistake an unfiltered response for a filtered one. All others are ignored and named in a header.
- */
+/** Refuses unknown parameters: otherwise a caller could mistake an unfiltered response for a filtered one. */
 function listUnknown(
   ownNames: readonly string[],
   received: Readonly<Record<string, unknown>>,
   calledAs: string,
 ): ParameterProblem[] {
-  const problems: ParameterProblem[] = [];
-  for (const [name, value] of Object.entries(received)) {
-    if (ownNames.includes(name) || value === '') continue;
-    // Many APIs accept `format=json`, which changes nothing here.
-    if (name.toLowerCase() === 'format' && String(value).toLowerCase() === 'json') continue;
-    const meant = findMeant(name, ownNames);
-    const foreign = findForeign(name);
-    const hint = meant
-      ? `Did you mean \`${meant}\`?`
-      : (findOtherWay(name) ?? (foreign && (findOtherWay(foreign) ?? `${calledAs} takes ${LIST.format(ownNames)}.`)));
-    if (hint) problems.push({ parameter: name, hint: `Unknown parameter \`${name}\`. ${hint}` });
-    if (problems.length === MAX_UNKNOWN) break;
-  }
-  return problems;
+  const unknown = Object.entries(received).filter(
+    ([name, value]) => !ownNames.includes(name) && value !== '' && !WITHOUT_MEANING.test(name),
+  );
+  // Many APIs accept `format=json`, which changes nothing here.
+  const isJson = ([name, value]: [string, unknown]) => name.toLowerCase() === 'format' && /^json$/i.test(String(value));
+  return unknown
+    .filter((one) => !isJson(one))
+    .slice(0, MAX_UNKNOWN)
+    .map(([name]) => {
+      const meant = findMeant(name, ownNames);
+      const foreign = findForeign(name);
+      const hint = meant
+        ? `Did you mean \`${meant}\`?`
+        : (findOtherWay(name) ?? (foreign && findOtherWay(foreign)) ?? `${calledAs} takes ${LIST.format(ownNames)}.`);
+      const shown = name.slice(0, MAX_NAME).toWellFormed();
+      return { parameter: name, hint: `Unknown parameter \`${shown}\`. ${hint}` };
+    });
 }
 
 const LIST = new Intl.ListFormat('en-AU');

@@ -164,7 +164,7 @@ const OTHER_NAMES = {
   q: ['query', 'search', 'text', 'term', 'name'],
   from: ['origin'],
   to: ['destination'],
-  arrive_by: [],
+  arrive_by: ['arrive', 'arriving', 'arrival'],
   minutes: ['duration', 'max_duration', 'max_minutes'],
   wheelchair: ['accessible', 'wheelchair_accessible'],
   max_changes: ['changes', 'transfers', 'max_transfers'],
@@ -192,7 +192,7 @@ const MIN_LENGTH_FOR_TYPOS = 4;
 
 /** The one of `names` that a caller probably means by an unknown name; null if there is none. */
 export function findMeant(name: string, names: readonly string[]): string | null {
-  const lower = withoutBrackets(name.toLowerCase());
+  const lower = inOurWriting(name);
   return (
     names.find((name) => name === lower) ??
     names.find((name) => otherNamesOf(name).includes(lower) || isSingularOrPlural(lower, name)) ??
@@ -206,7 +206,7 @@ export function findMeant(name: string, names: readonly string[]): string | null
  * would be too much of a guess.
  */
 export function findForeign(name: string): string | null {
-  const lower = withoutBrackets(name.toLowerCase());
+  const lower = inOurWriting(name);
   return (
     PARAMETER_NAMES.find(
       (candidate) =>
@@ -220,6 +220,7 @@ const MOMENT =
 const NO_PAGES =
   'For the next page use `cursor` from the `Link` header (boards and journeys). For other lists raise `limit`.';
 const POSITION = 'Give a position as `lat` and `lng` on /v1/nearby, and as `lat,lng` in `from`, `to` and `near`.';
+const ONLY_MODES = 'No such filter exists. `modes` lists the modes to use.';
 const KEY_IN_HEADER = 'Send the key in the header `Authorization: Bearer YOUR_KEY`, never in a URL.';
 
 /** Names that no operation has or that have no effect, with a hint on what to use instead. */
@@ -235,6 +236,8 @@ const OTHER_WAYS: Readonly<Record<string, string>> = {
   cursor: 'Only /v1/departures and /v1/arrivals (one stop) and /v1/trips take it.',
   format:
     'Only /v1/stops (with `near` or `bbox`), /v1/vehicles, /v1/lines/{line_id} and /v1/reachable take `format=geojson`.',
+  avoid: ONLY_MODES,
+  exclude: ONLY_MODES,
   platform: 'No such filter exists. Read `platform` of each record.',
   direction: 'Only /v1/lines/{line_id}/timetable takes it. On other lists read `destination` of each record.',
   wheelchair:
@@ -255,8 +258,14 @@ const OTHER_WAYS: Readonly<Record<string, string>> = {
 
 /** Says how to get what the caller probably wants, for a name that no operation has; null if there is no hint. */
 export function findOtherWay(name: string): string | null {
-  const lower = name.toLowerCase();
+  const lower = inOurWriting(name);
   return Object.hasOwn(OTHER_WAYS, lower) ? (OTHER_WAYS[lower] ?? null) : null;
+}
+
+/** `maxTransfers[]` and `max-transfers` → `max_transfers` */
+function inOurWriting(name: string): string {
+  const parts = withoutBrackets(name).replace(/([a-z])([A-Z])/g, '$1_$2');
+  return parts.replaceAll('-', '_').toLowerCase();
 }
 
 /** Removes brackets after a name: some clients write lists as `stops[]` or `stops[0]`. */

@@ -9,7 +9,7 @@ import { requesterOf } from '../../http/operation-routes.ts';
 import { noteSources } from '../../http/request-log.ts';
 import { logError } from '../../http/send-error.ts';
 import type { FinishedResponse } from '../../operations/finished-response.ts';
-import { nameIgnored, noticeTo, type Operation, problemsOf, readQuery } from '../../operations/operation.ts';
+import { noticeTo, type Operation, problemsOf, readQuery } from '../../operations/operation.ts';
 import type { Responses } from '../../operations/serve.ts';
 import type { createStopSearchOperation, SearchResults } from '../../operations/stop-search/operation.ts';
 import { quote } from '../../transit/parameter.ts';
@@ -99,11 +99,9 @@ async function runTool(
   noteSources(request, response);
   request.toolCall = { path: operation.path, status: 200 };
   const { text, leftOut } = shorten(toToolBody(response.body.content()), MAX_TEXT_LENGTH);
-  const ignored = nameIgnored(operation, toolArguments);
   const notes = [
     ...namedStops.notes,
     noticeTo(toolArguments, response.notices) ?? [],
-    ignored ? `Ignored, because the tool has no such parameter: ${ignored}.` : [],
     leftOut.length > 0 ? `Left out to keep this response short: ${leftOut.join('; ')}.` : [],
   ].flat();
   return { body: { ...JSON.parse(text), ...(notes.length > 0 && { notes }) }, isError: false };

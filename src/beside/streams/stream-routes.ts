@@ -11,14 +11,7 @@ import { requesterOf } from '../../http/operation-routes.ts';
 import { receivedBy, toRoute } from '../../http/paths.ts';
 import { noteSources } from '../../http/request-log.ts';
 import type { FinishedResponse } from '../../operations/finished-response.ts';
-import {
-  nameIgnored,
-  noticeTo,
-  type Operation,
-  readQuery,
-  streamPath,
-  withoutCursor,
-} from '../../operations/operation.ts';
+import { noticeTo, type Operation, readQuery, streamPath, withoutCursor } from '../../operations/operation.ts';
 import type { Responses } from '../../operations/serve.ts';
 import { createChannels, type Subscriber } from './channels.ts';
 import { boardEvent, EventStream, errorEvent } from './event-stream.ts';
@@ -96,8 +89,6 @@ async function streamRoutes(
       if (isClosing) throw stopping('stream');
       const received = receivedBy(request);
       const query = readQuery(operation, received, request.operationPath);
-      const ignored = nameIgnored(operation, received);
-      if (ignored) reply.header('x-ignored-parameters', ignored);
       whenClosed(reply.raw, enter(request));
       // An error of the first request becomes an ordinary response, because no event has been sent yet.
       const first = await responses.find(operation, query, requesterOf(request));

@@ -36,10 +36,6 @@ export const HEADER_COMPONENTS = {
     'Whether the response needed a call to Transport for NSW (`fwd=miss`) or came from the cache (`hit`), and for how many seconds it stays fresh (`ttl`); see RFC 9211.',
     'transit; hit; ttl=11',
   ),
-  'X-Ignored-Parameters': header(
-    'Only if the query has unknown parameters: their names, separated by commas.',
-    'utm_source',
-  ),
   'X-Notice': header(
     'Only if a list is empty for an unexpected reason (a default, or an area that is not covered) or currently has no live times.',
     'By default only buses are listed. Train and metro leave here: modes=all.',
@@ -174,16 +170,7 @@ function headersOfSuccess(...ownNames: (keyof typeof HEADER_COMPONENTS)[]): Json
     'X-RateLimit-Reset',
   ] as const;
   const ofKey = ['Deprecation', 'Sunset', 'X-Key-Warning'] as const;
-  return headers(
-    'X-Request-Id',
-    'Link',
-    'X-Ignored-Parameters',
-    'X-Notice',
-    'X-Times-Source',
-    ...ownNames,
-    ...limits,
-    ...ofKey,
-  );
+  return headers('X-Request-Id', 'Link', 'X-Notice', 'X-Times-Source', ...ownNames, ...limits, ...ofKey);
 }
 
 function headers(...names: (keyof typeof HEADER_COMPONENTS)[]): Json {

@@ -88,9 +88,9 @@ describe('an assistant', () => {
     expect(await used()).toBe(3);
   });
 
-  it('an assistant learns which arguments have no effect', async () => {
-    const { notes } = (await call('getDepartures', { stop: '200070', limit: 1, colour: 'red', flavour: '' })).body;
-    expect(notes).toEqual(['Ignored, because the tool has no such parameter: colour.']);
+  it('an assistant learns which arguments a tool does not have', async () => {
+    const { error: unknown } = (await call('getDepartures', { stop: '200070', colour: 'red' })).body;
+    expect(unknown.message).toMatch(/^Unknown parameter `colour`\. getDepartures takes stop, /);
     const { error } = (await call('getDepartures', { stop: '200070', via: '200060' })).body;
     expect(error.message).toMatch(/^Unknown parameter `via`\. /);
   });

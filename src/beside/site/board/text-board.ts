@@ -10,7 +10,7 @@ import { PAGE_POLICY } from '../../../http/response-headers.ts';
 import { logError } from '../../../http/send-error.ts';
 import type { Departures } from '../../../operations/departures/departure.ts';
 import { departuresOperation } from '../../../operations/departures/operation.ts';
-import { nameIgnored, noticeTo, readQuery, withOwnDefaults } from '../../../operations/operation.ts';
+import { noticeTo, readQuery, withOwnDefaults } from '../../../operations/operation.ts';
 import type { Responses } from '../../../operations/serve.ts';
 import { toSydneyWallClock } from '../../../transit/time.ts';
 import { sendPage } from '../layout.ts';
@@ -76,12 +76,7 @@ async function textBoard(
     noteSources(request, response);
     reply.headers(freshnessHeaders(freshness, now().getTime())).header('cache-control', 'private, no-store');
     const notice = noticeTo(receivedQuery, response.notices);
-    const ignored = nameIgnored(departuresOperation, receivedQuery);
-    if (ignored) reply.header('x-ignored-parameters', ignored);
-    const remarks = [
-      ...(ignored ? [`Ignored unknown parameters: ${ignored}.`] : []),
-      ...(isSandbox ? ['SANDBOX: times, delays and alerts are made up.'] : []),
-    ];
+    const remarks = isSandbox ? ['SANDBOX: times, delays and alerts are made up.'] : [];
     return reply.type('text/plain; charset=utf-8').send(boardText(body.content(), notice, remarks));
   });
 }

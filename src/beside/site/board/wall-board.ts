@@ -4,7 +4,7 @@ import { type SignedKeys, WALL_DATA_PATH } from '../../../access/signed-keys.ts'
 import { requesterOf } from '../../../http/operation-routes.ts';
 import { sendResponse } from '../../../http/send-response.ts';
 import { departuresOperation } from '../../../operations/departures/operation.ts';
-import { nameIgnored, readQuery, withOwnDefaults } from '../../../operations/operation.ts';
+import { readQuery, withOwnDefaults } from '../../../operations/operation.ts';
 import { queryKey, type Responses } from '../../../operations/serve.ts';
 import { html } from '../html.ts';
 
@@ -26,8 +26,6 @@ export async function wallBoard(
       { ...withOwnDefaults(DEFAULTS, received), stop },
       request.operationPath,
     );
-    const ignored = nameIgnored(departuresOperation, received);
-    if (ignored) reply.header('x-ignored-parameters', ignored);
     const cached = responses.peek(queryKey(departuresOperation, query));
     const response = cached ?? (await responses.find(departuresOperation, query, requesterOf(request)));
     return sendResponse(request, reply, response, { responses, now });
