@@ -1,5 +1,4 @@
 import type { FileReport } from './import/schedule-file.ts';
-import type { FileId } from './schedule-files.ts';
 
 /*
  * The file: eight letters, the format, the length of the header and of the whole file, the header as JSON, then the sections,
@@ -91,7 +90,7 @@ const SECTIONS = {
   /** Wheelchair access as in GTFS. */
   tripFlags: Uint8Array,
   tripSlots: Uint32Array,
-  /** By the id without its date. */
+  /** Of trips whose ID contains a date, by the ID without it. */
   datelessSlots: Uint32Array,
 
   blockStart: Uint32Array,
@@ -212,9 +211,6 @@ export function hash32(text: string): number {
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   return hash >>> 0;
 }
-
-/** Files with trip IDs that contain the publication date; the realtime feed may still use IDs of an earlier publication. */
-export const DATED_FILES: readonly FileId[] = ['nswtrains', 'sydneyferries', 'MFF', 'newcastle'];
 
 /** The number of a grid cell, about 500 m wide. Numbers increase from west to east. */
 export function cellOf(lat: number, lng: number): number {

@@ -9,7 +9,7 @@ export interface FileSource {
   onlyMode?: Mode;
   /** Read only while the named file is unusable. */
   standsInFor?: 'buses';
-  /** No feed uses its trip IDs, and it repeats agencies of the other files. */
+  /** No feed belongs to it, and it repeats trips of the other files. */
   isBundle?: true;
 }
 

@@ -352,7 +352,7 @@ export class Timetable {
     return this.#route(this.sections.patternRoute[pattern] as number);
   }
 
-  /** The trips with this ID. For ferries and TrainLink, falls back to IDs that differ only in the date segment. */
+  /** The trips with this ID; if none has it and it contains a date, those with another date in it. */
   findTrips(tripId: string, files?: readonly FileId[]): number[] {
     const { tripSlots, datelessSlots } = this.sections;
     const find = (slots: Uint32Array, id: string, idOf: (trip: number) => string) =>

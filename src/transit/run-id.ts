@@ -18,12 +18,19 @@ export const runIdField = z.string().nullable().optional().meta({
   example: 'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5MgtfyRWPqD8Tc',
 });
 
+const DATE = /\.[0-3]\d[01]\d{3}(?=\.|$)/;
+
 /**
  * The run's own ID without the date of publication: "SN56.4.N.2.1156" of "SN56.140126.4.N.2.1156". Timetable, feeds and trip
- * planner may have runs of ferries and TrainLink from different publications. IDs of other runs contain no date.
+ * planner may have runs of ferries, TrainLink and Newcastle's light rail from different publications. IDs of other runs contain no
+ * date.
  */
 export function withoutDate(runId: string): string {
-  return runId.replace(/\.[0-3]\d[01]\d{3}(?=\.|$)/, '');
+  return runId.replace(DATE, '');
+}
+
+export function isDated(runId: string): boolean {
+  return DATE.test(runId);
 }
 
 export function isSameRun(one: string | null, other: string | null): boolean {

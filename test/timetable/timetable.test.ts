@@ -373,18 +373,20 @@ describe('trips of the timetable', () => {
     expect(timetable.findTrips('z')).toEqual([]);
   });
 
-  it('a ferry or TrainLink trip is found without the date in its ID, unless the full ID matches', () => {
+  it('a trip with a date in its ID is found with any date, unless the full ID matches', () => {
     const ids = ['SN56.140126.4.N.2.1156', 'SN56.150126.4.N.2.1156', 'NP23.1257.120126.124.P.6.88113799'];
     const timetable = open(
       scheduleFile('nswtrains', { stops: station, trips: ids.map((id) => ({ id, days, calls })) }),
-      scheduleFile('buses', { stops: station, trips: [{ id: 'B.140126.1', days, calls }] }),
+      scheduleFile('newcastle', { stops: station, trips: [{ id: '70764.150626.31.1143', days, calls }] }),
+      scheduleFile('buses', { stops: station, trips: [{ id: '2584204', days, calls }] }),
     );
     const find = (id: string) => timetable.findTrips(id).map((trip) => timetable.trip(trip).tripId);
     expect(find('SN56.140126.4.N.2.1156')).toEqual(['SN56.140126.4.N.2.1156']);
     expect(find('SN56.160126.4.N.2.1156')).toEqual(['SN56.140126.4.N.2.1156', 'SN56.150126.4.N.2.1156']);
     expect(find('NP23.1257.130126.124.P.6.88113799')).toEqual(['NP23.1257.120126.124.P.6.88113799']);
     expect(find('SN56.160126.4.N.2.1157')).toEqual([]);
-    expect(find('B.150126.1')).toEqual([]);
+    expect(find('70764.070926.31.1143')).toEqual(['70764.150626.31.1143']);
+    expect(find('2584205')).toEqual([]);
   });
 
   it('a trip has its route, its calls and the other fields of its file', () => {
@@ -685,12 +687,98 @@ describe('trains that are in two files', () => {
     expect(timetable.files.find((report) => report.file === 'sydneytrains')?.leftOut).toEqual({ double: 2 });
   });
 
-  it('a trip of the bundle is used only if no other file has its agency', () => {
-    const routes = [
-      { id: 'R', agencyId: '2504', agencyName: 'Busways' },
-      { id: 'S', agencyId: 'X1', agencyName: 'BUSWAYS' },
-      { id: 'T', agencyId: 'X2', agencyName: 'Forest Coach Lines' },
-    ];
+  const train = [{ id: 'R', mode: 'train' }] satisfies MadeSchedule['routes'];
+  const bundled = (id: FileId, routes: MadeSchedule['routes'], trips: MadeTrip[]) =>
+    scheduleFile(id, { stops: [{ id: 'A' }, { id: 'B' }], ...(routes && { routes }), trips });
+  const idsOn = (timetable: Timetable, date: string) => {
+    const from = toMoment(dayOf(date), 0);
+    return timetable
+      .departures(stops(timetable, 'A'), from, from + DAY_MS)
+      .map(({ trip }) => `${timetable.trip(trip).file} ${timetable.trip(trip).tripId}`)
+      .sort();
+  };
+
+  it('a trip of the bundle is left out on the days on which another file has its ID, whatever their agencies', () => {
+    const ccn = (agencyName: string) =>
+      [{ id: 'CCN', mode: 'train', agencyId: agencyName, agencyName }] satisfies MadeSchedule['routes'];
+    const trip = (id: string, days: string[]) => ({ ...made(id, days), route: 'CCN' });
+    const timetable = open(
+      bundled('sydneytrains', ccn('NSW Trains'), [trip('281B.1290.171.8.H.8.90109178', ['20261126'])]),
+      bundled('complete', ccn('NSW TrainLink'), [
+        trip('281B.1290.171.8.H.8.90109178', ['20261126', '20261127']),
+        trip('283B.1290.171.8.H.8.90109179', ['20261126']),
+      ]),
+    );
+    expect(idsOn(timetable, '20261126')).toEqual([
+      'complete 283B.1290.171.8.H.8.90109179',
+      'sydneytrains 281B.1290.171.8.H.8.90109178',
+    ]);
+    expect(idsOn(timetable, '20261127')).toEqual(['complete 281B.1290.171.8.H.8.90109178']);
+  });
+
+  it('a trip of the bundle is left out where another file has its ID with the date of another publication', () => {
+    const nlr = [{ id: 'NLR', mode: 'lightrail' }] satisfies MadeSchedule['routes'];
+    const trip = (id: string) => ({ ...made(id, ['20261126']), route: 'NLR' });
+    const timetable = open(
+      bundled('newcastle', nlr, [trip('70764.231126.31.0800')]),
+      bundled('complete', nlr, [trip('70764.091126.31.0800'), trip('70765.091126.31.0830')]),
+    );
+    expect(idsOn(timetable, '20261126')).toEqual(['complete 70765.091126.31.0830', 'newcastle 70764.231126.31.0800']);
+    expect(timetable.files[1]?.leftOut).toEqual({ double: 1 });
+  });
+
+  it('a train of the bundle is left out where another file has its run number with the version of another publication', () => {
+    const timetable = open(
+      bundled('sydneytrains', train, [made('101A.1290.143.8.T.8.1', ['20261126'])]),
+      bundled('complete', train, [
+        made('101A.1383.143.8.T.8.7', ['20261126', '20261127']),
+        made('103A.1383.143.8.T.8.9', ['20261126']),
+      ]),
+    );
+    expect(idsOn(timetable, '20261126')).toEqual([
+      'complete 103A.1383.143.8.T.8.9',
+      'sydneytrains 101A.1290.143.8.T.8.1',
+    ]);
+    expect(idsOn(timetable, '20261127')).toEqual(['complete 101A.1383.143.8.T.8.7']);
+  });
+
+  it('a line of the bundle most of whose IDs no file has is left out on the days that another file with it covers', () => {
+    const l2 = (id: string) => [{ id, shortName: 'L2', mode: 'lightrail' }] satisfies MadeSchedule['routes'];
+    const trip = (id: string, route: string, days: string[]) => ({ ...made(id, days), route });
+    const timetable = open(
+      bundled('cbdandsoutheast', l2('1001_L2'), [
+        trip('49177-10017', '1001_L2', ['20261126']),
+        trip('49177-10018', '1001_L2', ['20261127']),
+      ]),
+      bundled('complete', l2('78-L2-sj2-1'), [
+        trip('47197-10017', '78-L2-sj2-1', ['20261126', '20261128']),
+        trip('47197-10019', '78-L2-sj2-1', ['20261127']),
+      ]),
+    );
+    expect(idsOn(timetable, '20261126')).toEqual(['cbdandsoutheast 49177-10017']);
+    expect(idsOn(timetable, '20261127')).toEqual(['cbdandsoutheast 49177-10018']);
+    expect(idsOn(timetable, '20261128')).toEqual(['complete 47197-10017']);
+    expect(timetable.files[1]?.leftOut).toEqual({ 'line of another file': 1 });
+  });
+
+  it('a TrainLink train of the bundle replaces its duplicate in the suburban file, and in the bundle itself', () => {
+    const trip = (id: string) => made(id, ['20261126']);
+    const timetable = open(
+      bundled('sydneytrains', train, [trip('KN35.1257.152.16.N.2.88112171')]),
+      bundled('complete', train, [
+        trip('KN35.140126.4.N.2.1200'),
+        trip('WN29.010926.2.N.2.0331'),
+        trip('WN29.1290.171.16.N.2.90496462'),
+        trip('KN35.1257.152.16.N.2.88112171'),
+      ]),
+    );
+    expect(idsOn(timetable, '20261126')).toEqual([
+      'complete KN35.140126.4.N.2.1200',
+      'complete WN29.010926.2.N.2.0331',
+    ]);
+  });
+
+  it('the bundle adds only the stops and stations that its own trips use', () => {
     const trip = (id: string, route: string, to: string): MadeTrip => ({
       id,
       route,
@@ -701,14 +789,13 @@ describe('trains that are in two files', () => {
       ],
     });
     const timetable = open(
-      scheduleFile('buses', { stops: [{ id: 'A' }, { id: 'unserved' }], routes: routes.slice(0, 1), trips: [] }),
+      scheduleFile('buses', { stops: [{ id: 'A' }, { id: 'unserved' }], trips: [trip('r', 'R', 'A')] }),
       scheduleFile('complete', {
         stops: [{ id: 'A' }, { id: 'B' }, { id: 'C', parentId: 'D' }, { id: 'D' }],
-        routes,
-        trips: [trip('r', 'R', 'B'), trip('s', 'S', 'B'), trip('t', 'T', 'C')],
+        routes: [{ id: 'R' }, { id: 'T' }],
+        trips: [trip('r', 'R', 'B'), trip('t', 'T', 'C')],
       }),
     );
-    expect(['r', 's', 't'].map((id) => timetable.findTrips(id).length)).toEqual([0, 0, 1]);
     expect(['A', 'B', 'C', 'D', 'unserved'].map((id) => timetable.findStop(id) !== null)).toEqual([
       true,
       false,
@@ -716,7 +803,7 @@ describe('trains that are in two files', () => {
       true,
       true,
     ]);
-    expect(timetable.files[1]?.leftOut).toEqual({ 'agency of another file': 2 });
+    expect(timetable.files[1]?.leftOut).toEqual({ double: 1 });
   });
 });
 

@@ -1,18 +1,11 @@
 import { Numbers } from '../../core/growing-numbers.ts';
 import { lineIdOf } from '../../transit/line-id.ts';
-import { MODES } from '../../transit/mode.ts';
-import { readTrainId, withoutDate } from '../../transit/run-id.ts';
-import {
-  cellOf,
-  DATED_FILES,
-  fillSlots,
-  hash32,
-  packSections,
-  ROUTE,
-  type SectionNumbers,
-} from '../packed-timetable.ts';
+import { MODES, type Mode } from '../../transit/mode.ts';
+import { isDated, readTrainId, withoutDate } from '../../transit/run-id.ts';
+import { cellOf, fillSlots, hash32, packSections, ROUTE, type SectionNumbers } from '../packed-timetable.ts';
 import { packPath } from '../paths.ts';
 import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
+import { toDayNumber } from '../service-day.ts';
 import { type StopName, splitStopName } from '../stop-names.ts';
 import { cutShape, partsAfloat } from './cut-shape.ts';
 import { group, groupSorted, Lists, Texts } from './growing-arrays.ts';
@@ -38,18 +31,22 @@ interface PathRange {
 
 /** The numbers that the items of a file have in the timetable. */
 interface AddedParts {
-  /** -1 for routes that another file has. */
+  /** -1 for routes and stops of the bundle that no trip uses. */
   routes: readonly number[];
   stops: readonly number[];
-  services: readonly number[];
   headsigns: readonly number[];
   report: FileReport;
 }
 
-interface LineCounts {
+interface Line {
   trips: number;
   patterns: number;
+  /** The files that have trips of it. */
+  files: Set<FileReport>;
 }
+
+/** The service of a trip that remains on no day. */
+const GONE = -1;
 
 /** The columns of a trip, one number each. */
 const TRIP = [
@@ -67,10 +64,7 @@ const TRIP = [
 const CALL = { stop: 0, flags: 1, headsign: 2, sequence: 3, length: 4 } as const;
 const PATTERN = { route: 0, calls: 1, direction: 2, length: 3 } as const;
 
-/**
- * Adds files one by one and keeps no reference to them. The bundle must be last, because it contributes only agencies that no
- * other file has.
- */
+/** Adds files one by one and keeps no reference to them. The bundle must be last, because it repeats trips of the other files. */
 export class TimetableBuilder {
   readonly #reports: FileReport[] = [];
   readonly #texts = new Texts();
@@ -78,13 +72,12 @@ export class TimetableBuilder {
   readonly #stops: MergedStop[] = [];
   readonly #stopNumbers = new Map<string, number>();
   readonly #routes: number[] = [];
-  readonly #agencies = new Set<string>();
   /** With `firstDay` rounded down to a multiple of 8. */
   readonly #services: ScheduleService[] = [];
   readonly #serviceNumbers = new Map<string, number>();
   readonly #blockNumbers = new Map<string, number>();
   /** By ID of the line in capitals. */
-  readonly #lines = new Map<string, LineCounts>();
+  readonly #lines = new Map<string, Line>();
   readonly #patterns = new Lists();
   /** Where each pattern begins in `#patterns`, and the pattern of each beginning. */
   readonly #patternStart: number[] = [];
@@ -101,7 +94,7 @@ export class TimetableBuilder {
     (typeof TRIP)[number],
     Numbers
   >;
-  /** Trains of the suburban file that may be duplicates, and the services of each run of TrainLink's own file. */
+  /** Trains with the IDs of the suburban file that may be duplicates, and the services of each run with an ID of TrainLink's. */
   readonly #diesels: { run: string; trip: number; report: FileReport }[] = [];
   readonly #trainLinkRuns = new Map<string, Set<number>>();
 
@@ -113,26 +106,29 @@ export class TimetableBuilder {
     const report = { ...file.report, leftOut: { ...file.report.leftOut } };
     this.#reports.push(report);
     const { isBundle } = SCHEDULE_FILES[file.id];
-    const isNew = (route: ScheduleRoute) => !isBundle || !namesOf(route).some((name) => this.#agencies.has(name));
-    const routes = file.routes.map((route) => (isNew(route) ? this.#addRoute(route, file.id) : -1));
-    const trips = file.trips.filter(({ route }) => routes[route] !== -1);
-    if (trips.length < file.trips.length) leaveOut(report, 'agency of another file', file.trips.length - trips.length);
-    for (const name of file.routes.flatMap(namesOf)) this.#agencies.add(name);
-    const used = isBundle ? stopsOf(file, trips) : null;
+    const numbers = file.services.map((service) => this.#addService(service));
+    const services = Int32Array.from(file.trips, ({ service }) => numbers[service] as number);
+    if (isBundle) this.#dropDoubles(file, services, report);
+    const trips = file.trips.filter((_, index) => services[index] !== GONE);
+    const usedRoutes = new Set(trips.map(({ route }) => route));
+    const usedStops = isBundle ? stopsOf(file, trips) : null;
     const added: AddedParts = {
-      routes,
-      stops: file.stops.map((stop, index) => (used?.has(index) === false ? -1 : this.#addStop(stop, file.id))),
-      services: file.services.map((service) => this.#addService(service)),
+      routes: file.routes.map((route, index) =>
+        isBundle && !usedRoutes.has(index) ? -1 : this.#addRoute(route, file.id),
+      ),
+      stops: file.stops.map((stop, index) => (usedStops?.has(index) === false ? -1 : this.#addStop(stop, file.id))),
       headsigns: file.headsigns.map((text) => this.#texts.add(text)),
       report,
     };
-    const wholeTrips = withoutLongBlocks(trips, report);
-    for (const trip of wholeTrips) this.#addTrip(trip, file, added);
+    const usedServices = services.filter((service) => service !== GONE);
+    for (const [index, trip] of withoutLongBlocks(trips, report).entries()) {
+      this.#addTrip(trip, usedServices[index] as number, file, added);
+    }
     this.#pathsByStops.clear();
   }
 
   finish({ importedAt }: { importedAt: number }): SharedArrayBuffer {
-    for (const { run, trip, report } of this.#diesels) if (this.#dropDouble(run, trip)) leaveOut(report, 'double', 1);
+    for (const diesel of this.#diesels) this.#dropDiesel(diesel);
     const trips = this.#finishTrips();
     const { maxSeconds, sections: calls } = this.#finishCalls(trips);
     const numbers = {
@@ -177,7 +173,12 @@ export class TimetableBuilder {
     return numberOf(this.#serviceNumbers, key, () => this.#services.push(aligned));
   }
 
-  #addTrip(trip: ScheduleTrip, file: ScheduleFile, { routes, stops, services, headsigns, report }: AddedParts): void {
+  #addTrip(
+    trip: ScheduleTrip,
+    service: number,
+    file: ScheduleFile,
+    { routes, stops, headsigns, report }: AddedParts,
+  ): void {
     const { stop, sequence, arrival, departure, flags, headsign } = file.calls;
     const { firstCall, callCount } = trip;
     const route = file.routes[trip.route] as ScheduleRoute;
@@ -208,8 +209,8 @@ export class TimetableBuilder {
     }
     if (isNew) line.patterns++;
     line.trips++;
+    line.files.add(report);
     const number = this.#trips.pattern.length;
-    const service = services[trip.service] as number;
     this.#tripIds.append(trip.id);
     const patternNumber = numberOf(this.#patternNumbers, patternStart, () => this.#patternStart.push(patternStart));
     this.#paths[patternNumber] ??= this.#addPath(trip, file);
@@ -224,17 +225,29 @@ export class TimetableBuilder {
     const addBlock = () => this.#blockNumbers.size + 2;
     this.#trips.block.push(blockId ? numberOf(this.#blockNumbers, `${file.id} ${blockId}`, addBlock) : 0);
     this.#trips.flags.push(trip.wheelchair);
-    const { number: run, isDiesel } = readTrainId(trip.id);
-    if (file.id === 'nswtrains') {
+    this.#recordTrain(trip, number, { file, report });
+  }
+
+  /** TrainLink's trains have two IDs: one of Sydney's trains, and one of its own with a date. The bundle may have both. */
+  #recordTrain(
+    { id, route }: ScheduleTrip,
+    trip: number,
+    { file, report }: { file: ScheduleFile; report: FileReport },
+  ) {
+    const { id: routeId, mode } = file.routes[route] as ScheduleRoute;
+    const { isBundle } = SCHEDULE_FILES[file.id];
+    const { number: run, isDiesel } = readTrainId(id);
+    if (file.id === 'nswtrains' || (isBundle && mode === 'train' && isDated(id))) {
+      const service = this.#trips.service.values[trip] as number;
       this.#trainLinkRuns.set(run, (this.#trainLinkRuns.get(run) ?? new Set()).add(service));
-    } else if (file.id === 'sydneytrains' && (route.id.startsWith('CTY') || isDiesel)) {
-      this.#diesels.push({ run, trip: number, report });
+    } else if ((file.id === 'sydneytrains' || isBundle) && (routeId.startsWith('CTY') || isDiesel)) {
+      this.#diesels.push({ run, trip, report });
     }
   }
 
-  #lineOf({ mode, shortName, agencyId }: ScheduleRoute): LineCounts {
+  #lineOf({ mode, shortName, agencyId }: ScheduleRoute): Line {
     const id = lineIdOf({ mode, route: shortName, agencyId }).toUpperCase();
-    const line = this.#lines.get(id) ?? { trips: 0, patterns: 0 };
+    const line = this.#lines.get(id) ?? { trips: 0, patterns: 0, files: new Set() };
     this.#lines.set(id, line);
     return line;
   }
@@ -265,21 +278,66 @@ export class TimetableBuilder {
     return added;
   }
 
-  /** TrainLink's file is exact, so the duplicate keeps only the remaining days. Returns whether none remain. */
-  #dropDouble(run: string, trip: number): boolean {
-    const services = this.#trainLinkRuns.get(run);
-    const { firstDay, days } = this.#services[this.#trips.service.values[trip] as number] as ScheduleService;
-    if (!services) return false;
+  /** TrainLink's own IDs have exact times, so the duplicate keeps only the remaining days. */
+  #dropDiesel({ run, trip, report }: { run: string; trip: number; report: FileReport }): void {
+    const exact = this.#trainLinkRuns.get(run);
+    if (!exact) return;
+    const { values } = this.#trips.service;
+    const others = [...exact].map((number) => this.#services[number] as ScheduleService);
+    values[trip] = this.#withoutDays(values[trip] as number, others);
+    if (values[trip] === GONE) leaveOut(report, 'double', 1);
+  }
+
+  /**
+   * Removes the days on which other files have the trips of the bundle, by their IDs. A file of another publication may have other
+   * IDs for the same trips: a line most of whose IDs are unknown is left out on the days that another file with this line covers.
+   */
+  #dropDoubles({ routes, trips }: ScheduleFile, services: Int32Array, report: FileReport): void {
+    const known = this.#servicesOfRuns();
+    const lines = routes.map((route) => this.#lineOf(route));
+    const compared = new Map(lines.map((line) => [line, { days: [...line.files].map(daysOf), trips: 0, found: 0 }]));
+    const keyOf = ({ id, route }: ScheduleTrip) => runKeyOf(id, (routes[route] as ScheduleRoute).mode);
+    const lineOf = ({ id, route }: ScheduleTrip) => (isDated(id) ? null : compared.get(lines[route] as Line)) ?? null;
+    for (const [index, trip] of trips.entries()) {
+      const line = lineOf(trip);
+      const service = this.#services[services[index] as number] as ScheduleService;
+      if (!line?.days.some((days) => overlaps(service, days))) continue;
+      line.trips++;
+      if (known.has(keyOf(trip))) line.found++;
+    }
+    for (const [index, trip] of trips.entries()) {
+      const line = lineOf(trip);
+      const same = known.get(keyOf(trip));
+      const others = [...(same ?? [])].map((number) => this.#services[number] as ScheduleService);
+      if (line && 2 * line.found < line.trips) others.push(...line.days);
+      if (others.length === 0) continue;
+      services[index] = this.#withoutDays(services[index] as number, others);
+      if (services[index] === GONE) leaveOut(report, same ? 'double' : 'line of another file', 1);
+    }
+  }
+
+  /** The services of all runs so far. */
+  #servicesOfRuns(): Map<string, Set<number>> {
+    const services = new Map<string, Set<number>>();
+    const { service, pattern } = this.#trips;
+    for (let trip = 0; trip < service.length; trip++) {
+      const route = this.#ofPattern(pattern.values[trip] as number, PATTERN.route);
+      const mode = MODES[this.#routes[route * ROUTE.length + ROUTE.mode] as number] as Mode;
+      // The first text is the empty one.
+      const key = runKeyOf(this.#tripIds.get(trip + 1), mode);
+      services.set(key, (services.get(key) ?? new Set()).add(service.values[trip] as number));
+    }
+    return services;
+  }
+
+  /** The number of a service without the days of others; `GONE` if no day remains. */
+  #withoutDays(service: number, others: readonly ScheduleService[]): number {
+    const { firstDay, days } = this.#services[service] as ScheduleService;
     const left = Uint8Array.from(days, (bits, at) => {
-      for (const number of services) {
-        const other = this.#services[number] as ScheduleService;
-        bits &= ~(other.days[at + (firstDay - other.firstDay) / 8] ?? 0);
-      }
+      for (const other of others) bits &= ~(other.days[at + (firstDay - other.firstDay) / 8] ?? 0);
       return bits;
     });
-    const isGone = left.every((bits) => bits === 0);
-    this.#trips.service.values[trip] = isGone ? -1 : this.#addService({ firstDay, days: left });
-    return isGone;
+    return left.some((bits) => bits !== 0) ? this.#addService({ firstDay, days: left }) : GONE;
   }
 
   /** Returns the trips, sorted by pattern and start. */
@@ -288,7 +346,7 @@ export class TimetableBuilder {
     const { start: patternTrips, members: order } = groupSorted(
       this.#patternStart.length,
       pattern.length,
-      (trip) => (service.values[trip] === -1 ? -1 : (pattern.values[trip] as number)),
+      (trip) => (service.values[trip] === GONE ? -1 : (pattern.values[trip] as number)),
       (trip) => start.values[trip] as number,
     );
     const inOrder = ({ values }: Numbers) => Int32Array.from(order, (trip) => values[trip] as number);
@@ -309,9 +367,7 @@ export class TimetableBuilder {
       const id = this.#tripIds.get(added + 1);
       ids.append(id);
       hashes[trip] = hash32(id);
-      const route = this.#ofPattern(tripPattern[trip] as number, PATTERN.route);
-      const file = this.#texts.get(this.#routes[route * ROUTE.length + ROUTE.file] as number);
-      if (!DATED_FILES.includes(file as FileId)) continue;
+      if (!isDated(id)) continue;
       dateless.trips.push(trip);
       dateless.hashes.push(hash32(withoutDate(id)));
     }
@@ -496,7 +552,7 @@ const MAX_LINE_TRIPS = 100_000;
 const MAX_LINE_PATTERNS = 5000;
 
 /** Which limit one more trip would exceed; null if none. */
-function findExcess({ trips, patterns }: LineCounts, isNewPattern: boolean): string | null {
+function findExcess({ trips, patterns }: Line, isNewPattern: boolean): string | null {
   if (trips === MAX_LINE_TRIPS) return `${MAX_LINE_TRIPS} trips`;
   return isNewPattern && patterns === MAX_LINE_PATTERNS ? `${MAX_LINE_PATTERNS} patterns` : null;
 }
@@ -531,9 +587,27 @@ function withoutLongBlocks(trips: readonly ScheduleTrip[], report: FileReport): 
   return trips.map((trip) => (long.includes(trip.blockId) ? { ...trip, blockId: null } : trip));
 }
 
-/** The bundle has other numbers for the same agencies. */
-function namesOf({ agencyId, agencyName }: ScheduleRoute): string[] {
-  return [`id ${agencyId}`, `name ${agencyName.toLowerCase()}`];
+/**
+ * What remains of a trip's ID in each publication, and is unique on a day: of dated ones all but the date, of Sydney's trains the run
+ * number.
+ */
+function runKeyOf(id: string, mode: Mode): string {
+  return mode === 'train' && !isDated(id) ? `train ${readTrainId(id).number}` : withoutDate(id);
+}
+
+/** The days that a file covers, whatever runs on them. */
+function daysOf({ firstDay: first, lastDay: last }: FileReport): ScheduleService {
+  const firstDay = toDayNumber(first) ?? 0;
+  const count = Math.max(0, (toDayNumber(last) ?? 0) - firstDay + 1);
+  const days = new Uint8Array(Math.ceil(count / 8)).fill(255);
+  if (count % 8 > 0) days[days.length - 1] = 255 >> (8 - (count % 8));
+  return align({ firstDay, days });
+}
+
+/** Whether two aligned services have a day in common. */
+function overlaps({ firstDay, days }: ScheduleService, other: ScheduleService): boolean {
+  const shift = (firstDay - other.firstDay) / 8;
+  return days.some((bits, at) => (bits & (other.days[at + shift] ?? 0)) !== 0);
 }
 
 /** Returns the stops of these trips and their stations. */
