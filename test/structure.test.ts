@@ -45,10 +45,12 @@ const MAKES_LIVE_TIMES = /^src\/(realtime\/live-timetable\.ts$|efa\/)|^src\/sand
 const files = globSync('src/**/*.ts').sort();
 const read = (file: string) => readFileSync(file, 'utf8');
 const folderOf = (file: string) => file.split('/')[1]?.replace(/\.ts$/, '') ?? '';
-const importsOf = (file: string) =>
-  [...read(file).matchAll(/^(?:import|export)\b[^;]*?from '([^']+)'|^import '([^']+)'/gm)].map(
-    ([, from, bare]) => from ?? bare ?? '',
-  );
+const namesIn = (file: string, statement: RegExp) =>
+  [...read(file).matchAll(statement)].map(([, from, bare]) => from ?? bare ?? '');
+const importsOf = (file: string) => namesIn(file, /^(?:import|export)\b[^;]*?from '([^']+)'|^import '([^']+)'/gm);
+/** What a file imports when it runs: not what it imports as types only. */
+const loadsOf = (file: string) =>
+  namesIn(file, /^(?:import|export)\b(?! type\b)[^;]*?from '([^']+)'|^import '([^']+)'/gm);
 const localImports = (file: string) =>
   importsOf(file)
     .filter((name) => name.startsWith('.'))
@@ -165,6 +167,25 @@ describe('the structure of the source', () => {
     expect([...new Set(transit.filter((name) => !name.startsWith('.')))].sort()).toEqual([
       'luxon',
       'node:crypto',
+      'zod',
+    ]);
+  });
+
+  it('a search thread loads no more packages than it needs', () => {
+    const loaded = new Set<string>();
+    const load = (file: string): void => {
+      if (loaded.has(file)) return;
+      loaded.add(file);
+      for (const name of loadsOf(file)) {
+        if (name.startsWith('.')) load(normalize(join(dirname(file), name)));
+        else loaded.add(name);
+      }
+    };
+    load('src/journeys/engine-thread.ts');
+    const packages = [...loaded].filter((name) => !name.startsWith('src/') && !name.startsWith('node:'));
+    expect(packages.sort(), 'each thread reads and keeps its own copy of a package').toEqual([
+      'd3-contour',
+      'luxon',
       'zod',
     ]);
   });

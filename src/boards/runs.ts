@@ -19,7 +19,6 @@ import { describeHeadway } from './headway.ts';
 import { callHere } from './monitor.ts';
 import { findRide, type Ride, type RideStart, withoutEstimates } from './ride.ts';
 import { callsOfRun, findNextRun, findRun, latestOf, type RunView } from './run-calls.ts';
-import { headsignOf } from './scheduled-departure.ts';
 
 /** A run as shown to callers. */
 export interface Run extends Pick<RunView, 'calls' | 'asOf' | 'isByFeed'> {
@@ -136,7 +135,7 @@ export class Runs {
       ...start,
       lineId,
       route,
-      destination: headsignOf(live, run, call?.position ?? -1),
+      destination: live.headsignOf(run, call?.position ?? -1),
       isWheelchairAccessible: isVehicleAccessible ?? isStopAccessible,
       alerts: [...alerts.map(({ text }) => text), ...describeHeadway(timetable, run, call?.isLive ?? false)],
       isCancelled: false,

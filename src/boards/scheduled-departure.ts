@@ -146,10 +146,7 @@ function liveCall(
     tripId: () => (trip >= 0 ? timetable.tripIdOf(trip) : snapshot.addedId(run)),
     keyStop: trip >= 0 && position >= 0 ? live.plannedStop(trip, position) : (sections.stop[call] as number),
     index,
-    headsign: () =>
-      trip >= 0 && position >= 0
-        ? timetable.headsignAt({ trip, position })
-        : headsignOf(live, live.open({ snapshot, run }), position),
+    headsign: () => live.headsignAt(snapshot, run, call),
     ref: trip >= 0 ? { trip, day: sections.runDay[run] as number } : null,
     callsLaterAt(stops) {
       const [, end] = snapshot.callsOf(run);
@@ -167,15 +164,6 @@ function liveCall(
     },
     call: () => live.callOf(snapshot, trip, call),
   };
-}
-
-/** The headsign at a call; of a run that only the feed has, the stop where it ends. */
-export function headsignOf({ timetable }: LiveTimetable, run: LiveRun, position: number): string {
-  const { trip, like, calls } = run;
-  if (trip >= 0 && position >= 0) return timetable.headsignAt({ trip, position });
-  if (like >= 0) return timetable.trip(like).headsign;
-  const end = calls.findLast(({ isSkipped }) => !isSkipped) ?? calls.at(-1);
-  return end ? timetable.stop(timetable.stationOf(end.stop)).name : '';
 }
 
 /** Makes the departure of a call. */

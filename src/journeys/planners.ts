@@ -1,6 +1,5 @@
 import { SECOND_MS } from '../core/clock.ts';
-import { FEED_HORIZON_MS } from '../realtime/live-feeds.ts';
-import type { LiveTimetable } from '../realtime/live-timetable.ts';
+import { FEED_HORIZON_MS, type LiveTimetable } from '../realtime/live-timetable.ts';
 import { calendarDayAt, serviceDayStart } from '../timetable/service-day.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import { createLines } from './day-lines.ts';

@@ -1,8 +1,7 @@
-import { headsignOf } from '../boards/scheduled-departure.ts';
 import type { LiveTimetable } from '../realtime/live-timetable.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { Mode } from '../transit/mode.ts';
-import type { LinesWithRefs } from './live-lines.ts';
+import type { LinesWithRefs, LiveRunRef } from './live-lines.ts';
 import { type Labels, NEVER } from './raptor/labels.ts';
 import { callAt, type Footpaths, type Lines } from './raptor/lines.ts';
 import type { Walk } from './raptor/query.ts';
@@ -117,15 +116,23 @@ export function readLastRide(
   const [boarded, board] = [labels.boardRun[label] as number, labels.boardAt[label] as number];
   const [alightRun, alight] = [labels.alightRun[label] as number, labels.alightAt[label] as number];
   const ref = refOf(boarded);
-  const run = ref ? live.open(ref) : live.run(lines.trips[boarded] as number, 0);
   const [leavesLive, arrivesLive] = [isLive(boarded, board), isLive(alightRun, alight)];
   const asOf = (arrivesLive ? refOf(alightRun) : leavesLive ? ref : null)?.snapshot.headerAt ?? null;
   return {
-    mode: run.route.mode,
-    route: run.route.route,
-    headsign: headsignOf(live, run, run.calls[board]?.position ?? -1),
+    ...(ref ? signsOfRun(live, ref, board) : signsOfTrip(live, lines.trips[boarded] as number, board)),
     departsAt: base + shownTime(callAt(lines, boarded, board).departsAt, leavesLive) * 1000,
     arrivesAt: base + shownTime(callAt(lines, alightRun, alight).arrivesAt, arrivesLive) * 1000,
     asOf,
   };
+}
+
+/** What riders see on the vehicle at a call. The whole run is not built, which would take most of the time of a long list. */
+function signsOfRun(live: LiveTimetable, { snapshot, run }: LiveRunRef, position: number) {
+  const { mode, route } = live.routeOf(snapshot, run);
+  return { mode, route, headsign: live.headsignAt(snapshot, run, snapshot.callsOf(run)[0] + position) };
+}
+
+function signsOfTrip({ timetable }: LiveTimetable, trip: number, position: number) {
+  const { mode, route } = timetable.routeOf(timetable.patternOf(trip));
+  return { mode, route, headsign: timetable.headsignAt({ trip, position }) };
 }

@@ -1,7 +1,6 @@
 import { describeHeadway } from '../boards/headway.ts';
 import { joinRuns } from '../boards/run-calls.ts';
 import { findBoardStops } from '../boards/scheduled.ts';
-import { headsignOf } from '../boards/scheduled-departure.ts';
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
 import type { Turn } from '../core/turn-queue.ts';
 import type { ApiError } from '../errors/api-error.ts';
@@ -357,7 +356,7 @@ function mapRide({ parts }: EngineRide, { live, findAlerts }: Parts): Leg {
     lineId: line.lineId,
     route: line.route,
     lineName: line.lineName,
-    direction: headsignOf(live, run, run.calls[first.first]?.position ?? -1),
+    direction: live.headsignOf(run, run.calls[first.first]?.position ?? -1),
     origin,
     destination,
     durationSeconds: rideSeconds(origin, destination),

@@ -1,15 +1,14 @@
-import { type Clock, HOUR_MS, SECOND_MS, sleep } from '../core/clock.ts';
+import { type Clock, SECOND_MS, sleep } from '../core/clock.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import { FRESHNESS_WINDOWS, type Freshness } from '../transit/freshness.ts';
 import type { Feed, VehiclePosition } from './feed/feed.ts';
 import { ReadingThread } from './feed/reading-thread.ts';
-import { LiveTimetable } from './live-timetable.ts';
+import { FEED_HORIZON_MS, LiveTimetable } from './live-timetable.ts';
 import { type FeedProblem, findFeedProblem, MIN_COMPARED, UNREAD } from './polling/feed-health.ts';
 import type { FeedState } from './polling/feed-sharing.ts';
 import { type FeedId, type FeedSourceId, intervalOf, isPositions, positionsOf } from './polling/feed-source.ts';
 import { createFeedPoller, MAX_SHOWN_AGE_MS, nextPollAt, POLL_TAKES_MS } from './polling/poller.ts';
-import { identityOf } from './prediction/predict-feed.ts';
-import type { LeftOutOfFeed, Snapshot } from './snapshot.ts';
+import { identityOf, type LeftOutOfFeed, type Snapshot } from './snapshot.ts';
 
 /** How long a response waits for feeds that are not read yet. */
 const WAIT_MS = 2 * SECOND_MS;
@@ -20,8 +19,6 @@ const FIRST_POLL_MS = 6000;
 /** A poll that takes longer counts as failed. */
 const MAX_POLL_MS = 8000;
 const UNKNOWN_FEED: FeedState = { feed: null, snapshots: [], health: UNREAD, polledAt: 0 };
-/** Trains appear in their feed up to 510 minutes ahead; later trains are not in it yet. */
-export const FEED_HORIZON_MS = 9 * HOUR_MS;
 /** The share of its trips that the timetable must have. */
 const BELIEVED_FROM = 0.5;
 /** Entities that are malformed, or exceed the bounds of a trip. */

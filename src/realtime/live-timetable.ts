@@ -1,12 +1,15 @@
+import { HOUR_MS } from '../core/clock.ts';
 import { MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING } from '../timetable/import/schedule-file.ts';
 import { type FileId, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import type { Timetable, TimetableRoute } from '../timetable/timetable.ts';
 import type { CallState } from '../transit/departure.ts';
 import { toOccupancy } from './occupancy.ts';
 import { type FeedSourceId, feedOfFile } from './polling/feed-source.ts';
-import { identityOf } from './prediction/predict-feed.ts';
 import { CALL, type Rule } from './prediction/run-columns.ts';
-import type { Snapshot } from './snapshot.ts';
+import { identityOf, type Snapshot } from './snapshot.ts';
+
+/** Trains appear in their feed up to 510 minutes ahead; later trains are not in it yet. */
+export const FEED_HORIZON_MS = 9 * HOUR_MS;
 
 /** A call of a run today. Moments are milliseconds since 1970. */
 export interface LiveCall {
@@ -186,6 +189,23 @@ export class LiveTimetable {
     const trip = sections.runTrip[run] as number;
     if (trip < 0) return this.timetable.routeAt(sections.runRoute[run] as number);
     return this.timetable.routeOf(this.timetable.patternOf(trip));
+  }
+
+  /** The headsign of a run at a call; of a run that only the feed has, the stop where it ends. */
+  headsignOf({ trip, like, calls }: LiveRun, position: number): string {
+    const { timetable } = this;
+    if (trip >= 0 && position >= 0) return timetable.headsignAt({ trip, position });
+    if (like >= 0) return timetable.trip(like).headsign;
+    const end = calls.findLast(({ isSkipped }) => !isSkipped) ?? calls.at(-1);
+    return end ? timetable.stop(timetable.stationOf(end.stop)).name : '';
+  }
+
+  /** The same of a call in a snapshot, without opening the whole run. */
+  headsignAt(snapshot: Snapshot, run: number, call: number): string {
+    const trip = snapshot.sections.runTrip[run] as number;
+    const position = snapshot.sections.position[call] as number;
+    if (trip >= 0 && position >= 0) return this.timetable.headsignAt({ trip, position });
+    return this.headsignOf(this.open({ snapshot, run }), position);
   }
 
   plannedStop(trip: number, position: number): number {

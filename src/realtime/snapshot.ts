@@ -1,4 +1,5 @@
 import { firstFrom } from '../core/binary-search.ts';
+import type { Timetable } from '../timetable/timetable.ts';
 import type { FeedSourceId } from './polling/feed-source.ts';
 import { CALL, RULES, type Rule } from './prediction/run-columns.ts';
 
@@ -81,6 +82,15 @@ export interface SnapshotAbout {
   compared: number;
   found: number;
   leftOut: LeftOutOfFeed;
+}
+
+/** Names a timetable: when it was imported, and its size. */
+export function identityOf({
+  importedAt,
+  tripCount,
+  stopCount,
+}: Pick<Timetable, 'importedAt' | 'tripCount' | 'stopCount'>): string {
+  return `${importedAt} ${tripCount} ${stopCount}`;
 }
 
 const HEADER_START = 4;

@@ -4,7 +4,7 @@ import { toDayNumber } from '../../timetable/service-day.ts';
 import { type Feed, STOPPED_AT, TRIP_RELATIONSHIPS, type TripRelationship } from '../feed/feed.ts';
 import { NONE, STOP, TRIP, VEHICLE } from '../feed/packed-feed.ts';
 import { type FeedSourceId, filesOfFeed } from '../polling/feed-source.ts';
-import { type LeftOutOfFeed, packSnapshot, RUN } from '../snapshot.ts';
+import { identityOf, type LeftOutOfFeed, packSnapshot, RUN } from '../snapshot.ts';
 import { givenTime, matchCalls, plannedTime, UNKNOWN_STOP, UNMATCHED, type Updates } from './match-calls.ts';
 import type { PlannedRuns } from './planned-runs.ts';
 import { predictRun, type TripFacts } from './predict-run.ts';
@@ -495,11 +495,6 @@ export function predictFeed(
     const reported = (vehicles[row + VEHICLE.reportedSeconds] as number) >>> 0;
     return vehicles[row + VEHICLE.status] === STOPPED_AT && Math.abs(base - reported) <= MAX_REPORT_AGE_SECONDS;
   }
-}
-
-/** Names a timetable: when it was imported, and its size. */
-export function identityOf({ importedAt, tripCount, stopCount }: PlannedRuns['timetable']): string {
-  return `${importedAt} ${tripCount} ${stopCount}`;
 }
 
 function indexVehicles(positions: Feed): Map<string, number> {
