@@ -1,5 +1,4 @@
 import { HOUR_MS } from '#src/core/clock.ts';
-import { createFootpaths } from '#src/journeys/footpaths.ts';
 import { createPlanners } from '#src/journeys/planners.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
 import { calendarDayAt, serviceDayStart } from '#src/timetable/service-day.ts';
@@ -32,7 +31,8 @@ const access = {
   trips: new Uint8Array(timetable.tripCount).fill(1),
   stops: new Uint8Array(timetable.stopCount).fill(1),
 };
-const footpaths = createFootpaths(timetable.sections, () => true);
+const { walkStart: first, walkStop: targets, walkSeconds: seconds } = timetable.sections;
+const footpaths = { first, targets, seconds };
 const request = { modes: 127, isWheelchair: false, maxRides: 7, limit: 1, changeSeconds: 120, walkSeconds: null };
 const nowhere = { ...request, access: [], egress: [], at: 0 };
 

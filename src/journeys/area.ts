@@ -1,7 +1,7 @@
 import { contours } from 'd3-contour';
 import type { Timetable } from '../timetable/timetable.ts';
 import { METRES_PER_DEGREE, type Position } from '../transit/place.ts';
-import { REACH_METRES, walkMetres } from './footpaths.ts';
+import { REACH_METRES, walkMetres } from '../transit/walking.ts';
 import type { Reached } from './reached.ts';
 
 /** A place from which a rider can walk this far. */

@@ -18,7 +18,6 @@ import {
   type SearchResult,
   TOOK_TOO_LONG,
 } from './engine-messages.ts';
-import { createFootpaths } from './footpaths.ts';
 import { createPlanners, type PlannedDay, type Planner } from './planners.ts';
 import { NEVER, type Ride } from './raptor/labels.ts';
 import { callAt, lastPosition } from './raptor/lines.ts';
@@ -48,11 +47,8 @@ const HORIZON_HOURS = [2, 6, 24] as const;
 /** Returns the search over one timetable. */
 export function openEngine(packed: SharedArrayBuffer) {
   const timetable = new Timetable(packed);
-  const { visitStart, stopParent } = timetable.sections;
-  const isPlanned = (stop: number) => (visitStart[stop + 1] as number) > (visitStart[stop] as number);
-  // A run may be moved today to a platform that no planned run uses.
-  const isServed = (stop: number) => isPlanned(stop) || (stopParent[stop] as number) >= 0;
-  const footpaths = createFootpaths(timetable.sections, isServed);
+  const { walkStart: first, walkStop: targets, walkSeconds: seconds } = timetable.sections;
+  const footpaths = { first, targets, seconds };
   const access = readAccess(timetable);
   let deadlineAt = Number.POSITIVE_INFINITY;
   const checkDeadline = () => {
@@ -274,8 +270,8 @@ function readAccess({ sections, stopCount }: Timetable): WheelchairAccess {
   const { stopFlags, stopParent, tripFlags } = sections;
   const own = (stop: number) => (stopFlags[stop] as number) & 3;
   return {
-    trips: Uint8Array.from(tripFlags, (flags) => ((flags & 3) === 2 ? 0 : 1)),
-    stops: Uint8Array.from({ length: stopCount }, (_, stop) => {
+    trips: tripFlags.map((flags) => ((flags & 3) === 2 ? 0 : 1)),
+    stops: new Uint8Array(stopCount).map((_, stop) => {
       const parent = stopParent[stop] as number;
       return (own(stop) || (parent >= 0 ? own(parent) : 0)) === 2 ? 0 : 1;
     }),

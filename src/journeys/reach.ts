@@ -4,8 +4,8 @@ import { beyondTimetable, noTimetable, notInTimetable } from '../errors/messages
 import type { Timetable } from '../timetable/timetable.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { formatPlace, type Place } from '../transit/place.ts';
+import { REACH_METRES } from '../transit/walking.ts';
 import type { MultiPolygon } from './area.ts';
-import { REACH_METRES } from './footpaths.ts';
 import type { Journey } from './journey.ts';
 import type { LastRide } from './reached.ts';
 import type { JourneyQuery } from './source.ts';

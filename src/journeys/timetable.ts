@@ -16,6 +16,7 @@ import { MODES, type Mode } from '../transit/mode.ts';
 import { distanceMetres, formatPlace, nameInPlaceId, type Place, type Position } from '../transit/place.ts';
 import { positionInPlaceId } from '../transit/place-grid.ts';
 import { earliestMoment, startOfMinute, type WallClock } from '../transit/time.ts';
+import { REACH_METRES, walkSeconds } from '../transit/walking.ts';
 import type { JourneyEngine } from './engine.ts';
 import type {
   EngineEnd,
@@ -27,7 +28,6 @@ import type {
   SearchName,
   SearchQuery,
 } from './engine-messages.ts';
-import { REACH_METRES, walkSeconds } from './footpaths.ts';
 import type { Journey } from './journey.ts';
 import { LEG_DEFAULTS, type Leg, rideSeconds } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';

@@ -8,7 +8,7 @@ import type { FileReport } from './import/schedule-file.ts';
  */
 
 /** Raise this whenever a section or its meaning changes. Files of another format are imported again. */
-export const FORMAT = 7;
+export const FORMAT = 8;
 
 /** The bytes are not a timetable, are truncated, or were written by another version of the service. */
 export class NotATimetable extends Error {
@@ -37,6 +37,10 @@ const SECTIONS = {
   /** Bit `n` stands for mode `n` of `MODES`; a station has the modes of its platforms. */
   stopModes: Uint8Array,
   stopSlots: Uint32Array,
+  /** The walks from each stop to others, and how long they take. Signed, because searches also make such columns for other paces. */
+  walkStart: Int32Array,
+  walkStop: Int32Array,
+  walkSeconds: Int32Array,
   /** The cells of the stops in ascending order, one entry per stop. */
   gridCell: Uint32Array,
   gridStop: Uint32Array,

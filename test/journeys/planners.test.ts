@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { KEPT_DAYS } from '#src/journeys/engine-messages.ts';
-import { createFootpaths } from '#src/journeys/footpaths.ts';
 import { createPlanners } from '#src/journeys/planners.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
 import { snapshotOf } from '../support/snapshots.ts';
@@ -23,7 +22,7 @@ const liveWith = (delay: number) => {
 function openPlanners() {
   const { sections, stopCount } = timetable;
   const access = { trips: new Uint8Array(timetable.tripCount).fill(1), stops: new Uint8Array(stopCount).fill(1) };
-  const footpaths = createFootpaths(sections, () => true);
+  const footpaths = { first: sections.walkStart, targets: sections.walkStop, seconds: sections.walkSeconds };
   return createPlanners(timetable, footpaths, access);
 }
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { createFootpaths } from '#src/journeys/footpaths.ts';
 import type { Position } from '#src/transit/place.ts';
 import { HARBOUR, harbourFile } from '../support/harbour.ts';
 import { timetableOf } from '../support/timetable.ts';
@@ -31,10 +30,12 @@ describe('straight walks near water', () => {
 });
 
 it('footpaths follow the shore and never cross water', () => {
-  const { first, targets } = createFootpaths(timetable.sections, () => true);
+  const { walkStart, walkStop } = timetable.sections;
   const targetsOf = (id: string) => {
     const stop = timetable.findStop(id) as number;
-    return [...targets.subarray(first[stop], first[stop + 1])].map((target) => timetable.stop(target).id).sort();
+    return [...walkStop.subarray(walkStart[stop], walkStart[stop + 1])]
+      .map((target) => timetable.stop(target).id)
+      .sort();
   };
   expect(targetsOf('balmain-bus')).toEqual(['BE']);
   expect(targetsOf('barangaroo-north')).toEqual(['barangaroo-south']);

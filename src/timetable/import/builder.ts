@@ -8,6 +8,7 @@ import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
 import { toDayNumber } from '../service-day.ts';
 import { type StopName, splitStopName } from '../stop-names.ts';
 import { cutShape, partsAfloat } from './cut-shape.ts';
+import { createFootpaths } from './footpaths.ts';
 import { group, groupSorted, Lists, Texts } from './growing-arrays.ts';
 import type {
   FileReport,
@@ -131,10 +132,12 @@ export class TimetableBuilder {
     for (const diesel of this.#diesels) this.#dropDiesel(diesel);
     const trips = this.#finishTrips();
     const { maxSeconds, sections: calls } = this.#finishCalls(trips);
+    const stops = this.#finishStops(calls);
     const numbers = {
       ...trips,
       ...calls,
-      ...this.#finishStops(calls),
+      ...stops,
+      ...createFootpaths({ ...calls, ...stops }),
       ...this.#finishServices(),
       routes: this.#routes,
       // Must be last, because the others add texts.

@@ -1,51 +1,48 @@
-import type { Sections } from '../timetable/packed-timetable.ts';
-import { createWater } from '../timetable/water.ts';
-import { MODES } from '../transit/mode.ts';
-import { distanceMetres, type Position } from '../transit/place.ts';
-import type { Footpaths } from './raptor/lines.ts';
+import { Numbers } from '../../core/growing-numbers.ts';
+import { MODES } from '../../transit/mode.ts';
+import { distanceMetres, type Position } from '../../transit/place.ts';
+import { walkSeconds } from '../../transit/walking.ts';
+import type { SectionNumbers, Sections } from '../packed-timetable.ts';
+import { createWater } from '../water.ts';
 
-/** The longest walk from a position to a stop, and the longest journey on foot. */
-export const REACH_METRES = 1000;
 const MAX_METRES = 500;
 /** Wharves have water between them, even if no ferry path is known. */
 const MAX_WHARF_METRES = 150;
 const FERRY = 1 << MODES.indexOf('ferry');
-/** Streets are longer than the straight line. */
-const DETOUR = 1.3;
-const METRES_PER_SECOND = 1.2;
 /** About 550 m, so that all stops within reach lie in the same cell or in an adjacent one. */
 const CELLS_PER_DEGREE = 180;
 const CELLS_AROUND = 100_000;
 /** From a cell to itself and to those around it. */
 const STEPS_AROUND = [-CELLS_AROUND, 0, CELLS_AROUND].flatMap((row) => [row - 1, row, row + 1]);
 
-export function walkSeconds(metres: number): number {
-  return Math.round((metres * DETOUR) / METRES_PER_SECOND);
-}
-
-/** The straight line that can be walked in this time; never longer than the longest walk of a journey. */
-export function walkMetres(seconds: number): number {
-  return Math.min(REACH_METRES, (seconds * METRES_PER_SECOND) / DETOUR);
-}
-
 /**
- * Returns the walks between served stops (`isServed`): within a station, and to nearby stops. No walk crosses the path of a
- * ferry.
+ * Returns the walks between served stops: within a station, and to nearby stops. No walk crosses the path of a ferry. A run may be moved
+ * today to a platform that no planned run uses, so all platforms of stations are served.
  */
-export function createFootpaths(
-  { stopLat, stopLng, stopParent, stopModes, ferryWays }: Sections,
-  isServed: (stop: number) => boolean,
-): Footpaths {
+export function createFootpaths({
+  stopLat,
+  stopLng,
+  stopParent,
+  stopModes,
+  visitStart,
+  ferryWays,
+}: Pick<SectionNumbers, 'stopLat' | 'stopLng' | 'stopParent' | 'stopModes' | 'visitStart'> &
+  Pick<Sections, 'ferryWays'>) {
   const isOverWater = createWater({ ferryWays });
-  const cells = Map.groupBy([...stopLat.keys()].filter(isServed), (stop) => cellOf(positionOf(stop)));
-  const first = [0];
-  const targets: number[] = [];
-  const seconds: number[] = [];
-  for (const stop of stopLat.keys()) {
+  const stops = Array.from(stopLat, (_, stop) => stop);
+  const cells = Map.groupBy(stops.filter(isServed), (stop) => cellOf(positionOf(stop)));
+  const walkStart = new Int32Array(stops.length + 1);
+  const targets = new Numbers();
+  const seconds = new Numbers();
+  for (const stop of stops) {
     if (isServed(stop)) addWalks(stop);
-    first.push(targets.length);
+    walkStart[stop + 1] = targets.length;
   }
-  return { first: Int32Array.from(first), targets: Int32Array.from(targets), seconds: Int32Array.from(seconds) };
+  return {
+    walkStart,
+    walkStop: targets.values.subarray(0, targets.length),
+    walkSeconds: seconds.values.subarray(0, seconds.length),
+  };
 
   function addWalks(stop: number): void {
     const here = positionOf(stop);
@@ -58,6 +55,10 @@ export function createFootpaths(
       targets.push(target);
       seconds.push(walkSeconds(metres));
     }
+  }
+
+  function isServed(stop: number): boolean {
+    return (visitStart[stop + 1] as number) > (visitStart[stop] as number) || (stopParent[stop] as number) >= 0;
   }
 
   function positionOf(stop: number): Position {
