@@ -34,14 +34,15 @@ export function splitStopName(
   const stopName = parts.slice(0, firstLabel === -1 ? undefined : firstLabel).join(', ');
   const label = firstLabel === -1 ? null : labelParts(parts.join(', ')).join(', ');
   const hub = findFerryHub(stop.id);
-  if (hub) return { name: hub.name, platform: label };
+  if (hub && (parentName ?? hub.name) === hub.name) return { name: hub.name, platform: label };
   const name = OTHER_NAMES.get(stopName) ?? (label?.startsWith('Wharf ') ? withWharf(stopName) : stopName);
-  if (parentName === null || parentName === name) return { name, platform: label };
+  const isNumbered = stop.platformCode !== null && NUMBER.test(stop.platformCode);
+  const platform = label ?? (isNumbered ? `Platform ${stop.platformCode}` : null);
+  if (parentName === null || parentName === name) return { name, platform };
   if (label) return { name: parentName, platform: label };
   // Light rail at a station may stop in a street with its own name ("Central Chalmers Street Light Rail").
   if (name.endsWith(LIGHT_RAIL)) return { name: parentName, platform: name };
-  const isNumbered = stop.platformCode !== null && NUMBER.test(stop.platformCode);
-  return { name: isNumbered ? parentName : name, platform: isNumbered ? `Platform ${stop.platformCode}` : null };
+  return { name: isNumbered ? parentName : name, platform };
 }
 
 /** Splits "Circular Quay Wharf 4" into "Circular Quay" and "Wharf 4", and drops the code at the end of a light rail stop. */

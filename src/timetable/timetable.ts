@@ -17,7 +17,7 @@ import {
   type Sections,
 } from './packed-timetable.ts';
 import { readPath } from './paths.ts';
-import type { FileId } from './schedule-files.ts';
+import { type FileId, SCHEDULE_FILES } from './schedule-files.ts';
 import { serviceDayStart, toDayNumber, toMoment } from './service-day.ts';
 import { createWater } from './water.ts';
 
@@ -132,6 +132,7 @@ export class Timetable {
   readonly stopCount: number;
   readonly tripCount: number;
   readonly #pathsFile: string | null;
+  readonly #hasBundle: boolean;
   #isOverWater: ReturnType<typeof createWater> | null = null;
   readonly #maxMs: number;
   readonly #texts: string[] = [];
@@ -151,6 +152,7 @@ export class Timetable {
     this.sections = sections;
     this.importedAt = about.importedAt;
     this.files = about.files;
+    this.#hasBundle = about.files.some(({ file }) => SCHEDULE_FILES[file].isBundle);
     this.stopCount = sections.stopId.length;
     this.tripCount = sections.tripStart.length;
     this.#maxMs = about.maxSeconds * SECOND_MS;
@@ -216,8 +218,10 @@ export class Timetable {
   }
 
   #withMembers(stopId: string, stops: readonly number[]): readonly number[] {
-    const members = this.#membersOf(stopId);
-    return members.length === 0 ? stops : [...new Set([...stops, ...members.flatMap((id) => this.findStop(id) ?? [])])];
+    const members = this.#membersOf(stopId).flatMap((id) => this.findStop(id) ?? []);
+    // The bundle's parents are newer than the trip planner's lists.
+    const others = this.#hasBundle ? members.filter((stop) => (this.sections.stopParent[stop] as number) < 0) : members;
+    return others.length === 0 ? stops : [...new Set([...stops, ...others])];
   }
 
   /** The stop that names a board: the station of a platform, or the stop itself. */

@@ -35,5 +35,9 @@ it('a wharf has the name of the stop that the trip planner has for it', () => {
 it('a platform without a number in its name takes it from its code', () => {
   const platform = { id: '1', name: 'Chatswood Metro', platformCode: '2' };
   expect(splitStopName(platform, 'Chatswood Station')).toEqual({ name: 'Chatswood Station', platform: 'Platform 2' });
-  expect(splitStopName(platform, null)).toEqual({ name: 'Chatswood Metro', platform: null });
+  expect(splitStopName(platform, null)).toEqual({ name: 'Chatswood Metro', platform: 'Platform 2' });
+  expect(splitStopName(platform, 'Chatswood Metro')).toEqual({ name: 'Chatswood Metro', platform: 'Platform 2' });
+  const inStreet = { id: '1', name: 'Central Chalmers Street Light Rail', platformCode: '3' };
+  const platformThere = 'Central Chalmers Street Light Rail';
+  expect(splitStopName(inStreet, 'Central Station')).toEqual({ name: 'Central Station', platform: platformThere });
 });

@@ -807,6 +807,101 @@ describe('trains that are in two files', () => {
   });
 });
 
+describe('the parents of the bundle', () => {
+  const from = (...calls: [string, number][]): MadeTrip['calls'] => calls;
+  const files = [
+    scheduleFile('sydneytrains', {
+      stops: [
+        { id: '200060', name: 'Central Station', isStation: true, wheelchair: 1 },
+        { id: '2000336', name: 'Central Station Platform 16', parentId: '200060' },
+        { id: '213510', name: 'Redfern Station', isStation: true },
+        { id: '2135238', name: 'Redfern Station Platform 8', parentId: '213510' },
+      ],
+      routes: [{ id: 'R', mode: 'train' }],
+      trips: [{ id: 'train', days: ['20261126'], calls: from(['2000336', 1], ['2135238', 2]) }],
+    }),
+    scheduleFile('sydneyferries', {
+      stops: [
+        { id: '209573', name: 'Manly Wharf', isStation: true },
+        { id: '20951', name: 'Manly Wharf 1', parentId: '209573' },
+        { id: '299999', name: 'New Bay Wharf', isStation: true },
+        { id: '29999', name: 'New Bay Wharf 2', parentId: '299999' },
+      ],
+      routes: [{ id: 'R', mode: 'ferry' }],
+      trips: [{ id: 'ferry', days: ['20261126'], calls: from(['20951', 1], ['29999', 2]) }],
+    }),
+    scheduleFile('buses', {
+      stops: [
+        { id: '200039', name: 'Central Station, Eddy Av, Stand A' },
+        { id: '222815', name: 'Miranda Interchange, Kiora Rd, Stand 5' },
+        { id: '222833', name: 'Miranda Interchange, Kiora Rd, Stand 6' },
+        { id: '1', name: 'Smith St' },
+      ],
+      trips: [{ id: 'bus', days: ['20261126'], calls: from(['200039', 1], ['222815', 2], ['222833', 3], ['1', 4]) }],
+    }),
+  ];
+  const bundle = scheduleFile('complete', {
+    stops: [
+      { id: '200060', name: 'Central Station', isStation: true },
+      { id: '2000336', name: 'Central Station, Platform 16', parentId: '200060', wheelchair: 2 },
+      { id: '200039', name: 'Central Station, Eddy Av, Stand A', parentId: '200060' },
+      { id: '213510', name: 'Redfern Station', isStation: true, wheelchair: 2 },
+      { id: '2135238', name: 'Redfern Station, Platform 8', parentId: '213510', wheelchair: 1 },
+      { id: '2999', name: 'New Bay', isStation: true },
+      { id: '29999', name: 'New Bay, Wharf 2', parentId: '2999' },
+      { id: 'G2228111', name: 'Miranda Interchange, Kiora Rd', isStation: true },
+      { id: '222815', name: 'Miranda Interchange, Kiora Rd, Stand 5', parentId: 'G2228111' },
+      { id: '222833', name: 'Miranda Interchange, Kiora Rd, Stand 6', parentId: 'G2228111' },
+      { id: '5', name: 'Elsewhere', parentId: '50' },
+      { id: '50', name: 'Elsewhere', isStation: true },
+    ],
+    trips: [],
+  });
+  const described = (timetable: Timetable, id: string) => {
+    const stop = timetable.stop(stops(timetable, id)[0] as number);
+    return [stop.parent === null ? null : timetable.stop(stop.parent).id, stop.name, stop.platform];
+  };
+  const board = (timetable: Timetable, id: string) => timetable.boardStopsOf(id).map((stop) => timetable.stop(stop).id);
+
+  it('stops of all files group as the bundle says: stands, wharves and groups of poles', () => {
+    const timetable = open(...files, bundle);
+    expect(described(timetable, '200039')).toEqual(['200060', 'Central Station', 'Stand A']);
+    expect(described(timetable, '29999')).toEqual(['2999', 'New Bay', 'Wharf 2']);
+    expect(described(timetable, '20951')).toEqual(['209573', 'Manly Wharf', 'Wharf 1']);
+    expect(described(timetable, '222815')).toEqual(['G2228111', 'Miranda Interchange, Kiora Rd', 'Stand 5']);
+    expect(described(timetable, '1')).toEqual([null, 'Smith St', null]);
+    expect(board(timetable, '200060')).toEqual(['200060', '2000336', '200039']);
+    expect(board(timetable, 'G2228111')).toEqual(['G2228111', '222815', '222833']);
+    expect(board(timetable, '222833')).toEqual(['G2228111', '222815', '222833']);
+    expect(timetable.findStop('5')).toBeNull();
+    expect(timetable.stop(stops(timetable, '200060')[0] as number).modes).toEqual(['train', 'bus']);
+  });
+
+  it('without the bundle stops group as their own file says', () => {
+    const timetable = open(...files);
+    expect(described(timetable, '200039')).toEqual([null, 'Central Station, Eddy Av', 'Stand A']);
+    expect(described(timetable, '29999')).toEqual(['299999', 'New Bay Wharf', 'Wharf 2']);
+    expect(timetable.findStop('G2228111')).toBeNull();
+  });
+
+  it('the groups of the trip planner count only for stops without a parent in the bundle', () => {
+    const members: Record<string, string[]> = { '213510': ['200039', '1'] };
+    const withMembers = (timetable: Timetable) => {
+      timetable.useMembers((stopId) => members[stopId] ?? []);
+      return board(timetable, '213510');
+    };
+    expect(withMembers(open(...files))).toEqual(['213510', '2135238', '200039', '1']);
+    expect(withMembers(open(...files, bundle))).toEqual(['213510', '2135238', '1']);
+  });
+
+  it("a platform's own wheelchair access counts before its station's, whether better or worse", () => {
+    const timetable = open(...files, bundle);
+    const access = (id: string) => timetable.stop(stops(timetable, id)[0] as number).isWheelchairAccessible;
+    expect(['200060', '2000336', '200039'].map(access)).toEqual([true, false, true]);
+    expect(['213510', '2135238'].map(access)).toEqual([false, true]);
+  });
+});
+
 describe('the lines and days of a stop', () => {
   const days = datesFrom('20261124', '20261128');
   const trip = (id: string, start: string, route: string, headsign: string): MadeTrip => ({

@@ -65,7 +65,10 @@ const TRIP = [
 const CALL = { stop: 0, flags: 1, headsign: 2, sequence: 3, length: 4 } as const;
 const PATTERN = { route: 0, calls: 1, direction: 2, length: 3 } as const;
 
-/** Adds files one by one and keeps no reference to them. The bundle must be last, because it repeats trips of the other files. */
+/**
+ * Adds files one by one and keeps no reference to them. The bundle must be last, because it repeats trips of the other files. Its
+ * parents are those of the trip planner, so they replace the parents of all other files.
+ */
 export class TimetableBuilder {
   readonly #reports: FileReport[] = [];
   readonly #texts = new Texts();
@@ -112,7 +115,7 @@ export class TimetableBuilder {
     if (isBundle) this.#dropDoubles(file, services, report);
     const trips = file.trips.filter((_, index) => services[index] !== GONE);
     const usedRoutes = new Set(trips.map(({ route }) => route));
-    const usedStops = isBundle ? stopsOf(file, trips) : null;
+    const usedStops = isBundle ? stopsOf(file, trips, (id) => this.#stopNumbers.has(id)) : null;
     const added: AddedParts = {
       routes: file.routes.map((route, index) =>
         isBundle && !usedRoutes.has(index) ? -1 : this.#addRoute(route, file.id),
@@ -158,13 +161,15 @@ export class TimetableBuilder {
 
   #addStop(stop: ScheduleStop, file: FileId): number {
     const rank = FILE_IDS.indexOf(file);
+    const { isBundle } = SCHEDULE_FILES[file];
     const number = numberOf(this.#stopNumbers, stop.id, () => this.#stops.push({ ...stop, rank }));
     const mergedStop = this.#stops[number] as MergedStop;
     const [first, second] = mergedStop.rank <= rank ? [mergedStop, stop] : [stop, mergedStop];
     this.#stops[number] = {
       ...first,
       rank: Math.min(rank, mergedStop.rank),
-      parentId: first.parentId ?? second.parentId,
+      parentId: (isBundle ? stop.parentId : null) ?? first.parentId ?? second.parentId,
+      platformCode: first.platformCode ?? second.platformCode,
       wheelchair: first.wheelchair || second.wheelchair,
     };
     return number;
@@ -613,11 +618,17 @@ function overlaps({ firstDay, days }: ScheduleService, other: ScheduleService): 
   return days.some((bits, at) => (bits & (other.days[at + shift] ?? 0)) !== 0);
 }
 
-/** Returns the stops of these trips and their stations. */
-function stopsOf({ stops, calls }: ScheduleFile, trips: readonly ScheduleTrip[]): Set<number> {
-  const used = new Set(
-    trips.flatMap(({ firstCall, callCount }) => [...calls.stop.subarray(firstCall, firstCall + callCount)]),
-  );
+/** Returns the stops of these trips, those that other files have, and the stations of both. */
+function stopsOf(
+  { stops, calls }: ScheduleFile,
+  trips: readonly ScheduleTrip[],
+  isKnown: (stopId: string) => boolean,
+): Set<number> {
+  const used = new Set<number>();
+  for (const { firstCall, callCount } of trips) {
+    for (let call = firstCall; call < firstCall + callCount; call++) used.add(calls.stop[call] as number);
+  }
+  for (const [number, { id }] of stops.entries()) if (isKnown(id)) used.add(number);
   const numbers = new Map(stops.map(({ id }, number) => [id, number]));
   for (const number of used) {
     const parent = numbers.get(stops[number]?.parentId ?? '');

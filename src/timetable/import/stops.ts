@@ -7,6 +7,8 @@ import type { ScheduleZip } from './zip.ts';
 const MAX_TEXT = 200;
 /** Stops and stations. Entrances, nodes of paths and boarding areas have other types. */
 const STOPS_AND_STATIONS: readonly string[] = ['', '0', '1'];
+/** Entrances, taxi ranks and car parks of the bundle have no type: "222710_ENT6", "222710_TXI1", "222710_KAR1". */
+const NODE_ID = /_[A-Z]{3}\d+$/;
 
 /** Returns the stops by id, in the order of the file; ferry hubs come last. */
 export async function readStops(zip: ScheduleZip, leftOut: LeftOut): Promise<Map<string, ScheduleStop>> {
@@ -18,8 +20,8 @@ export async function readStops(zip: ScheduleZip, leftOut: LeftOut): Promise<Map
   } as const;
   await zip.readRows(table, (row, at) => {
     const type = row.text(at.location_type);
-    if (!STOPS_AND_STATIONS.includes(type)) return leftOut.add('entrance, node or boarding area');
     const [id, name] = [row.text(at.stop_id), row.text(at.stop_name)];
+    if (!STOPS_AND_STATIONS.includes(type) || NODE_ID.test(id)) return leftOut.add('entrance, node or boarding area');
     const [lat, lng] = [row.decimal(at.stop_lat), row.decimal(at.stop_lon)];
     const isPlaced = lat > AUSTRALIA.south && lat < AUSTRALIA.north && lng > AUSTRALIA.west && lng < AUSTRALIA.east;
     const isNamed = id !== '' && name !== '' && id.length <= MAX_TEXT && name.length <= MAX_TEXT;

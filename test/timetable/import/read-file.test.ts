@@ -549,6 +549,9 @@ describe('stops of a schedule file', () => {
       'stops.txt': `${STOPS}E1,Entrance,-33.8,151.2,2,200060,0
 N1,Node,-33.8,151.2,3,200060,0
 B1,Boarding area,-33.8,151.2,4,2000323,0
+222710_TXI1,Taxi rank,-33.8,151.2,,200060,0
+222710_KAR1,Car park,-33.8,151.2,,200060,0
+222710_ENT6,Entrance,-33.8,151.2,,200060,0
 X1,,-33.8,151.2,0,,0
 X2,Null Island,0,0,0,,0
 X3,Nowhere,,,0,,0
@@ -557,7 +560,7 @@ G50001,Adelaide,-34.92,138.60,0,,0
     });
     expect(file.stops.map(({ id }) => id)).toEqual(['200060', '2000323', '213510', '2135238', '2141313', 'G50001']);
     expect(file.report.leftOut).toEqual({
-      'entrance, node or boarding area': 3,
+      'entrance, node or boarding area': 6,
       'stop without id, name or position': 3,
     });
   });
