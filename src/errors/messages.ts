@@ -111,10 +111,15 @@ export function unknownLine(id: string): ApiError {
   return new ApiError('LINE_NOT_FOUND', `No line ${id}. Find IDs with /v1/lines?q=333.`);
 }
 
-export function viaNeedsTimetable(): ApiError {
-  const hint =
-    '`via` works only with journeys from the timetable, which is not used here. Request the parts separately.';
-  return invalidParameters([{ parameter: 'via', hint }]);
+/** For parameters that the trip planner does not have. */
+export function timetableNeeded(parameters: readonly string[]): ApiError {
+  return invalidParameters(
+    parameters.map((parameter) => {
+      const instead = parameter === 'via' ? 'Request the parts separately.' : 'Leave it out.';
+      const hint = `\`${parameter}\` works only with journeys from the timetable, which is not used here. ${instead}`;
+      return { parameter, hint };
+    }),
+  );
 }
 
 /** `endedAt` is when the run ended; null for a run that is not listed. */

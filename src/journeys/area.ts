@@ -1,7 +1,8 @@
 import { contours } from 'd3-contour';
 import type { Timetable } from '../timetable/timetable.ts';
+import { type Choices, LONGEST_WALK_METRES } from '../transit/choices.ts';
 import { METRES_PER_DEGREE, type Position } from '../transit/place.ts';
-import { REACH_METRES, walkMetres } from '../transit/walking.ts';
+import { walkMetres } from '../transit/walking.ts';
 import type { Reached } from './reached.ts';
 
 /** A place from which a rider can walk this far. */
@@ -34,20 +35,24 @@ export function createAreas(timetable: Timetable) {
   /** Found when an area is first drawn there. */
   const shores = new Map<number, Float32Array | null>();
   const shoreAt = (position: Position) =>
-    findShore(position, REACH_METRES, (...ends) => timetable.isOverWater(...ends));
+    findShore(position, LONGEST_WALK_METRES, (...ends) => timetable.isOverWater(...ends));
 
-  function circleAt({ stop, arrivesAt }: Reached, latest: number): Circle {
+  function circleAt({ stop, arrivesAt }: Reached, latest: number, choices: Choices | undefined): Circle {
     const position: Position = [stopLat[stop] as number, stopLng[stop] as number];
     const cached = shores.get(stop);
     const shore = cached === undefined ? shoreAt(position) : cached;
     shores.set(stop, shore);
-    return { position, metres: walkMetres(latest - arrivesAt), shore };
+    return { position, metres: walkMetres(latest - arrivesAt, choices), shore };
   }
 
   return {
-    draw(origin: Position, reached: readonly Reached[], { at, latest }: { at: number; latest: number }): MultiPolygon {
-      const originCircle = { position: origin, metres: walkMetres(latest - at), shore: shoreAt(origin) };
-      return mergeCircles([originCircle, ...reached.map((arrival) => circleAt(arrival, latest))]);
+    draw(
+      origin: Position,
+      reached: readonly Reached[],
+      { at, latest, choices }: { at: number; latest: number; choices: Choices | undefined },
+    ): MultiPolygon {
+      const originCircle = { position: origin, metres: walkMetres(latest - at, choices), shore: shoreAt(origin) };
+      return mergeCircles([originCircle, ...reached.map((arrival) => circleAt(arrival, latest, choices))]);
     },
   };
 }

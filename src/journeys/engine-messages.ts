@@ -1,4 +1,5 @@
 import type { FeedSourceId } from '../realtime/polling/feed-source.ts';
+import type { Choices } from '../transit/choices.ts';
 import type { Position } from '../transit/place.ts';
 import type { MultiPolygon } from './area.ts';
 import type { PlanRequest } from './raptor/plan.ts';
@@ -17,6 +18,8 @@ import type { Waypoint } from './via.ts';
 export interface EngineEnd {
   stops: readonly Walk[];
   withAround: boolean;
+  /** Where walks to the stops around begin or end. */
+  position?: Position;
 }
 
 /** Moments are in milliseconds since 1970. */
@@ -26,13 +29,14 @@ export interface EngineQuery
   to: EngineEnd;
   at: number;
   now: number;
+  choices?: Choices | undefined;
   /** A wheelchair user boards and alights here only if there are no other journeys. */
   avoidedStops: readonly number[];
 }
 
 /** A search for the stops that are reached from one place until a moment. */
 interface EngineReachQuery
-  extends Pick<EngineQuery, 'from' | 'at' | 'now' | 'modes' | 'isWheelchair' | 'maxRides' | 'limit'> {
+  extends Pick<EngineQuery, 'from' | 'at' | 'now' | 'choices' | 'modes' | 'isWheelchair' | 'maxRides' | 'limit'> {
   until: number;
   /** The stops that are reached on foot from the origin. */
   walks: readonly Walk[];
@@ -51,13 +55,14 @@ interface EngineReach {
 }
 
 /** A search for the first arrival at each destination. */
-interface EngineTimesQuery extends Pick<EngineQuery, 'from' | 'at' | 'now' | 'modes' | 'isWheelchair' | 'maxRides'> {
+interface EngineTimesQuery
+  extends Pick<EngineQuery, 'from' | 'at' | 'now' | 'choices' | 'modes' | 'isWheelchair' | 'maxRides'> {
   to: readonly Pick<EngineQuery, 'to' | 'walkSeconds'>[];
 }
 
 /** A search for journeys via some places, in order. */
 export interface EngineViaQuery
-  extends Pick<EngineQuery, 'at' | 'now' | 'modes' | 'isWheelchair' | 'maxRides' | 'limit'> {
+  extends Pick<EngineQuery, 'at' | 'now' | 'choices' | 'modes' | 'isWheelchair' | 'maxRides' | 'limit'> {
   /** The origin, the places on the way and the destination. */
   ends: readonly (EngineEnd & Pick<Waypoint, 'staySeconds' | 'walkSeconds'>)[];
 }

@@ -5,7 +5,10 @@ import { LiveTimetable } from '../realtime/live-timetable.ts';
 import { Snapshot } from '../realtime/snapshot.ts';
 import { calendarDayAt, serviceDayStart } from '../timetable/service-day.ts';
 import { Timetable } from '../timetable/timetable.ts';
+import type { Choices, Preference } from '../transit/choices.ts';
+import { distanceMetres, type Position } from '../transit/place.ts';
 import { createAreas } from './area.ts';
+import { createChosenFootpaths } from './chosen-footpaths.ts';
 import { BEFORE_DAY_SECONDS } from './day-lines.ts';
 import {
   type EngineEnd,
@@ -19,8 +22,9 @@ import {
   TOOK_TOO_LONG,
 } from './engine-messages.ts';
 import { createPlanners, type PlannedDay, type Planner } from './planners.ts';
+import { planPreferred } from './preferences.ts';
 import { NEVER, type Ride } from './raptor/labels.ts';
-import { callAt, lastPosition } from './raptor/lines.ts';
+import { callAt, type Footpaths, lastPosition } from './raptor/lines.ts';
 import {
   CHANGE_IS_WORTH_SECONDS,
   type Plan,
@@ -37,7 +41,8 @@ import { chooseChanges, listWalks, walkBetween } from './where-to-change.ts';
  * The program of the threads that plan journeys (see engine.ts).
  */
 
-const CHANGE_SECONDS = 120;
+const CHANGE_MINUTES = 2;
+const changeSecondsOf = ({ minChange = CHANGE_MINUTES }: Choices = {}) => minChange * 60;
 /** Of a minute. */
 const LAST_SECOND = 59;
 const HOUR_SECONDS = 3600;
@@ -48,13 +53,16 @@ const HORIZON_HOURS = [2, 6, 24] as const;
 export function openEngine(packed: SharedArrayBuffer) {
   const timetable = new Timetable(packed);
   const { walkStart: first, walkStop: targets, walkSeconds: seconds } = timetable.sections;
-  const footpaths = { first, targets, seconds };
+  const usualFootpaths = { first, targets, seconds };
+  const chooseFootpaths = createChosenFootpaths(timetable.sections, usualFootpaths);
+  /** The walks of the current search. */
+  let footpaths: Footpaths = usualFootpaths;
   const access = readAccess(timetable);
   let deadlineAt = Number.POSITIVE_INFINITY;
   const checkDeadline = () => {
     if (Date.now() >= deadlineAt) throw new Error(TOOK_TOO_LONG);
   };
-  const planners = createPlanners(timetable, footpaths, access, checkDeadline);
+  const planners = createPlanners(timetable, usualFootpaths, access, checkDeadline);
   let live = new LiveTimetable(timetable);
   const areas = createAreas(timetable);
 
@@ -62,7 +70,7 @@ export function openEngine(packed: SharedArrayBuffer) {
     if (!query.isWheelchair || avoidedStops.length === 0) return planWith(access.stops, query);
     const avoided = new Set(avoidedStops);
     const others = access.stops.map((usable, stop) => (avoided.has(stop) ? 0 : usable));
-    const isOpen = (end: EngineEnd) => findWalks(end).some(({ stop }) => others[stop] === 1);
+    const isOpen = (end: EngineEnd) => findWalks(end, query.choices).some(({ stop }) => others[stop] === 1);
     const found = isOpen(query.from) && isOpen(query.to) ? planWith(others, query) : [];
     return found.some(({ rides }) => rides.length > 0) ? found : planWith(access.stops, query);
   }
@@ -87,32 +95,43 @@ export function openEngine(packed: SharedArrayBuffer) {
   function planOn(
     day: number,
     usableStops: Uint8Array,
-    { from, to, at, now, ...query }: Omit<SearchQuery<'plan'>, 'avoidedStops'>,
+    { from, to, at, now, choices, ...query }: Omit<SearchQuery<'plan'>, 'avoidedStops'>,
   ) {
     const opened = planners.open({ at, now, day });
-    const ends = { access: findWalks(from), egress: findWalks(to) };
+    const ends = { access: findWalks(from, choices), egress: findWalks(to, choices) };
     // Times are cut to the minute, so a vehicle may arrive within the requested one.
     const extra = query.isArrival ? LAST_SECOND : 0;
     const moment = opened.secondsAt(at) + extra;
-    const request = { ...query, ...ends, usableStops, at: moment, changeSeconds: CHANGE_SECONDS };
-    const plans = planChanges(opened.planner, request).map((one) =>
+    const changeSeconds = changeSecondsOf(choices);
+    const request = { ...query, ...ends, footpaths, usableStops, at: moment, changeSeconds };
+    const plans = planChanges(opened.planner, request, choices?.prefer).map((one) =>
       one.rides.length > 0 ? one : walkOnly(one.departsAt - extra, one.arrivesAt - extra),
     );
     return plans.map((one) => toJourney(one, opened));
   }
 
   /** Plans journeys with each change at the best stop. */
-  function planChanges({ lines, plan }: Planner, request: PlanRequest): Plan[] {
+  function planChanges(planner: Planner, request: PlanRequest, prefer: Preference | undefined): Plan[] {
+    const { lines, plan } = planner;
     const { changeSeconds, isWheelchair, usableStops = access.stops } = request;
     const options = { changeSeconds, usableStops: isWheelchair ? usableStops : null };
-    return plan(request).map((one) => ({ ...one, rides: chooseChanges(lines, footpaths, one.rides, options) }));
+    const planOne = (wanted: PlanRequest) =>
+      plan(wanted).map((one) => ({ ...one, rides: chooseChanges(lines, footpaths, one.rides, options) }));
+    if (!prefer) return planOne(request);
+    return planPreferred(prefer, planOne, { ...request, footpaths }, (one) => secondsOnFoot(one, planner));
   }
 
-  function reach({ from, walks, without, at, now, until, limit, areaAround, ...query }: SearchQuery<'reach'>) {
+  function secondsOnFoot({ rides, access: first, egress: last }: Plan, planner: Planner): number {
+    const changes = rides.slice(1).map((ride, index) => walkToRide(rides[index] as Ride, ride, planner));
+    return changes.reduce((sum, seconds) => sum + seconds, first.seconds + last.seconds);
+  }
+
+  function reach({ from, walks, without, at, now, choices, until, limit, areaAround, ...query }: SearchQuery<'reach'>) {
     const { base, planner, secondsAt } = planners.open({ at, now });
     const { lines, refOf, isLive } = planner;
     const times = { at: secondsAt(at), latest: secondsAt(until) };
-    const labels = planner.spread({ ...query, ...times, access: findWalks(from), changeSeconds: CHANGE_SECONDS });
+    const ways = { access: findWalks(from, choices), footpaths, changeSeconds: changeSecondsOf(choices) };
+    const labels = planner.spread({ ...query, ...times, ...ways });
     const reached = listReached(lines, footpaths, labels, { ...times, rides: query.maxRides, walks, isLive });
     const stations = byStation(reached, timetable).filter(({ stop }) => !without.includes(stop));
     const read = { live, lines, refOf, isLive, labels, base };
@@ -126,7 +145,7 @@ export function openEngine(packed: SharedArrayBuffer) {
             ride: readLastRide(station, read),
           })),
       total: stations.length,
-      area: areaAround && areas.draw(areaAround, reached, times),
+      area: areaAround && areas.draw(areaAround, reached, { ...times, choices }),
     };
   }
 
@@ -134,12 +153,13 @@ export function openEngine(packed: SharedArrayBuffer) {
    * The journey with the first arrival at each destination; among equals, the one that leaves last. Null if there is none
    * within a day.
    */
-  function times({ from, to, at, now, ...query }: SearchQuery<'times'>): (EngineJourney | null)[] {
+  function times({ from, to, at, now, choices, ...query }: SearchQuery<'times'>): (EngineJourney | null)[] {
     const opened = planners.open({ at, now });
     const { planner } = opened;
     const start = opened.secondsAt(at);
-    const request = { ...query, access: findWalks(from), at: start, changeSeconds: CHANGE_SECONDS };
-    const ends = to.map(({ to: end, walkSeconds }) => ({ egress: findWalks(end), walkSeconds }));
+    const ways = { access: findWalks(from, choices), footpaths, changeSeconds: changeSecondsOf(choices) };
+    const request = { ...query, ...ways, at: start };
+    const ends = to.map(({ to: end, walkSeconds }) => ({ egress: findWalks(end, choices), walkSeconds }));
     const { latest, arrivals } = spreadToAll(planner, request, ends);
     return arrivals.map(({ egress, ridden, walked }) => {
       const found =
@@ -173,16 +193,16 @@ export function openEngine(packed: SharedArrayBuffer) {
   }
 
   /** Journeys with `via`, by departure. Each has a later departure, an earlier arrival or fewer rides than every other. */
-  function via({ ends, at, now, limit, ...query }: SearchQuery<'via'>) {
+  function via({ ends, at, now, choices, limit, ...query }: SearchQuery<'via'>) {
     const opened = planners.open({ at, now });
     const { planner } = opened;
     const waypoints = ends.map((end) => {
       const stops = new Set(end.stops.map(({ stop }) => stop));
-      return { ...end, stops, walks: findWalks(end) };
+      return { ...end, stops, walks: findWalks(end, choices) };
     });
-    const worth = { changeSeconds: CHANGE_SECONDS, rideIsWorthSeconds: CHANGE_IS_WORTH_SECONDS };
-    const request = { ...query, ...worth, at: opened.secondsAt(at) };
-    const planPart = (part: PlanRequest) => planChanges(planner, part);
+    const worth = { changeSeconds: changeSecondsOf(choices), rideIsWorthSeconds: CHANGE_IS_WORTH_SECONDS };
+    const request = { ...query, ...worth, footpaths, at: opened.secondsAt(at) };
+    const planPart = (part: PlanRequest) => planChanges(planner, part, choices?.prefer);
     const chains = planVia({ lines: planner.lines, footpaths }, planPart, waypoints, request).take(limit);
     return keepUndominated([...chains]).map((parts) => toViaParts(parts, opened));
   }
@@ -197,11 +217,13 @@ export function openEngine(packed: SharedArrayBuffer) {
     });
   }
 
-  /** The walk to each stop of an end. */
-  function findWalks({ stops, withAround }: EngineEnd): Walk[] {
+  /** The walk to each stop of an end. A leg shows the distance from the end itself, so that must not be too long either. */
+  function findWalks({ stops, withAround, position }: EngineEnd, choices: Choices | undefined): Walk[] {
+    const maxWalk = choices?.maxWalk ?? Number.POSITIVE_INFINITY;
     const least = new Map<number, number>();
     for (const { stop, seconds } of stops) {
       for (const [target, way] of withAround ? listWalks(footpaths, stop) : [[stop, 0] as const]) {
+        if (way > 0 && position && distanceMetres(position, positionOf(target)) > maxWalk) continue;
         least.set(target, Math.min(seconds + way, least.get(target) ?? Number.POSITIVE_INFINITY));
       }
     }
@@ -220,6 +242,11 @@ export function openEngine(packed: SharedArrayBuffer) {
         return { parts: toParts(ride, opened), walkSeconds: next ? walkToRide(ride, next, opened.planner) : 0 };
       }),
     };
+  }
+
+  function positionOf(stop: number): Position {
+    const { stopLat, stopLng } = timetable.sections;
+    return [stopLat[stop] as number, stopLng[stop] as number];
   }
 
   function walkToRide({ alightRun, alight }: Ride, { run, board }: Ride, { lines }: Planner): number {
@@ -254,6 +281,7 @@ export function openEngine(packed: SharedArrayBuffer) {
     ): SearchResult<Name> {
       deadlineAt = until;
       checkDeadline();
+      footpaths = chooseFootpaths(query.choices);
       return (searches[name] as (query: SearchQuery<Name>) => SearchResult<Name>)(query);
     },
     warm: planners.warm,

@@ -1,5 +1,6 @@
-import { viaNeedsTimetable } from '../errors/messages.ts';
+import { timetableNeeded } from '../errors/messages.ts';
 import type { StopRegister } from '../stops/register.ts';
+import { listChosen } from '../transit/choices.ts';
 import { mapJourneys, mapJourneysOrNone } from './map.ts';
 import type { Journeys } from './source.ts';
 
@@ -7,10 +8,11 @@ import type { Journeys } from './source.ts';
 export function plannerJourneys(stops: Pick<StopRegister, 'get'>): Journeys {
   return {
     async find(
-      { via, from, to, at, isArrival, modes, isAccessible, conditions, cancelled, mayBeNone },
+      { via, choices, from, to, at, isArrival, modes, isAccessible, conditions, cancelled, mayBeNone },
       { queryUpstream },
     ) {
-      if (via?.length) throw viaNeedsTimetable();
+      const unknown = [...(via?.length ? ['via'] : []), ...listChosen(choices)];
+      if (unknown.length > 0) throw timetableNeeded(unknown);
       const response = await queryUpstream({ kind: 'trip', from, to, at, isArrival, modes, isAccessible });
       const map = mayBeNone ? mapJourneysOrNone : mapJourneys;
       const mapped = await map(response.payload, { from, to, at, conditions, cancelled }, stops);

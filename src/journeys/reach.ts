@@ -2,9 +2,9 @@ import { MINUTE_MS } from '../core/clock.ts';
 import type { Turn } from '../core/turn-queue.ts';
 import { beyondTimetable, noTimetable, notInTimetable } from '../errors/messages.ts';
 import type { Timetable } from '../timetable/timetable.ts';
+import { type Choices, LONGEST_WALK_METRES } from '../transit/choices.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import { formatPlace, type Place } from '../transit/place.ts';
-import { REACH_METRES } from '../transit/walking.ts';
 import type { MultiPolygon } from './area.ts';
 import type { Journey } from './journey.ts';
 import type { LastRide } from './reached.ts';
@@ -21,9 +21,10 @@ import {
   positionOf,
   secondsOnFoot,
   type TimetableSearch,
+  toEngineEnd,
 } from './timetable.ts';
 
-type Origin = Pick<JourneyQuery, 'from' | 'at' | 'modes' | 'isAccessible'>;
+type Origin = Pick<JourneyQuery, 'from' | 'at' | 'modes' | 'isAccessible' | 'choices'>;
 
 export interface ReachQuery extends Origin {
   minutes: number;
@@ -82,7 +83,7 @@ export function timetableReach(options: TimetableSearch): Reach {
     const timetable = options.timetable.get();
     if (!timetable) throw noTimetable(options.timetable.missing());
     const endOf = (place: Place, parameter: string) => {
-      const end = findEnd(timetable, place);
+      const end = findEnd(timetable, place, query.choices);
       if (!end) throw notInTimetable(parameter, formatPlace(place));
       return end;
     };
@@ -92,7 +93,7 @@ export function timetableReach(options: TimetableSearch): Reach {
     if (!coversEnds(timetable, [from], { at, modes: query.modes })) throw beyondTimetable(query.at?.date ?? null);
     const common = {
       ...engineSearch.common,
-      from: { stops: from.stops, withAround: from.withAround },
+      from: toEngineEnd(from),
       maxRides: DEFAULT_CHANGES + 1,
     };
     return { ...engineSearch, common, timetable, from, endOf };
@@ -105,7 +106,7 @@ export function timetableReach(options: TimetableSearch): Reach {
       const { found } = await search('reach', {
         ...common,
         until: common.at + minutes * MINUTE_MS,
-        walks: listWalks(timetable, from),
+        walks: listWalks(timetable, from, query.choices),
         without: [...ownStations],
         limit,
         areaAround: isArea ? from.position : null,
@@ -130,8 +131,8 @@ export function timetableReach(options: TimetableSearch): Reach {
       const { found: journeys, live } = await search('times', {
         ...common,
         to: ends.map((end) => ({
-          to: { stops: end.stops, withAround: end.withAround },
-          walkSeconds: secondsOnFoot(timetable, from, end),
+          to: toEngineEnd(end),
+          walkSeconds: secondsOnFoot(timetable, from, end, query.choices),
         })),
       });
       const found = journeys.flatMap((journey) => journey ?? []);
@@ -152,13 +153,14 @@ export function timetableReach(options: TimetableSearch): Reach {
 }
 
 /** The stops that are reached on foot, by the rules of a journey on foot. A platform is where its station is. */
-function listWalks(timetable: Timetable, from: End) {
-  return timetable.near(...from.position, REACH_METRES).flatMap(({ index }) => {
+function listWalks(timetable: Timetable, from: End, choices: Choices | undefined) {
+  return timetable.near(...from.position, LONGEST_WALK_METRES).flatMap(({ index }) => {
     if (timetable.patternsAt(index).length === 0) return [];
-    const seconds = secondsOnFoot(timetable, from, {
+    const there = {
       position: positionOf(timetable, timetable.stationOf(index)),
       isWharf: isWharf(timetable, index),
-    });
+    };
+    const seconds = secondsOnFoot(timetable, from, there, choices);
     return seconds === null ? [] : [{ stop: index, seconds }];
   });
 }

@@ -3,6 +3,7 @@ import { BACKGROUND, type Turn } from '../core/turn-queue.ts';
 import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { RequestedFields } from '../transit/additional-fields.ts';
+import type { Choices } from '../transit/choices.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import type { LeftOutCounts } from '../transit/left-out.ts';
 import type { Mode } from '../transit/mode.ts';
@@ -19,6 +20,8 @@ export interface JourneyQuery extends Pick<RequestedFields, 'cancelled'> {
   modes: readonly Mode[];
   isAccessible: boolean;
   maxChanges?: number | undefined;
+  /** Only the timetable has journeys by a rider's choices. */
+  choices?: Choices | undefined;
   /** Stops on the way, in order, with the minimum stay at each. Only the timetable has journeys with them, by departure. */
   via?: readonly { stopId: string; stayMinutes: number }[] | undefined;
   /** How many journeys with `via` are searched. Other searches find as many as they can. Default: all. */
@@ -124,7 +127,7 @@ export function chooseJourneys(options: {
   return {
     async find(query, context) {
       const { turn } = context;
-      if (query.via?.length) return byTimetable(query, turn, 'via');
+      if (needsTimetable(query)) return byTimetable(query, turn, query.via?.length ? 'via' : 'choices');
       if (!timetable.covers(query)) return planner.find(query, context);
       if (mode === 'timetable') return byTimetable(query, turn, 'by setting');
       if (isScarce()) return byTimetable(query, turn, 'calls are short');
@@ -153,6 +156,11 @@ export function chooseJourneys(options: {
       }
     },
   };
+}
+
+/** Whether the trip planner cannot plan such journeys. */
+export function needsTimetable({ via, choices }: Pick<JourneyQuery, 'via' | 'choices'>): boolean {
+  return Boolean(via?.length) || choices !== undefined;
 }
 
 /** Whether our best journey arrives (for arrivals by a time: leaves) about as well as theirs. */

@@ -12,11 +12,12 @@ import type { Timetable } from '../timetable/timetable.ts';
 import type { CurrentTimetable } from '../timetable/update/keep-current.ts';
 import type { FindAlerts, FindLiftsOut } from '../transit/alert.ts';
 import { isLiveCall, type RunCall } from '../transit/call.ts';
+import { type Choices, LONGEST_WALK_METRES } from '../transit/choices.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
 import { distanceMetres, formatPlace, nameInPlaceId, type Place, type Position } from '../transit/place.ts';
 import { positionInPlaceId } from '../transit/place-grid.ts';
 import { earliestMoment, startOfMinute, type WallClock } from '../transit/time.ts';
-import { REACH_METRES, walkSeconds } from '../transit/walking.ts';
+import { walkSeconds } from '../transit/walking.ts';
 import type { JourneyEngine } from './engine.ts';
 import type {
   EngineEnd,
@@ -32,7 +33,7 @@ import type { Journey } from './journey.ts';
 import { LEG_DEFAULTS, type Leg, rideSeconds } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 import { stopsWithoutLift } from './lifts.ts';
-import type { FoundJourneys, JourneyQuery, TimetableJourneys } from './source.ts';
+import { type FoundJourneys, type JourneyQuery, needsTimetable, type TimetableJourneys } from './source.ts';
 import { timeWalks } from './walks.ts';
 
 /** The longest walk to a wharf, and between wharves. They are short because the straight line may cross water. */
@@ -63,14 +64,19 @@ export interface End extends EngineEnd {
   isWharf: boolean;
 }
 
+/** The part of an end that a search needs. */
+export function toEngineEnd({ stops, withAround, position }: End): Required<EngineEnd> {
+  return { stops, withAround, position };
+}
+
 /** Returns the timetable with feeds as a source of journeys. */
 export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
   const { findAlerts = () => [], findLiftsOut = () => null, now } = options;
 
   function resolve(query: JourneyQuery) {
     const timetable = options.timetable.get();
-    const from = timetable && findEnd(timetable, query.from);
-    const to = timetable && findEnd(timetable, query.to);
+    const from = timetable && findEnd(timetable, query.from, query.choices);
+    const to = timetable && findEnd(timetable, query.to, query.choices);
     return timetable && from && to ? { timetable, from, to } : null;
   }
 
@@ -80,12 +86,15 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
     return coversEnds(ends.timetable, [ends.from, ends.to], { at: momentOf(query.at, now()), modes: query.modes });
   }
 
-  /** Why the timetable does not have both ends. With `via` no other source can have them. */
-  function findProblem({ via, from, to, at }: JourneyQuery): ApiError {
+  /** Why the timetable does not have both ends. With `via` or choices no other source can have them. */
+  function findProblem(query: JourneyQuery): ApiError {
+    const { from, to, at } = query;
     const timetable = options.timetable.get();
-    if (!via?.length) return beyondTimetable(at?.date ?? null);
+    if (!needsTimetable(query)) return beyondTimetable(at?.date ?? null);
     if (!timetable) return noTimetable(options.timetable.missing());
-    return findEnd(timetable, from) ? notInTimetable('to', formatPlace(to)) : notInTimetable('from', formatPlace(from));
+    return findEnd(timetable, from, query.choices)
+      ? notInTimetable('to', formatPlace(to))
+      : notInTimetable('from', formatPlace(from));
   }
 
   return {
@@ -95,13 +104,13 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
       const ends = resolve(query);
       if (!ends) throw findProblem(query);
       const { timetable, from, to } = ends;
-      if (query.via?.length && !covers(query)) throw beyondTimetable(query.at?.date ?? null);
+      if (needsTimetable(query) && !covers(query)) throw beyondTimetable(query.at?.date ?? null);
       const { common, search, freshness: freshnessAsOf } = await beginSearch(options, timetable, query, turn);
       const engineQuery = { ...common, maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1, limit: MAX_JOURNEYS };
       let journeys: Journey[];
       let asOf: readonly number[];
       if (query.via?.length) {
-        const places = listWaypoints(timetable, query.via, ends);
+        const places = listWaypoints(timetable, query.via, ends, query.choices);
         const limit = query.limit ?? MAX_JOURNEYS;
         const waypoints = places.map(({ waypoint }) => waypoint);
         const { found, live } = await search('via', { ...engineQuery, limit, ends: waypoints });
@@ -111,9 +120,9 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
       } else {
         const { found, live } = await search('plan', {
           ...engineQuery,
-          from: { stops: from.stops, withAround: from.withAround },
-          to: { stops: to.stops, withAround: to.withAround },
-          walkSeconds: secondsOnFoot(timetable, from, to),
+          from: toEngineEnd(from),
+          to: toEngineEnd(to),
+          walkSeconds: secondsOnFoot(timetable, from, to, query.choices),
           isArrival: query.isArrival,
           avoidedStops: query.isAccessible ? stopsWithoutLift(timetable, findLiftsOut(common.at) ?? []) : [],
         });
@@ -156,17 +165,18 @@ function listWaypoints(
   timetable: Timetable,
   via: NonNullable<JourneyQuery['via']>,
   { from, to }: { from: End; to: End },
+  choices: Choices | undefined,
 ): { end: End; waypoint: EngineViaQuery['ends'][number] }[] {
   const between = via.map(({ stopId, stayMinutes }) => {
-    const end = findEnd(timetable, stopId);
+    const end = findEnd(timetable, stopId, choices);
     if (!end) throw notInTimetable('via', stopId);
     return { end, staySeconds: stayMinutes * 60 };
   });
   const all = [{ end: from, staySeconds: 0 }, ...between, { end: to, staySeconds: 0 }];
   return all.map(({ end, staySeconds }, index) => {
     const before = all[index - 1]?.end;
-    const walkSeconds = before ? secondsOnFoot(timetable, before, end) : null;
-    return { end, waypoint: { stops: end.stops, withAround: end.withAround, staySeconds, walkSeconds } };
+    const walkSeconds = before ? secondsOnFoot(timetable, before, end, choices) : null;
+    return { end, waypoint: { ...toEngineEnd(end), staySeconds, walkSeconds } };
   });
 }
 
@@ -174,7 +184,7 @@ function listWaypoints(
 export async function beginSearch(
   { engine, feeds, now }: TimetableSearch,
   timetable: Timetable,
-  query: Pick<JourneyQuery, 'at' | 'modes' | 'isAccessible'>,
+  query: Pick<JourneyQuery, 'at' | 'modes' | 'isAccessible' | 'choices'>,
   turn?: Turn,
 ) {
   const at = momentOf(query.at, now());
@@ -187,6 +197,7 @@ export async function beginSearch(
       now: now(),
       modes: query.modes.reduce((bits, mode) => bits | (1 << MODES.indexOf(mode)), 0),
       isWheelchair: query.isAccessible,
+      choices: query.choices,
     },
     search: <Name extends SearchName>(name: Name, requested: SearchQuery<Name>) => engine.search(name, requested, turn),
     freshness: (asOf: readonly number[]) =>
@@ -199,25 +210,29 @@ export function secondsOnFoot(
   timetable: Timetable,
   from: Pick<End, 'position' | 'isWharf'>,
   to: typeof from,
+  choices: Choices | undefined,
 ): number | null {
   const metres = distanceMetres(from.position, to.position);
   const [wharf, otherWharf] = WHARF_REACH_METRES;
-  const reach = from.isWharf && to.isWharf ? otherWharf : from.isWharf || to.isWharf ? wharf : REACH_METRES;
-  const isWalkable = metres <= reach && !timetable.isOverWater(from.position, to.position);
-  return isWalkable ? Math.max(MINUTE_MS / 1000, walkSeconds(metres)) : null;
+  const reach = from.isWharf && to.isWharf ? otherWharf : from.isWharf || to.isWharf ? wharf : LONGEST_WALK_METRES;
+  const isWalkable =
+    metres <= Math.min(reach, choices?.maxWalk ?? reach) && !timetable.isOverWater(from.position, to.position);
+  return isWalkable ? Math.max(MINUTE_MS / 1000, walkSeconds(metres, choices)) : null;
 }
 
 /** Null if the timetable does not have the place, or nothing calls there. */
-export function findEnd(timetable: Timetable, place: Place): End | null {
+export function findEnd(timetable: Timetable, place: Place, choices: Choices | undefined): End | null {
   const position = typeof place === 'string' ? positionInPlaceId(place) : place;
   if (position) {
-    const stops = timetable
-      .near(...position, REACH_METRES)
+    const around = timetable
+      .near(...position, LONGEST_WALK_METRES)
       .filter(({ index, metres }) => metres <= WHARF_REACH_METRES[0] || !isWharf(timetable, index))
-      .filter(({ index }) => !timetable.isOverWater(position, positionOf(timetable, index)))
-      .map(({ index, metres }) => ({ stop: index, seconds: walkSeconds(metres) }));
+      .filter(({ index }) => !timetable.isOverWater(position, positionOf(timetable, index)));
+    const stops = around
+      .filter(({ metres }) => metres <= (choices?.maxWalk ?? LONGEST_WALK_METRES))
+      .map(({ index, metres }) => ({ stop: index, seconds: walkSeconds(metres, choices) }));
     const name = typeof place === 'string' ? nameInPlaceId(place) : null;
-    return stops.length > 0 ? { place, position, stop: null, name, isWharf: false, stops, withAround: false } : null;
+    return around.length > 0 ? { place, position, stop: null, name, isWharf: false, stops, withAround: false } : null;
   }
   if (typeof place !== 'string') return null;
   const members = findBoardStops(timetable, place);

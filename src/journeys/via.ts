@@ -25,7 +25,8 @@ export interface ViaPart {
 
 type Network = { lines: Lines; footpaths: Footpaths };
 
-interface ViaRequest extends Pick<PlanRequest, 'at' | 'changeSeconds' | 'maxRides' | 'modes' | 'isWheelchair'> {
+interface ViaRequest
+  extends Pick<PlanRequest, 'at' | 'changeSeconds' | 'footpaths' | 'maxRides' | 'modes' | 'isWheelchair'> {
   /** One more ride must save this many seconds. */
   rideIsWorthSeconds: number;
 }

@@ -168,6 +168,10 @@ const OTHER_NAMES = {
   minutes: ['duration', 'max_duration', 'max_minutes'],
   wheelchair: ['accessible', 'wheelchair_accessible'],
   max_changes: ['changes', 'transfers', 'max_transfers'],
+  pace: ['walk_speed', 'walking_speed', 'walk_pace'],
+  max_walk: ['max_walk_distance', 'max_walking_distance', 'walk_distance'],
+  min_change: ['min_change_time', 'min_transfer_time', 'transfer_time'],
+  prefer: ['optimize', 'preference', 'route_preference'],
   path: [],
   via: [],
   cancelled: [],
@@ -196,7 +200,10 @@ export function findMeant(name: string, names: readonly string[]): string | null
   return (
     names.find((name) => name === lower) ??
     names.find((name) => otherNamesOf(name).includes(lower) || isSingularOrPlural(lower, name)) ??
-    names.find((name) => name.length >= MIN_LENGTH_FOR_TYPOS && isOneSlipAway(lower, name)) ??
+    // A name that means something else is no typo: `page` is close to `pace`.
+    names.find(
+      (name) => name.length >= MIN_LENGTH_FOR_TYPOS && !Object.hasOwn(OTHER_WAYS, lower) && isOneSlipAway(lower, name),
+    ) ??
     null
   );
 }

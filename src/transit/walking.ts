@@ -1,14 +1,13 @@
-/** The longest walk from a position to a stop, and the longest journey on foot. */
-export const REACH_METRES = 1000;
+import { type Choices, LONGEST_WALK_METRES, PACES } from './choices.ts';
+
 /** Streets are longer than the straight line. */
 const DETOUR = 1.3;
-const METRES_PER_SECOND = 1.2;
 
-export function walkSeconds(metres: number): number {
-  return Math.round((metres * DETOUR) / METRES_PER_SECOND);
+export function walkSeconds(metres: number, { pace = 'normal' }: Choices = {}): number {
+  return Math.round((metres * DETOUR) / PACES[pace]);
 }
 
 /** The straight line that can be walked in this time; never longer than the longest walk of a journey. */
-export function walkMetres(seconds: number): number {
-  return Math.min(REACH_METRES, (seconds * METRES_PER_SECOND) / DETOUR);
+export function walkMetres(seconds: number, { pace = 'normal', maxWalk = LONGEST_WALK_METRES }: Choices = {}): number {
+  return Math.min(maxWalk, (seconds * PACES[pace]) / DETOUR);
 }

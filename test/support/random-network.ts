@@ -147,7 +147,7 @@ export interface ScannedCall {
 export function scanRuns(
   runs: readonly (readonly ScannedCall[])[],
   walks: readonly [number, number, number][],
-  { ready, maxRides }: { ready: readonly number[]; maxRides: number },
+  { ready, maxRides, changeSeconds = CHANGE }: { ready: readonly number[]; maxRides: number; changeSeconds?: number },
 ): number[][] {
   let mayBoardAt = ready.slice();
   let best = new Array<number>(ready.length).fill(Number.POSITIVE_INFINITY);
@@ -164,11 +164,11 @@ export function scanRuns(
     }
     rounds.push(arrived);
     best = arrived;
-    mayBoardAt = mayBoardAt.map((at, stop) => Math.min(at, (arrived[stop] as number) + CHANGE));
+    mayBoardAt = mayBoardAt.map((at, stop) => Math.min(at, (arrived[stop] as number) + changeSeconds));
     for (const [one, other, minutes] of walks) {
       mayBoardAt[other] = Math.min(
         mayBoardAt[other] as number,
-        (arrived[one] as number) + Math.max(CHANGE, minutes * 60),
+        (arrived[one] as number) + Math.max(changeSeconds, minutes * 60),
       );
     }
   }

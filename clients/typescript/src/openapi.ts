@@ -2649,6 +2649,22 @@ export type PlanTripsData = {
          */
         via?: Array<string>;
         /**
+         * Walking speed in metres a second: `slow` 0.8, `normal` 1.2, `fast` 1.6. Walks are 1.3 times as long as the straight line.
+         */
+        pace?: 'slow' | 'normal' | 'fast';
+        /**
+         * Maximum length of each walk in metres, as in `distance_metres` of a leg: to the first stop, at each change, from the last stop, and all the way on foot. Without it, walks between two stops are at most half a kilometre, others a kilometre.
+         */
+        max_walk?: number;
+        /**
+         * Minimum minutes between two rides, including the walk; 2 in journeys from the timetable. Staying in the vehicle is no change.
+         */
+        min_change?: number;
+        /**
+         * `fewer_changes`: one more change must save 20 minutes. `less_walking`: a minute on foot counts as two.
+         */
+        prefer?: 'fewer_changes' | 'less_walking';
+        /**
          * Pagination cursor from the `Link` header (`rel="next"` or `rel="prev"`). Valid only with the same operation and parameters.
          */
         cursor?: string;
@@ -2724,6 +2740,14 @@ export type ListReachableData = {
          */
         wheelchair?: boolean;
         /**
+         * Walking speed in metres a second: `slow` 0.8, `normal` 1.2, `fast` 1.6. Walks are 1.3 times as long as the straight line.
+         */
+        pace?: 'slow' | 'normal' | 'fast';
+        /**
+         * Maximum length of each walk in metres, as in `distance_metres` of a leg: to the first stop, at each change, from the last stop, and all the way on foot. Without it, walks between two stops are at most half a kilometre, others a kilometre.
+         */
+        max_walk?: number;
+        /**
          * Time from `date` and `time` on, including waiting and walking. Values above 90 count as 90.
          */
         minutes?: number;
@@ -2772,6 +2796,14 @@ export type ListTravelTimesData = {
          * Leave out vehicles and stops known not to be wheelchair accessible.
          */
         wheelchair?: boolean;
+        /**
+         * Walking speed in metres a second: `slow` 0.8, `normal` 1.2, `fast` 1.6. Walks are 1.3 times as long as the straight line.
+         */
+        pace?: 'slow' | 'normal' | 'fast';
+        /**
+         * Maximum length of each walk in metres, as in `distance_metres` of a leg: to the first stop, at each change, from the last stop, and all the way on foot. Without it, walks between two stops are at most half a kilometre, others a kilometre.
+         */
+        max_walk?: number;
         /**
          * The destinations, without the origin: up to 10 stop IDs separated by commas.
          */

@@ -4,7 +4,7 @@ import type { Search, Walk } from './query.ts';
 import { createSearcher } from './search.ts';
 
 /** Times are seconds since the base of the lines. */
-export interface PlanRequest extends Pick<Search, 'access' | 'egress' | 'changeSeconds'> {
+export interface PlanRequest extends Pick<Search, 'access' | 'egress' | 'changeSeconds' | 'footpaths'> {
   maxRides: number;
   /** Journeys leave at this time or later; with `isArrival` they arrive at this time or earlier. */
   at: number;
@@ -83,6 +83,7 @@ export function createPlanner(
    */
   function* find(request: PlanRequest): Generator<Found> {
     const { at, isArrival, access: ways, egress, changeSeconds, bound } = request;
+    if (ways.length === 0 || egress.length === 0) return;
     const maxRides = Math.min(request.maxRides, MAX_RIDES);
     const [ahead, back] = isArrival ? [openBackward(), forward] : [forward, openBackward()];
     const [near, far] = isArrival ? [egress, ways] : [ways, egress];
@@ -225,8 +226,13 @@ function createDirection(
   const searcher = createSearcher(lines, footpaths, labels, checkDeadline);
   let accessibleRuns: Uint8Array | null = null;
   function begin(
-    { modes, isWheelchair, usableStops = access.stops }: Pick<PlanRequest, 'modes' | 'isWheelchair' | 'usableStops'>,
-    search: Omit<Search, 'allowed'>,
+    {
+      modes,
+      isWheelchair,
+      footpaths: chosenFootpaths,
+      usableStops = access.stops,
+    }: Pick<PlanRequest, 'modes' | 'isWheelchair' | 'footpaths' | 'usableStops'>,
+    search: Omit<Search, 'allowed' | 'footpaths'>,
   ): void {
     if (isWheelchair) {
       accessibleRuns ??= Uint8Array.from(
@@ -236,6 +242,7 @@ function createDirection(
     }
     searcher.begin({
       ...search,
+      footpaths: chosenFootpaths,
       allowed: {
         lines: lines.modes.map((mode) => (modes >> mode) & 1),
         runs: isWheelchair ? accessibleRuns : lines.usable,

@@ -1,4 +1,5 @@
 import type { Labels } from './labels.ts';
+import type { Footpaths } from './lines.ts';
 
 /** A walk between a place and a stop. */
 export interface Walk {
@@ -12,6 +13,8 @@ export interface Search {
   egress: readonly Walk[];
   /** Journeys that arrive later are not searched. */
   latest: number;
+  /** Replaces the footpaths of the searcher: some of them, walked faster or slower. */
+  footpaths?: Footpaths | undefined;
   /** The minimum time between two rides. */
   changeSeconds: number;
   /** One more ride must save at least this many seconds. */

@@ -191,7 +191,7 @@ export function createSearcher(
 
   /** From each stop where a ride ends, the rider changes there or walks to nearby stops. */
   function walk(round: number): void {
-    const { first, targets, seconds } = footpaths;
+    const { first, targets, seconds } = query.footpaths ?? footpaths;
     const { changeSeconds } = query;
     const row = round * stopCount;
     const reached = markedStops;

@@ -6,6 +6,7 @@ import {
   cancelledParameter,
   includeParameter,
 } from '../../transit/additional-fields.ts';
+import { changeParameters, toChoices, walkingParameters } from '../../transit/choices.ts';
 import { MODES, modesParameter } from '../../transit/mode.ts';
 import {
   booleanParameter,
@@ -80,6 +81,8 @@ export const tripsQuery = z
     wheelchair: withDefault(describe(booleanParameter, WHEELCHAIR_DESCRIPTION), 'false'),
     max_changes: optional(describe(countUpTo(MOST_CHANGES, 0), MAX_CHANGES_DESCRIPTION, 1)),
     via: optional(viaParameter),
+    ...walkingParameters,
+    ...changeParameters,
     cursor: cursorParameter,
     cancelled: cancelledParameter(
       'Journeys with a cancelled leg come last and do not count towards `limit`; there may be no others.',
@@ -108,7 +111,8 @@ export const tripsQuery = z
 export type TripsQuery = z.infer<typeof tripsQuery>;
 
 /** Builds the upstream request. Throws `DATE_OUT_OF_RANGE` for a past day. */
-export function toTripRequest({ from, to, via, date, time, arrive_by, modes, wheelchair }: TripsQuery, now: Date) {
+export function toTripRequest(query: TripsQuery, now: Date) {
+  const { from, to, via, date, time, arrive_by, modes, wheelchair } = query;
   return {
     kind: 'trip',
     from,
@@ -118,16 +122,19 @@ export function toTripRequest({ from, to, via, date, time, arrive_by, modes, whe
     isArrival: arrive_by,
     modes,
     isAccessible: wheelchair,
+    choices: toChoices(query),
   } as const;
 }
 
 /** The parameters that restrict which journeys are listed. */
-export function listConditions({ via, modes, wheelchair, max_changes }: TripsQuery): string[] {
+export function listConditions({ via, modes, wheelchair, max_changes, max_walk, min_change }: TripsQuery): string[] {
   return [
     ...(via ? ['via'] : []),
     ...(modes.length < MODES.length ? ['modes'] : []),
     ...(wheelchair ? ['wheelchair'] : []),
     ...(max_changes === undefined ? [] : ['max_changes']),
+    ...(max_walk === undefined ? [] : ['max_walk']),
+    ...(min_change === undefined ? [] : ['min_change']),
   ];
 }
 

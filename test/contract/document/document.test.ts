@@ -38,8 +38,8 @@ it.each([
     const url = exampleUrl(document, path, which);
     const { method } = operationOf(document, path);
     const response = await service.sendExample(method, url);
-    // These paths require one of several parameters, which OpenAPI cannot express. The example run is from another day. `via` needs
-    // a timetable.
+    // These paths require one of several parameters, which OpenAPI cannot express. The example run is from another day. `via` and a
+    // rider's choices need a timetable.
     const isElsewhere = path.startsWith('/v1/runs/');
     const isEither = path === '/v1/stops' || path.startsWith('/v1/vehicles');
     const isRefused = which === 'required' ? isEither : path === '/v1/trips';

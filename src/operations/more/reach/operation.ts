@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { noTimetable } from '../../../errors/messages.ts';
 import type { FoundReach, Reach } from '../../../journeys/reach.ts';
+import { toChoices, walkingParameters } from '../../../transit/choices.ts';
 import { collectionTypeField, geoJsonConstant, lngLatSchema } from '../../../transit/geojson.ts';
 import { modeSchema, modesParameter } from '../../../transit/mode.ts';
 import { booleanParameter, countUpTo, describe, oneOf, optional, withDefault } from '../../../transit/parameter.ts';
@@ -50,6 +51,7 @@ export const originQuery = z.object({
     describe(booleanParameter, 'Leave out vehicles and stops known not to be wheelchair accessible.'),
     'false',
   ),
+  ...walkingParameters,
 });
 
 const reachQuery = z.object({
@@ -188,10 +190,11 @@ export const createReachOperation = ({
       defaults: { limit: '50' },
     },
 
-    async find({ from, date, time, wheelchair, format, ...query }, { turn, now }) {
+    async find({ from, date, time, wheelchair, format, pace, max_walk, ...query }, { turn, now }) {
       const at = requestedWallClock({ date, time }, now());
       const isArea = format === 'geojson';
-      const result = await reach.find({ ...query, from, at, isAccessible: wheelchair, isArea }, turn);
+      const choices = toChoices({ pace, max_walk });
+      const result = await reach.find({ ...query, from, at, isAccessible: wheelchair, choices, isArea }, turn);
       return {
         body: {
           origin: { stop_id: formatPlace(from), name: result.name ?? formatPlace(from) },

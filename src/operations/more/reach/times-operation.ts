@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { countChanges, destinationOf, type Journey, originOf } from '../../../journeys/journey.ts';
 import type { Reach } from '../../../journeys/reach.ts';
+import { toChoices } from '../../../transit/choices.ts';
 import { describe, type ProblemDetails } from '../../../transit/parameter.ts';
 import { formatPlace, stopListParameter } from '../../../transit/place.ts';
 import { bestKnown, formatTimestamp, minutesBetween, timestampSchema } from '../../../transit/time.ts';
@@ -100,10 +101,10 @@ export const createTimesOperation = ({
         'How long it takes from one place to each of up to ten stops, with start, arrival and changes. To compare places, for instance where to live or meet. For the rides of a journey use planTrips.',
     },
 
-    async find({ from, to, date, time, modes, wheelchair }, { turn, now }) {
+    async find({ from, to, date, time, modes, wheelchair, ...query }, { turn, now }) {
       const at = requestedWallClock({ date, time }, now());
       const { name, destinations, freshness } = await reach.times(
-        { from, to, at, modes, isAccessible: wheelchair },
+        { from, to, at, modes, isAccessible: wheelchair, choices: toChoices(query) },
         turn,
       );
       return {

@@ -1,0 +1,47 @@
+import type { Sections } from '../timetable/packed-timetable.ts';
+import { type Choices, PACES } from '../transit/choices.ts';
+import { distanceMetres, type Position } from '../transit/place.ts';
+import { walkSeconds } from '../transit/walking.ts';
+import type { Footpaths } from './raptor/lines.ts';
+
+/**
+ * Returns a function that adapts the walks to a rider's choices. It keeps those of the last rider, because adapting all walks of
+ * the whole state takes some milliseconds.
+ */
+export function createChosenFootpaths({ stopLat, stopLng }: Pick<Sections, 'stopLat' | 'stopLng'>, usual: Footpaths) {
+  const usualPace: number = PACES.normal;
+  let chosen = { pace: usualPace, longest: Number.POSITIVE_INFINITY, footpaths: usual };
+
+  return ({ pace: name = 'normal', maxWalk: longest = Number.POSITIVE_INFINITY }: Choices = {}): Footpaths => {
+    const pace = PACES[name];
+    if (pace === usualPace && longest === Number.POSITIVE_INFINITY) return usual;
+    if (pace !== chosen.pace || longest !== chosen.longest) chosen = { pace, longest, footpaths: adapt(pace, longest) };
+    return chosen.footpaths;
+  };
+
+  function adapt(pace: number, longest: number): Footpaths {
+    const first = new Int32Array(usual.first.length);
+    const targets = new Int32Array(usual.targets.length);
+    const seconds = new Int32Array(usual.targets.length);
+    const longestSeconds = walkSeconds(longest);
+    let count = 0;
+    for (let stop = 0; stop + 1 < first.length; stop++) {
+      for (let at = usual.first[stop] as number; at < (usual.first[stop + 1] as number); at++) {
+        const target = usual.targets[at] as number;
+        const usualSeconds = usual.seconds[at] as number;
+        // Seconds are rounded, so those of the longest walk may be of a longer one.
+        if (usualSeconds > longestSeconds) continue;
+        if (usualSeconds === longestSeconds && metresBetween(stop, target) > longest) continue;
+        targets[count] = target;
+        seconds[count++] = Math.round((usualSeconds * usualPace) / pace);
+      }
+      first[stop + 1] = count;
+    }
+    return { first, targets: targets.subarray(0, count), seconds: seconds.subarray(0, count) };
+  }
+
+  function metresBetween(stop: number, other: number): number {
+    const at = (index: number): Position => [stopLat[index] as number, stopLng[index] as number];
+    return distanceMetres(at(stop), at(other));
+  }
+}

@@ -1,0 +1,104 @@
+import type { Preference } from '../transit/choices.ts';
+import type { Footpaths } from './raptor/lines.ts';
+import type { Plan, PlanRequest } from './raptor/plan.ts';
+import type { Walk } from './raptor/query.ts';
+
+/** By how many seconds a journey must be faster for one more change, and for each second more on foot. */
+const WORTH = {
+  fewer_changes: { changeSeconds: 1200, onFoot: 0 },
+  less_walking: { changeSeconds: 60, onFoot: 1 },
+} as const satisfies Record<Preference, object>;
+
+/** A request with the walks of its rider. */
+export type WalkingRequest = PlanRequest & { footpaths: Footpaths };
+
+/**
+ * Returns the journeys of a rider's preference. They are chosen from more than those that others get: further searches, with fewer
+ * rides or with walks that take twice as long, find slower journeys that may be preferred to those.
+ */
+export function planPreferred(
+  prefer: Preference,
+  plan: (request: PlanRequest) => Plan[],
+  request: WalkingRequest,
+  secondsOnFoot: (plan: Plan) => number,
+): Plan[] {
+  const { limit, isArrival } = request;
+  const more = { ...request, limit: 2 * limit };
+  const found = plan(more);
+  const walks = found.filter((one) => one.rides.length === 0);
+  const rides = found.filter((one) => one.rides.length > 0);
+  const within = (secondsOf: (plan: Plan) => number) => boundAfter(rides, more, secondsOf);
+  if (prefer === 'fewer_changes') {
+    const most = Math.max(0, ...rides.map((one) => one.rides.length));
+    const { changeSeconds } = WORTH.fewer_changes;
+    const limited = { ...more, walkSeconds: null, ...within((one) => one.rides.length * changeSeconds) };
+    for (let maxRides = most - 1; maxRides > 0; maxRides--) rides.push(...plan({ ...limited, maxRides }));
+  } else {
+    const twice = withWalksTwice({ ...more, ...within((one) => 2 * secondsOnFoot(one)) });
+    rides.push(...plan(twice).flatMap(withWalksOnce));
+  }
+  const preferred = keepPreferred(rides, WORTH[prefer], secondsOnFoot);
+  preferred.sort(isArrival ? (a, b) => b.arrivesAt - a.arrivesAt : (a, b) => a.departsAt - b.departsAt);
+  return [...walks, ...preferred.slice(0, limit)];
+}
+
+/** Up to when a journey may be preferred to one of these, which it may miss by some seconds. */
+function boundAfter(
+  plans: readonly Plan[],
+  { isArrival, bound }: Pick<PlanRequest, 'isArrival' | 'bound'>,
+  secondsOf: (plan: Plan) => number,
+): Pick<PlanRequest, 'bound'> {
+  if (plans.length === 0) return bound === undefined ? {} : { bound };
+  const usual = bound ?? (isArrival ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY);
+  return isArrival
+    ? { bound: Math.max(usual, Math.min(...plans.map((one) => one.departsAt - secondsOf(one)))) }
+    : { bound: Math.min(usual, Math.max(...plans.map((one) => one.arrivesAt + secondsOf(one)))) };
+}
+
+function withWalksTwice(request: WalkingRequest): PlanRequest {
+  const twice = ({ stop, seconds }: Walk) => ({ stop, seconds: 2 * seconds });
+  const { access, egress, footpaths, walkSeconds } = request;
+  return {
+    ...request,
+    access: access.map(twice),
+    egress: egress.map(twice),
+    footpaths: { ...footpaths, seconds: footpaths.seconds.map((seconds) => 2 * seconds) },
+    walkSeconds: walkSeconds && 2 * walkSeconds,
+  };
+}
+
+/** The plan with its own walks again; none for a journey on foot, which the first search has. */
+function withWalksOnce(plan: Plan): Plan[] {
+  const [access, egress] = [plan.access, plan.egress].map(({ stop, seconds }) => ({ stop, seconds: seconds / 2 }));
+  if (plan.rides.length === 0 || !access || !egress) return [];
+  const departsAt = plan.departsAt + access.seconds;
+  return [{ ...plan, departsAt, arrivesAt: plan.arrivesAt - egress.seconds, access, egress }];
+}
+
+/**
+ * Drops each journey for which there is a preferred one: one that costs less and is worse by less than that, or one that costs
+ * more and is better by more than that. No preference goes round in a circle, because the cost and the duration together only fall.
+ */
+function keepPreferred(
+  plans: readonly Plan[],
+  worth: (typeof WORTH)[Preference],
+  secondsOnFoot: (plan: Plan) => number,
+): Plan[] {
+  const rated = plans.map((plan) => ({
+    plan,
+    cost: plan.rides.length * worth.changeSeconds + worth.onFoot * secondsOnFoot(plan),
+  }));
+  type Rated = (typeof rated)[0];
+  const isPreferred = (a: Rated, b: Rated) => {
+    const saved = b.cost - a.cost;
+    const [later, earlier] = [a.plan.departsAt - b.plan.departsAt, b.plan.arrivesAt - a.plan.arrivesAt];
+    if (saved < 0) return later >= 0 && earlier >= 0 && later + earlier > -saved;
+    const lost = Math.max(0, -later) + Math.max(0, -earlier);
+    return lost === 0 || lost < saved;
+  };
+  return rated
+    .filter((one, index) =>
+      rated.every((other, at) => at === index || !isPreferred(other, one) || (isPreferred(one, other) && index < at)),
+    )
+    .map(({ plan }) => plan);
+}

@@ -1,0 +1,88 @@
+import { describe, oneOf, optional, wholeBetween, withDefault } from './parameter.ts';
+
+/** The walking speeds in metres per second. */
+export const PACES = { slow: 0.8, normal: 1.2, fast: 1.6 } as const;
+export type Pace = keyof typeof PACES;
+
+export const PREFERENCES = ['fewer_changes', 'less_walking'] as const;
+export type Preference = (typeof PREFERENCES)[number];
+
+/** The longest walk from a position to a stop, and the longest journey on foot. */
+export const LONGEST_WALK_METRES = 1000;
+const MOST_CHANGE_MINUTES = 60;
+
+/** What a rider chooses. What is absent is as usual. */
+export interface Choices {
+  pace?: Pace;
+  /** The longest walk in metres, as the crow flies. */
+  maxWalk?: number;
+  /** The minutes between two rides at least, including the walk. */
+  minChange?: number;
+  prefer?: Preference;
+}
+
+const NAMES = {
+  pace: 'pace',
+  maxWalk: 'max_walk',
+  minChange: 'min_change',
+  prefer: 'prefer',
+} as const satisfies Record<keyof Choices, string>;
+
+/** The names of the parameters behind the choices. */
+export function listChosen(choices: Choices | undefined): string[] {
+  return Object.keys(choices ?? {}).map((choice) => NAMES[choice as keyof Choices]);
+}
+
+const paceNames = Object.keys(PACES) as [Pace, ...Pace[]];
+const speeds = paceNames.map((pace) => `\`${pace}\` ${PACES[pace]}`).join(', ');
+
+/** The parameters that searches for one or many destinations share. */
+export const walkingParameters = {
+  pace: describe(
+    withDefault(oneOf(paceNames), 'normal'),
+    `Walking speed in metres a second: ${speeds}. Walks are 1.3 times as long as the straight line.`,
+    'slow',
+  ),
+  max_walk: optional(
+    describe(
+      wholeBetween(0, LONGEST_WALK_METRES),
+      `Maximum length of each walk in metres, as in \`distance_metres\` of a leg: to the first stop, at each change, from the last stop, and all the way on foot. Without it, walks between two stops are at most half a kilometre, others a kilometre.`,
+      400,
+    ),
+  ),
+};
+
+/** Those of journeys alone. */
+export const changeParameters = {
+  min_change: optional(
+    describe(
+      wholeBetween(0, MOST_CHANGE_MINUTES),
+      'Minimum minutes between two rides, including the walk; 2 in journeys from the timetable. Staying in the vehicle is no change.',
+      5,
+    ),
+  ),
+  prefer: optional(
+    describe(
+      oneOf(PREFERENCES),
+      '`fewer_changes`: one more change must save 20 minutes. `less_walking`: a minute on foot counts as two.',
+      'fewer_changes',
+    ),
+  ),
+};
+
+/** The choices of a query; undefined if nothing is chosen. */
+export function toChoices(query: {
+  pace: Pace;
+  max_walk?: number | undefined;
+  min_change?: number | undefined;
+  prefer?: Preference | undefined;
+}): Choices | undefined {
+  const { pace, max_walk: maxWalk, min_change: minChange, prefer } = query;
+  const choices: Choices = {
+    ...(pace !== 'normal' && { pace }),
+    ...(maxWalk !== undefined && { maxWalk }),
+    ...(minChange !== undefined && { minChange }),
+    ...(prefer && { prefer }),
+  };
+  return Object.keys(choices).length > 0 ? choices : undefined;
+}
