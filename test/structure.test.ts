@@ -194,4 +194,11 @@ describe('the structure of the source', () => {
     const found = files.filter((file) => /process\.env/.test(read(file)));
     expect(found.sort()).toEqual(['src/cli/keys.ts', 'src/cli/timetable.ts', 'src/cli/upstream.ts', 'src/server.ts']);
   });
+
+  it('nothing that starts the service sets the size of the heap, which would lift the limits of its threads', () => {
+    const deployed = globSync('deploy/**/*.*');
+    const starts = ['package.json', 'Dockerfile', 'docker-compose.yml', '.env.example', ...deployed];
+    const wrong = starts.filter((file) => /--max-(old-space|heap)-size/.test(readFileSync(file, 'utf8')));
+    expect(wrong).toEqual([]);
+  });
 });

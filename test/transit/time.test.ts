@@ -1,7 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   dateParameter,
+  earliestMoment,
   formatTimestamp,
+  fromSydneyWallClock,
   minutesBetween,
   nextWeekdayMorning,
   parseTimestamp,
@@ -44,6 +46,20 @@ describe('the wall clock in Sydney', () => {
     const now = new Date(when === 'after the change' ? '2026-04-04T20:00:00Z' : '2026-04-04T10:00:00Z');
     expect(wallClockFrom(new Date(instant), now).time).toBe(from);
     expect(wallClockUntil(new Date(instant), now).time).toBe(until);
+  });
+});
+
+describe('the UTC time of a local time, in every season', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it.each(['2026-01-15', '2026-07-15'])('read on %s, the first pass of a repeated hour is the earliest', (today) => {
+    vi.useFakeTimers({ toFake: ['Date'], now: new Date(today) });
+    const read = (date: string, time: string) => new Date(earliestMoment({ date, time })).toISOString();
+    expect(read('20260405', '0230')).toBe('2026-04-04T15:30:00.000Z');
+    expect(fromSydneyWallClock({ date: '20260405', time: '0230' })).toBeNull();
+    expect(read('20260405', '0300')).toBe('2026-04-04T17:00:00.000Z');
+    expect(read('20261004', '0230')).toBe('2026-10-03T16:30:00.000Z');
+    expect(fromSydneyWallClock({ date: '20261004', time: '0230' })).toBeNull();
   });
 });
 

@@ -46,6 +46,14 @@ it('the CSV reader returns nothing for the missing values of a short row, and ig
   ]);
 });
 
+it('the CSV reader accepts both line ends in one file', async () => {
+  expect(await read('a,b,c\r\n1,2,3\n4,5,6\r\n7,8,9\n', 1000)).toEqual([
+    ['1', '2', '3'],
+    ['4', '5', '6'],
+    ['7', '8', '9'],
+  ]);
+});
+
 it('the CSV reader finds values by column name', async () => {
   expect(await read('\uFEFF"x"," c ","b","a"\n0,3,2,1', 2)).toEqual([['1', '2', '3']]);
 });
