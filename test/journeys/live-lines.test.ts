@@ -5,7 +5,6 @@ import { BEFORE_DAY_SECONDS, createLines } from '#src/journeys/day-lines.ts';
 import { createDayLines } from '#src/journeys/live-lines.ts';
 import { createPlanners, type Planner } from '#src/journeys/planners.ts';
 import { callAt, type Lines, lastPosition } from '#src/journeys/raptor/lines.ts';
-import { CHANGE_IS_WORTH_SECONDS } from '#src/journeys/raptor/plan.ts';
 import { FEED_HORIZON_MS, type LiveRun, LiveTimetable } from '#src/realtime/live-timetable.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '#src/timetable/import/schedule-file.ts';
 import { calendarDayAt, serviceDayStart } from '#src/timetable/service-day.ts';
@@ -320,7 +319,7 @@ describe('lines with the runs of snapshots', () => {
             const [last] = plans.toSorted((one, other) => other.departsAt - one.departsAt);
             if (!isArrival || hasBlocks || !last || last.departsAt < -BEFORE_DAY_SECONDS) continue;
             for (let maxRides = last.rides.length; maxRides <= MAX_RIDES; maxRides++) {
-              const later = last.departsAt + 1 + (maxRides - last.rides.length) * CHANGE_IS_WORTH_SECONDS;
+              const later = last.departsAt + 1 + (maxRides - last.rides.length) * 60;
               expect(scan(later, maxRides, to)).toBeGreaterThan(at);
             }
           }

@@ -2,16 +2,18 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BEFORE_DAY_SECONDS } from '#src/journeys/day-lines.ts';
 import { callAt } from '#src/journeys/raptor/lines.ts';
-import { CHANGE_IS_WORTH_SECONDS, createPlanner, type PlanRequest } from '#src/journeys/raptor/plan.ts';
+import { createPlanner, type PlanRequest } from '#src/journeys/raptor/plan.ts';
 import { chooseChanges } from '#src/journeys/where-to-change.ts';
 import {
   CHANGE,
   DAY_SECONDS,
   expectFeasible,
+  listDepartures,
   networkArbitrary,
   openNetwork,
   STOPS,
   scanConnections,
+  type Trip,
   walksArbitrary,
 } from '../support/random-network.ts';
 
@@ -43,6 +45,19 @@ function plan(
   });
   const changes = { changeSeconds: CHANGE, usableStops: request.isWheelchair ? access.stops : null };
   return plans.map((one) => ({ ...one, rides: chooseChanges(lines, footpaths, one.rides, changes) }));
+}
+
+/** All trips on one day, each begins within two hours, so that riders have a choice. */
+function withinTwoHours(trips: readonly Trip[]): Trip[] {
+  return trips.map(({ calls, ...trip }) => {
+    const earlier = Math.floor((calls[0] as Trip['calls'][0])[1] / 7200) * 7200;
+    const moved = calls.map(([stop, arrival, { departure, flags }]): Trip['calls'][0] => [
+      stop,
+      arrival - earlier,
+      { departure: departure - earlier, flags },
+    ]);
+    return { ...trip, days: ['20261126'], calls: moved };
+  });
 }
 
 describe('plans on random networks', () => {
@@ -82,12 +97,44 @@ describe('plans on random networks', () => {
           }
           const [last] = plans.toSorted((one, other) => other.departsAt - one.departsAt);
           if (!last || last.departsAt < -BEFORE_DAY_SECONDS) continue;
-          // Leaving later means arriving too late, except with more changes that are not worth it.
+          // Leaving later means arriving too late, except with more changes that save less than a minute each.
           for (let maxRides = last.rides.length; maxRides <= 3; maxRides++) {
-            const from = last.departsAt + 1 + (maxRides - last.rides.length) * CHANGE_IS_WORTH_SECONDS;
+            const from = last.departsAt + 1 + (maxRides - last.rides.length) * 60;
             const later = scanConnections(trips, walks, { from, maxRides }).at(-1) as number[];
             expect(later[to]).toBeGreaterThan(at);
           }
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('a list has the journey with the fewest changes of its time if it takes at most twice as long as the fastest one', () => {
+    fc.assert(
+      fc.property(networkArbitrary.map(withinTwoHours), walksArbitrary, fc.boolean(), (trips, walks, isArrival) => {
+        const network = openNetwork(trips, walks);
+        const at = isArrival ? 3 * 3600 : 0;
+        const departures = listDepartures(trips);
+        const scans = departures.map((from) => ({
+          from,
+          rounds: scanConnections(trips, walks, { from, maxRides: 3 }),
+        }));
+        for (let to = 1; to < STOPS; to++) {
+          const plans = plan(network, 0, to, { at, isArrival });
+          if (plans.length === 0) continue;
+          const times = plans.map(({ departsAt, arrivesAt }) => (isArrival ? arrivesAt : departsAt));
+          const [first, last] = isArrival ? [Math.min(...times), at] : [at, Math.max(...times)];
+          const shortest = Math.min(...plans.map(({ departsAt, arrivesAt }) => arrivesAt - departsAt));
+          const all = scans.flatMap(({ from, rounds }) =>
+            rounds.map((round, index) => ({ departsAt: from, arrivesAt: round[to] as number, rides: index + 1 })),
+          );
+          const listable = all.filter(({ departsAt, arrivesAt }) => {
+            const time = isArrival ? arrivesAt : departsAt;
+            const isNear = isArrival ? departsAt >= at - DAY_SECONDS : arrivesAt <= at + DAY_SECONDS;
+            return isNear && time >= first && time <= last && arrivesAt - departsAt <= 2 * shortest;
+          });
+          const fewest = Math.min(...listable.map(({ rides }) => rides));
+          expect(Math.min(...plans.map(({ rides }) => rides.length))).toBeLessThanOrEqual(fewest);
         }
       }),
       { numRuns: 150 },

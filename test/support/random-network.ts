@@ -111,6 +111,17 @@ function toFootpaths(walks: readonly [from: number, to: number, seconds: number]
   };
 }
 
+/** When runs leave the first stop, on all days. */
+export function listDepartures(trips: readonly Trip[]): number[] {
+  return trips.flatMap(({ calls, days }) =>
+    days.flatMap((day) =>
+      calls.flatMap(([stop, , { departure }]) =>
+        stop === 'S0' ? (DAYS.indexOf(day) - 1) * DAY_SECONDS + departure : [],
+      ),
+    ),
+  );
+}
+
 /** The earliest arrivals in a random network, by `scanRuns`. A rider boards at the first stop alone, at `from`, unless `ready` is given. */
 export function scanConnections(
   trips: readonly Trip[],

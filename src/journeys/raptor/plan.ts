@@ -1,7 +1,7 @@
 import { type Found, type Labels, MAX_RIDES, NEVER, type Ride } from './labels.ts';
 import { callAt, type Footpaths, type Lines, lastPosition, mirrorLines, mirrorRun } from './lines.ts';
 import type { Search, Walk } from './query.ts';
-import { createSearcher } from './search.ts';
+import { createSearcher, latestBeside } from './search.ts';
 
 /** Times are seconds since the base of the lines. */
 export interface PlanRequest extends Pick<Search, 'access' | 'egress' | 'changeSeconds' | 'footpaths'> {
@@ -52,11 +52,12 @@ const LONG_SECONDS = 2 * 60 * 60;
 const RIDES_OF_LONG = 6;
 /** One pass finds all journeys that arrive within this many seconds of the first. */
 const PASS_SECONDS = 60 * 60;
-/** One more change must save this many seconds. One change fewer may cost this many. */
+/** Where a single journey is chosen, one more change must save this many seconds. */
 export const CHANGE_IS_WORTH_SECONDS = 600;
 /** The search stops after this many results, for instance where walking is faster than riding. */
 const MAX_FOUND = 40;
-const NO_CHANGE_IS_WORTH_SECONDS = 60;
+/** In a list, one more change must save this many seconds. */
+const LEAST_SAVED_SECONDS = 60;
 
 /** Returns a planner for these lines. */
 export function createPlanner(
@@ -77,28 +78,34 @@ export function createPlanner(
   };
 
   /**
-   * Yields the journeys after `at`, by arrival. Passes alternate between the two directions: a forward search finds the
-   * earliest arrival, a backward search from this and later arrivals finds the latest departures. With `isArrival` the
-   * directions are swapped.
+   * Finds the journeys after `at`, by arrival, until `add` returns true. Passes alternate between the two directions: a forward
+   * search finds the earliest arrival, a backward search from this and later arrivals finds the latest departures. With `isArrival`
+   * the directions are swapped. A last search adds slower journeys with fewer changes.
    */
-  function* find(request: PlanRequest): Generator<Found> {
+  function find(request: PlanRequest, add: (found: Found) => boolean): void {
     const { at, isArrival, access: ways, egress, changeSeconds, bound } = request;
     if (ways.length === 0 || egress.length === 0) return;
     const maxRides = Math.min(request.maxRides, MAX_RIDES);
     const [ahead, back] = isArrival ? [openBackward(), forward] : [forward, openBackward()];
     const [near, far] = isArrival ? [egress, ways] : [ways, egress];
-    let start = isArrival ? -at : at;
-    const day = start + DAY_SECONDS;
+    const begin = isArrival ? -at : at;
+    const day = begin + DAY_SECONDS;
     const latest = bound === undefined ? day : Math.min(day, isArrival ? -bound : bound);
-    const common = { changeSeconds, rideIsWorthSeconds: CHANGE_IS_WORTH_SECONDS };
-    back.begin(request, { ...common, access: far, egress: near, latest: -start });
+    const startBack = () => back.begin(request, { changeSeconds, access: far, egress: near, latest: -begin });
+    /** Found in the direction of `back`, whose arrival is the departure. */
     const plans: Found[] = [];
-    let limit = start;
+    /** Returns whether no more are needed. */
+    const note = (plan: Found) => {
+      plans.push(plan);
+      return add(isArrival ? plan : mapBack(plan));
+    };
+    let start = begin;
+    let limit = begin;
     let rides = Math.min(maxRides, USUAL_RIDES);
     /** The least arrival with the cost of the rides added. */
     let leastCost = NEVER;
     const reach = (rideLimit: number, until: number, slack: number) => {
-      ahead.begin(request, { ...common, access: near, egress: far, latest: until });
+      ahead.begin(request, { changeSeconds, access: near, egress: far, latest: until });
       const arrivals = ahead.reach(start, rideLimit, slack);
       leastCost = arrivals.reduce(
         (least, at, round) => Math.min(least, at + round * CHANGE_IS_WORTH_SECONDS),
@@ -111,7 +118,7 @@ export function createPlanner(
       let first = NEVER;
       // If the last ride helped, one more may help too. On a long journey, two more may help where one does not.
       for (let allowedRides = Math.min(maxRides, FEW_RIDES); allowedRides <= maxRides; allowedRides++) {
-        const better = reach(allowedRides, Math.min(latest, first - NO_CHANGE_IS_WORTH_SECONDS), 0);
+        const better = reach(allowedRides, Math.min(latest, first - LEAST_SAVED_SECONDS), 0);
         if (better < NEVER) {
           first = better;
           rides = Math.max(rides, allowedRides);
@@ -120,24 +127,45 @@ export function createPlanner(
       }
       return first;
     };
-    while (limit < latest) {
+    /** Returns whether there may be more. */
+    const pass = (): boolean => {
       const earliest = findFirst();
-      if (earliest === NEVER) return;
+      if (earliest === NEVER) return false;
       const useful = leastCost - CHANGE_IS_WORTH_SECONDS - earliest + 1;
-      const pass = request.isBrief ? Math.min(PASS_SECONDS, Math.max(1, useful)) : PASS_SECONDS;
-      const first = reach(rides, Math.min(latest, earliest + pass), pass);
+      const seconds = request.isBrief ? Math.min(PASS_SECONDS, Math.max(1, useful)) : PASS_SECONDS;
+      const first = reach(rides, Math.min(latest, earliest + seconds), seconds);
       const until = 1 - Math.max(first, limit + 1);
-      limit = Math.min(latest, first + pass - 1);
+      limit = Math.min(latest, first + seconds - 1);
       for (const plan of back.range({ from: -limit, until, maxRides: rides, bounds: ahead.labels })) {
-        plans.push(plan);
-        yield isArrival ? plan : mapBack(plan);
+        if (note(plan)) return false;
       }
-      // A journey that leaves earlier and arrives later than these saves a change at best, which is not worth it.
-      if (request.isBrief && plans.length > 0) return;
-      const earlyPlans = plans.filter(({ departsAt }) => -departsAt <= limit - CHANGE_IS_WORTH_SECONDS);
-      const left = Math.max(...earlyPlans.map(({ arrivesAt }) => -arrivesAt));
-      if (left < start) return;
+      const left = Math.max(...plans.map(({ arrivesAt }) => -arrivesAt));
+      if (left < start) return false;
       start = left + 1;
+      return limit < latest;
+    };
+    startBack();
+    const hasMore = pass();
+    // A journey that leaves earlier and arrives later than these saves a change at best, which is not worth it.
+    if (request.isBrief && plans.length > 0) return;
+    const covered = hasMore ? limit : Math.max(...plans.map(({ departsAt }) => -departsAt));
+    if (hasMore) while (pass());
+    findSimpler();
+
+    /** Finds journeys with fewer rides than all of these. They may arrive after the passes, or be hidden from them by faster ones. */
+    function findSimpler(): void {
+      const known = [...plans];
+      const fewer = Math.min(...known.map(({ rides: own }) => own.length)) - 1;
+      if (known.length === 0 || fewer < 1) return;
+      const spans = listSpans(known, { after: covered, until: latest });
+      if (spans.length === 0) return;
+      start = begin;
+      reach(fewer, (spans.at(-1) as Span)[1], DAY_SECONDS);
+      startBack();
+      for (const [from, to] of spans) {
+        const range = { from: -to, until: -from, maxRides: fewer, bounds: ahead.labels, known };
+        for (const plan of back.range(range)) note(plan);
+      }
     }
   }
 
@@ -164,10 +192,10 @@ export function createPlanner(
     const longest = walkSeconds ?? Number.POSITIVE_INFINITY;
     let plans: Plan[] = [];
     let count = 0;
-    for (const plan of find(request)) {
+    find(request, (plan) => {
       if (plan.arrivesAt - plan.departsAt < longest) plans = keepBest([...plans, withEnds(plan, request)]);
-      if (plans.length >= limit || ++count >= MAX_FOUND) break;
-    }
+      return plans.length >= limit || ++count >= MAX_FOUND;
+    });
     plans.sort(isArrival ? (a, b) => b.arrivesAt - a.arrivesAt : (a, b) => a.departsAt - b.departsAt);
     const chosenPlans = plans.slice(0, limit);
     // The journey that arrives first may leave after others with fewer changes.
@@ -181,7 +209,7 @@ export function createPlanner(
   /** Returns labels with the first arrival at each stop, by number of rides. They are valid until the next forward search. */
   function spread(request: SpreadRequest): Labels {
     const { access: ways, latest, changeSeconds } = request;
-    forward.begin(request, { access: ways, egress: [], latest, changeSeconds, rideIsWorthSeconds: 0 });
+    forward.begin(request, { access: ways, egress: [], latest, changeSeconds });
     forward.reach(request.at, Math.min(request.maxRides, MAX_RIDES), 0);
     return forward.labels;
   }
@@ -190,7 +218,7 @@ export function createPlanner(
   function leaveLast(request: SpreadRequest, egress: readonly Walk[], arrivesAt: number): Plan | null {
     const ends = { access: egress, egress: request.access, latest: -request.at };
     const back = openBackward();
-    back.begin(request, { ...ends, changeSeconds: request.changeSeconds, rideIsWorthSeconds: CHANGE_IS_WORTH_SECONDS });
+    back.begin(request, { ...ends, changeSeconds: request.changeSeconds });
     const maxRides = Math.min(request.maxRides, MAX_RIDES);
     const range = { from: -arrivesAt, until: 1 - arrivesAt, maxRides, bounds: forward.labels };
     const cost = ({ arrivesAt: at, rides }: Found) => at + rides.length * CHANGE_IS_WORTH_SECONDS;
@@ -261,22 +289,44 @@ function createDirection(
 }
 
 /**
- * Drops each journey if another one is better: it leaves no earlier and, with the cost of its changes added, arrives no later.
+ * Drops each journey if another one leaves no earlier, arrives no later, and has no more changes or takes less than half as long.
+ * One more change must save a minute.
  */
 function keepBest<One extends Found>(plans: readonly One[]): One[] {
   const isBetter = (a: One, b: One) => {
     const extraRides = a.rides.length - b.rides.length;
-    const slack = extraRides < 0 ? NO_CHANGE_IS_WORTH_SECONDS : 0;
-    const [later, earlier] = [a.departsAt - b.departsAt, b.arrivesAt - a.arrivesAt];
+    const slack = extraRides < 0 ? LEAST_SAVED_SECONDS : 0;
     return (
-      later >= -slack &&
-      earlier >= -slack &&
-      (extraRides <= 0 || later + earlier >= extraRides * CHANGE_IS_WORTH_SECONDS)
+      a.departsAt - b.departsAt >= -slack &&
+      b.arrivesAt - a.arrivesAt >= -slack &&
+      (extraRides <= 0 || b.arrivesAt > latestBeside(a, b.departsAt))
     );
   };
   return plans.filter((plan, index) =>
     plans.every((other, at) => at === index || !isBetter(other, plan) || (isBetter(plan, other) && index < at)),
   );
+}
+
+/** The arrivals after `after` and not after `until`. */
+type Span = [after: number, until: number];
+
+/**
+ * When journeys with fewer rides may arrive that are listed beside these, apart from the times up to `after`. The journeys are
+ * those of the backward search, whose departure is the arrival.
+ */
+function listSpans(plans: readonly Found[], { after, until }: { after: number; until: number }): Span[] {
+  const spans: Span[] = [];
+  const all = plans.map(({ departsAt, arrivesAt, rides }): Span => {
+    const last = rides.length > 1 ? latestBeside({ departsAt, arrivesAt }, -arrivesAt) : Number.NEGATIVE_INFINITY;
+    return [Math.max(-departsAt, after), Math.min(last, until)];
+  });
+  for (const [from, to] of all.toSorted(([one], [other]) => one - other)) {
+    if (from >= to) continue;
+    const before = spans.at(-1);
+    if (before && from <= before[1]) before[1] = Math.max(before[1], to);
+    else spans.push([from, to]);
+  }
+  return spans;
 }
 
 /** A walk from end to end. */

@@ -1,4 +1,4 @@
-import type { Labels } from './labels.ts';
+import type { Found, Labels } from './labels.ts';
 import type { Footpaths } from './lines.ts';
 
 /** A walk between a place and a stop. */
@@ -17,8 +17,6 @@ export interface Search {
   footpaths?: Footpaths | undefined;
   /** The minimum time between two rides. */
   changeSeconds: number;
-  /** One more ride must save at least this many seconds. */
-  rideIsWorthSeconds: number;
   /** One byte for each line, run or stop: 0 if it must not be used. Null if all may be used. */
   allowed: { lines: Uint8Array | null; runs: Uint8Array | null; stops: Uint8Array | null };
 }
@@ -30,6 +28,8 @@ export interface Range {
   maxRides: number;
   /** The labels of the search in the other direction, which every result has to match; null without one. */
   bounds: Pick<Labels, 'arrived' | 'ready'> | null;
+  /** Journeys that leave at `until` or later. Results have to be better in departure, arrival or rides. */
+  known?: readonly Found[];
 }
 
 export const NO_SEARCH: Search = {
@@ -37,6 +37,5 @@ export const NO_SEARCH: Search = {
   egress: [],
   latest: 0,
   changeSeconds: 0,
-  rideIsWorthSeconds: 0,
   allowed: { lines: null, runs: null, stops: null },
 };

@@ -5,6 +5,14 @@ import { callAt, type Footpaths, type Lines, lastPosition, offsetsOf } from './l
 import { NO_SEARCH, type Range, type Search } from './query.ts';
 import { createRidesLeft, type RidesLeft } from './rides-left.ts';
 
+/** A journey with fewer rides than another one within its time may take this many times as long. */
+const SLOWEST = 2;
+
+/** The latest arrival of a journey that leaves then and is listed beside the quick one. */
+export function latestBeside(quick: Pick<Found, 'departsAt' | 'arrivesAt'>, departsAt: number): number {
+  return departsAt + SLOWEST * (quick.arrivesAt - quick.departsAt);
+}
+
 /**
  * Searches in one direction. `begin` starts a search. `reach` then finds the earliest arrival with plain RAPTOR. `range` finds
  * the Pareto set of departure, arrival and number of rides with range RAPTOR: it runs the rounds for each departure, latest
@@ -116,10 +124,12 @@ export function createSearcher(
     bestStop[round] = stop;
     improved[round] = 1;
     arrivals[round] = Math.min(at, arrivals[round] as number);
-    for (let other = 0; other < rounds; other++) {
-      const worth = at + slack + Math.max(0, round - other) * query.rideIsWorthSeconds;
-      if (worth < (cutoff[other] as number)) cutoff[other] = worth;
-    }
+    cutOff(round, rounds, at + slack);
+  }
+
+  /** Arrivals from then on are of no use with these numbers of rides. */
+  function cutOff(from: number, until: number, at: number): void {
+    for (let round = from; round < until; round++) if (at < (cutoff[round] as number)) cutoff[round] = at;
   }
 
   /**
@@ -285,8 +295,13 @@ export function createSearcher(
 
     *range(range: Range): Generator<Found> {
       ({ bounds, maxRides } = range);
+      const quick = [...(range.known ?? [])];
+      for (const { arrivesAt, rides } of quick) cutOff(rides.length, rounds, arrivesAt);
       for (const [departsAt, departures] of listDepartures(lines, query, range)) {
         improved.fill(0);
+        for (const one of quick) {
+          cutOff(0, one.rides.length, Math.max(one.arrivesAt, latestBeside(one, departsAt) + 1));
+        }
         for (const { stop, seconds, line, position } of departures) {
           if (isBeyond(bounds?.arrived, 0, stop, departsAt + seconds)) continue;
           lower(ready, stop, departsAt + seconds);
@@ -298,7 +313,9 @@ export function createSearcher(
           if (improved[round]) {
             const stop = bestStop[round] as number;
             const arrivesAt = (arrived[round * stopCount + stop] as number) + (egressSeconds[stop] as number);
-            yield { departsAt, arrivesAt, rides: readRides(lines, labels, round, stop) };
+            const found = { departsAt, arrivesAt, rides: readRides(lines, labels, round, stop) };
+            quick.push(found);
+            yield found;
           }
         }
       }
