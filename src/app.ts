@@ -38,6 +38,7 @@ import { stopsDownload } from './http/stops-download.ts';
 import { tokenRoute } from './http/tokens.ts';
 import type { Reach } from './journeys/reach.ts';
 import type { Journeys } from './journeys/source.ts';
+import { Lines } from './lines/lines.ts';
 import { createOperations } from './operations/all-operations.ts';
 import { createResponses } from './operations/serve.ts';
 import { Vehicles } from './realtime/vehicles.ts';
@@ -132,8 +133,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     alerts.learn(payload as object),
   );
   const { journeys, reach } = options;
+  const lines = new Lines(stops);
   const operations = createOperations({
     stops,
+    lines,
     vehicles,
     alerts,
     journeys,
@@ -147,6 +150,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     queryUpstream,
     boards: options.boards,
     runs: options.runs,
+    lines,
     now,
     ids: createIdSigner(linkSecrets),
     deadlineMs: deadlines.requestMs,

@@ -5,6 +5,7 @@ import type { CallRef, Timetable, TimetableRoute } from '../timetable/timetable.
 import type { FindAlerts } from '../transit/alert.ts';
 import type { RunCall } from '../transit/call.ts';
 import type { Departure } from '../transit/departure.ts';
+import { isNamed } from '../transit/line-id.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { withoutG } from '../transit/region.ts';
 import { toMinute } from '../transit/time.ts';
@@ -299,8 +300,9 @@ class StopReader {
     return to !== undefined && this.#stopsOfTo.has(call.stopId) ? { ...call, ids: [...call.ids, to] } : call;
   }
 
-  #isOnRoute({ route }: { route: string }): boolean {
-    return this.#request.only?.routes?.includes(route.toUpperCase()) ?? true;
+  #isOnRoute(line: TimetableRoute): boolean {
+    const { routes } = this.#request.only ?? {};
+    return routes === undefined || isNamed(routes, line);
   }
 
   /** The planned departures of runs in no feed that the caller may want. */

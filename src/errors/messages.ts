@@ -108,7 +108,8 @@ export function notInTimetable(parameter: string, place: string): ApiError {
 
 /** `id` as received. */
 export function unknownLine(id: string): ApiError {
-  return new ApiError('LINE_NOT_FOUND', `No line ${id}. Find IDs with /v1/lines?q=333.`);
+  const q = encodeURIComponent(id.slice(id.indexOf('_') + 1));
+  return new ApiError('LINE_NOT_FOUND', `No line ${id}. Find IDs with /v1/lines?q=${q}.`);
 }
 
 /** For parameters that the trip planner does not have. */

@@ -2,12 +2,18 @@ import { beyondTimetable, noTimetable, unknownLine, unknownStop } from '../error
 import type { StopRegister } from '../stops/register.ts';
 import { toDayNumber } from '../timetable/service-day.ts';
 import type { Timetable } from '../timetable/timetable.ts';
+import { isNamed } from '../transit/line-id.ts';
 import type { Mode } from '../transit/mode.ts';
+import { isOneSlipAway } from '../transit/parameter.ts';
 import type { Position } from '../transit/place.ts';
 import type { Bounds } from '../transit/region.ts';
 import { drawCourse } from './course.ts';
 import { type LineDirection, readDirections } from './directions.ts';
 import { type IndexedLine, indexLines, type Line, searchFor } from './line-index.ts';
+
+/** Lines named instead of an unknown one. */
+const MAX_NEAR = 3;
+const OR = new Intl.ListFormat('en-AU', { type: 'disjunction' });
 
 /** The lines of the current timetable, without upstream calls. */
 export class Lines {
@@ -41,6 +47,32 @@ export class Lines {
     if (conditions.q === undefined) return matches;
     const ranks = Map.groupBy(matches, searchFor(conditions.q));
     return [0, 1, 2].flatMap((rank) => ranks.get(rank) ?? []);
+  }
+
+  /** The lines with this ID or short name. Throws if there is none. */
+  listNamed(name: string): Line[] {
+    const found = this.#namedIn(this.timetable, name);
+    if (found.length === 0) throw unknownLine(name);
+    return found;
+  }
+
+  /** A notice for each name or ID that no line of the timetable has; none while there is no timetable. */
+  noticesOfUnknown(names: readonly string[] = []): { text: string }[] {
+    const { timetable } = this.#stops;
+    if (!timetable) return [];
+    const unknown = names.filter((name) => this.#namedIn(timetable, name).length === 0);
+    return unknown.map((name) => {
+      const near = [...new Set(indexLines(timetable).lines.map(({ route }) => route))]
+        .filter((route) => isOneSlipAway(name, route.toUpperCase()))
+        .slice(0, MAX_NEAR);
+      const meant = near.length > 0 ? `; did you mean ${OR.format(near)}?` : '.';
+      return { text: `No line ${name}${meant} Find lines with /v1/lines?q=${encodeURIComponent(name)}.` };
+    });
+  }
+
+  #namedIn(timetable: Timetable, name: string): Line[] {
+    const names = [name.toUpperCase()];
+    return indexLines(timetable).lines.filter(({ id, ...line }) => isNamed(names, { ...line, lineId: id }));
   }
 
   /** Throws for an unknown line. */

@@ -30,6 +30,8 @@ import { createTripsOperation } from './trips/operation.ts';
  */
 export function createOperations(options: {
   stops: StopRegister;
+  /** By default of the same timetable. */
+  lines?: Lines | undefined;
   vehicles: Vehicles;
   alerts: AlertList;
   /** Default: the trip planner's journeys. */
@@ -41,9 +43,9 @@ export function createOperations(options: {
   now?: (() => Date) | undefined;
 }): readonly Operation[] {
   const { stops, alerts, journeys, reach, isRehearsal, now } = options;
+  const { lines = new Lines(stops) } = options;
   const knownStops = { stops, ...(isRehearsal && { isRehearsal }) };
   const searchableStops = { ...knownStops, names: new NameSearch(stops) };
-  const lines = new Lines(stops);
   return [
     departuresOperation,
     arrivalsOperation,
@@ -64,7 +66,7 @@ export function createOperations(options: {
     }),
     createReachOperation({ reach, now }),
     createTimesOperation({ reach, now }),
-    createAlertsOperation({ list: alerts, stops }),
+    createAlertsOperation({ list: alerts, stops, lines }),
     runOperation,
     createVehiclesOperation({ vehicles: options.vehicles, stops, lines }),
   ];

@@ -7,6 +7,7 @@ import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { ERROR_TABLE, type ErrorCode } from '../errors/api-error.ts';
 import { invalidParameters, type ParameterProblem, pastDate } from '../errors/messages.ts';
 import type { JourneyOrigin } from '../journeys/source.ts';
+import type { Lines } from '../lines/lines.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import type { LeftOutCounts } from '../transit/left-out.ts';
 import { findForeign, findMeant, findOtherWay, type ProblemDetails, withoutBrackets } from '../transit/parameter.ts';
@@ -57,6 +58,8 @@ export interface FindContext {
   boards: Boards;
   /** Finds running vehicles and the live times of rides. */
   runs: Runs;
+  /** The lines of the timetable; absent in comparisons of both sources. */
+  lines?: Lines | undefined;
   now: () => Date;
   /** Signs identifiers and cursors, and verifies them. */
   ids: IdSigner;

@@ -11,6 +11,7 @@ import { MAX_WAITING, type Priority, type Turn } from '../core/turn-queue.ts';
 import type { QueryOptions, QueryUpstream } from '../efa/query-upstream.ts';
 import { ApiError, asCharged } from '../errors/api-error.ts';
 import { serviceUnavailable, upstreamTimeout } from '../errors/messages.ts';
+import type { Lines } from '../lines/lines.ts';
 import { isEveryday, type LeftOutCounts } from '../transit/left-out.ts';
 import { MODES } from '../transit/mode.ts';
 import { createFinishedResponses, type FinishedResponse } from './finished-response.ts';
@@ -59,6 +60,7 @@ export function createResponses(options: {
   queryUpstream: QueryUpstream;
   boards?: Boards | undefined;
   runs?: Runs | undefined;
+  lines?: Lines | undefined;
   now: () => Date;
   ids: IdSigner;
   deadlineMs: number;
@@ -71,6 +73,7 @@ export function createResponses(options: {
   const {
     queryUpstream,
     boards = monitorBoards,
+    lines,
     now,
     ids,
     deadlineMs,
@@ -99,6 +102,7 @@ export function createResponses(options: {
       turn: { ...waiting, signal: deadline, begin },
       boards,
       runs,
+      lines,
       now,
       ids,
       run: (other, otherQuery) => {

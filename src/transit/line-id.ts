@@ -16,7 +16,7 @@ const allowed = 'must be a line ID such as train_T1 or 2507_333';
 
 export const lineIdParameter = readAs(requiredText('a line ID such as train_T1'), (text, refuse) => {
   const id = text.trim();
-  return LINE_ID.test(id) ? id : refuse(allowed, { hint: 'Find IDs with /v1/lines?q=333.' });
+  return LINE_ID.test(id) ? id : refuse(allowed, { hint: `Find IDs with /v1/lines?q=${encodeURIComponent(id)}.` });
 }).meta({ type: 'string', pattern: LINE_ID.source });
 
 /** Two operators may have road lines with the same number, but never in one network of rails or ferries. */
@@ -29,6 +29,23 @@ const ROAD: readonly Mode[] = ['bus', 'coach', 'schoolbus'];
 export function lineIdOf({ mode, route, agencyId }: { mode: Mode; route: string; agencyId: string }): string {
   const owner = (ROAD.includes(mode) && agencyId) || mode;
   return `${owner}_${route}`.replace(/[^\w.]+/g, '-');
+}
+
+/** What a caller's name for a line is compared with. `lineId` is null or missing if it is unknown. */
+interface NamedLine {
+  mode: Mode;
+  route: string;
+  lineId?: string | null | undefined;
+}
+
+/** Whether one of the names, in capitals, is the line's: its short name ("T4") or its ID ("TRAIN_T4"). */
+export function isNamed(names: readonly string[], { mode, route, lineId }: NamedLine): boolean {
+  if (names.includes(route.toUpperCase())) return true;
+  const id = (lineId ?? lineIdOf({ mode, route, agencyId: '' })).toUpperCase();
+  if (lineId || !isOnRoad(mode)) return names.includes(id);
+  // Without the agency, the number decides.
+  const number = id.slice(id.indexOf('_'));
+  return names.some((name) => name.endsWith(number));
 }
 
 export function isOnRoad(mode: Mode): boolean {

@@ -48,9 +48,9 @@ function suggestModes(unknown: readonly string[]): string | undefined {
 }
 
 const MAX_ROUTES = 50;
-const routesAllowed = `must be 1 to ${MAX_ROUTES} short route names separated by commas`;
+const routesAllowed = `must be 1 to ${MAX_ROUTES} short route names or line IDs separated by commas`;
 
-/** Route names in upper case, because they are compared case-insensitively. */
+/** Route names and line IDs in upper case, because they are compared case-insensitively. */
 export const routesParameter = requiredText(routesAllowed)
   .transform((text) => [...new Set(splitList(text.toUpperCase()))].sort())
   .refine((routes) => routes.length >= 1 && routes.length <= MAX_ROUTES, routesAllowed)
@@ -60,7 +60,7 @@ export const routesParameter = requiredText(routesAllowed)
     minItems: 1,
     maxItems: MAX_ROUTES,
     examples: [['333', 'T1']],
-    description: `Only these routes: up to ${MAX_ROUTES} short names separated by commas. Only the next 120 vehicles of the selected modes are searched.`,
+    description: `Only these routes: up to ${MAX_ROUTES} short names or line IDs (\`T4\` or \`train_T4\`) separated by commas. Only the next 120 vehicles of the selected modes are searched.`,
   });
 
 /** "Train", "Train and metro" */

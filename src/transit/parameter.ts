@@ -290,7 +290,7 @@ function isSingularOrPlural(name: string, other: string): boolean {
 }
 
 /** Whether the names differ by one letter (missing, added or changed) or by two swapped neighbours. */
-function isOneSlipAway(name: string, other: string): boolean {
+export function isOneSlipAway(name: string, other: string): boolean {
   if (Math.abs(name.length - other.length) > 1) return false;
   let commonLength = 0;
   while (commonLength < name.length && name[commonLength] === other[commonLength]) commonLength++;

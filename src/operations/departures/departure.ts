@@ -41,12 +41,10 @@ export const departureSchema = z
         'Whether the vehicle is wheelchair accessible. If nothing is known about the vehicle: whether the stop is, unless an alert says otherwise',
     }),
     occupancy: occupancySchema.nullable().meta({ description: 'How full the vehicle is; null if unknown' }),
-    alerts: z
-      .array(z.string())
-      .meta({
-        description:
-          'Disruption notices, and a hint if the vehicle has no fixed times, as plain text; empty if there are none',
-      }),
+    alerts: z.array(z.string()).meta({
+      description:
+        'Disruption notices, and a hint if the vehicle has no fixed times, as plain text; empty if there are none',
+    }),
     cancelled: cancelledField,
     line_id: requestedLineIdField,
     trip_id: tripIdField,

@@ -5,6 +5,7 @@ import { alertTexts } from '../../transit/additional-fields.ts';
 import type { RunCall } from '../../transit/call.ts';
 import { compareDepartures, type Departure, isCancelled, leavesAt } from '../../transit/departure.ts';
 import { sumLeftOut } from '../../transit/left-out.ts';
+import { isNamed } from '../../transit/line-id.ts';
 import { type Mode, nameModes } from '../../transit/mode.ts';
 import { earliestMoment, formatTimestamp } from '../../transit/time.ts';
 import { bindingOf, checkedCursor } from '../cursor.ts';
@@ -109,7 +110,7 @@ export const arrivalsOperation = defineOperation({
  */
 async function findShown(query: DeparturesQuery, context: FindContext, { isArrival }: { isArrival: boolean }) {
   const { board, listed, notices: ofBoard, pages } = await findBoard(query, context, { isArrival });
-  const { runs, now } = context;
+  const { runs, now, lines } = context;
   const departures = listed.filter((one) => !isCancelled(one) || query.cancelled === 'include');
   const notShown = listed.length - departures.length;
   const leftOut = notShown > 0 ? sumLeftOut([board.leftOut, { cancelled: notShown }]) : board.leftOut;
@@ -130,7 +131,11 @@ async function findShown(query: DeparturesQuery, context: FindContext, { isArriv
     retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
   };
   const words = isArrival ? ARRIVING : LEAVING;
-  const notices = [...(departures.length > 0 ? [] : whyEmpty(query, board.stopModes, notShown, words)), ...ofBoard];
+  const notices = [
+    ...(departures.length > 0 ? [] : whyEmpty(query, board.stopModes, notShown, words)),
+    ...ofBoard,
+    ...(lines?.noticesOfUnknown(query.routes) ?? []),
+  ];
   const changesAt = nextMinuteAway(departures, sentAt);
   return {
     head,
@@ -241,8 +246,8 @@ function whyEmpty(
   return notices;
 }
 
-function matches({ modes, routes }: DeparturesQuery, { mode, route }: Departure): boolean {
-  return modes.includes(mode) && (routes?.includes(route.toUpperCase()) ?? true);
+function matches({ modes, routes }: DeparturesQuery, departure: Departure): boolean {
+  return modes.includes(departure.mode) && (routes === undefined || isNamed(routes, departure));
 }
 
 function leavesAfterLead(departure: Departure, lead: number | undefined, from: Date): boolean {

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import type { AlertList, KeptAlert } from '../../../alerts/alert-list.ts';
+import type { Lines } from '../../../lines/lines.ts';
 import type { StopRegister } from '../../../stops/register.ts';
 import { ALERT_CATEGORIES, ALERT_KINDS, holdsAt, runsAt, SEVERITIES } from '../../../transit/alert.ts';
+import { isNamed } from '../../../transit/line-id.ts';
 import { type Mode, modeSchema, modesParameter, routesParameter } from '../../../transit/mode.ts';
 import { countUpTo, describe, oneOf, optional, withDefault } from '../../../transit/parameter.ts';
 import { stopIdParameter } from '../../../transit/place.ts';
@@ -23,7 +25,10 @@ const alertsQuery = z.object({
     ),
   ),
   routes: optional(
-    describe(routesParameter, 'Only alerts that name one of these routes: up to 50 short names separated by commas.'),
+    describe(
+      routesParameter,
+      'Only alerts that name one of these routes: up to 50 short names or line IDs (`T4` or `train_T4`) separated by commas.',
+    ),
   ),
   modes: withDefault(modesParameter, 'all'),
   category: optional(describe(oneOf(ALERT_CATEGORIES), 'Only alerts of this category.', 'lifts_escalators')),
@@ -138,7 +143,7 @@ const exampleBody: z.infer<typeof alertsResponse> = {
 };
 
 /** `GET /v1/alerts` */
-export const createAlertsOperation = (options: { list: AlertList; stops: StopRegister }) =>
+export const createAlertsOperation = (options: { list: AlertList; stops: StopRegister; lines: Lines }) =>
   defineOperation({
     id: 'listAlerts',
     path: '/v1/alerts',
@@ -177,7 +182,7 @@ export const createAlertsOperation = (options: { list: AlertList; stops: StopReg
         alerts: distinct.slice(0, query.limit).map((alert) => toBody(alert, at)),
         total: distinct.length,
       };
-      return { body, freshness, leftOut, notices };
+      return { body, freshness, leftOut, notices: [...notices, ...options.lines.noticesOfUnknown(query.routes)] };
     },
   });
 
@@ -196,7 +201,7 @@ function filterOf({ stop: stopId, routes, modes, category }: AlertsQuery, stops:
     return alertModes.length === 0 || alertModes.some((mode) => modes.includes(mode));
   };
   const isOnRoute = ({ routes: alertRoutes }: KeptAlert) =>
-    !routes || alertRoutes.some(({ route, mode }) => routes.includes(route.toUpperCase()) && modes.includes(mode));
+    !routes || alertRoutes.some((line) => isNamed(routes, line) && modes.includes(line.mode));
   const isWanted = (alert: KeptAlert) =>
     (category === undefined || alert.category === category) && isOfMode(alert) && isOnRoute(alert);
   if (stopId === undefined) return { isWanted, notices: [] };

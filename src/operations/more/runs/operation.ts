@@ -38,11 +38,9 @@ const runResponse = z
     wheelchair_accessible: z
       .boolean()
       .meta({ description: 'Wheelchair access of the departure that `run_id` identifies' }),
-    alerts: z
-      .array(z.string())
-      .meta({
-        description: 'Disruption notices of that departure, and a hint if it has no fixed times, as plain text',
-      }),
+    alerts: z.array(z.string()).meta({
+      description: 'Disruption notices of that departure, and a hint if it has no fixed times, as plain text',
+    }),
     status: z.enum(STATUSES).meta({
       description: 'Where the vehicle is, by the best-known times of its calls; `unknown` if these are not listed',
     }),

@@ -10,7 +10,7 @@ import type { StopRegister } from '../../../stops/register.ts';
 import { carriageSchema, occupancySchema } from '../../../transit/departure.ts';
 import type { Freshness } from '../../../transit/freshness.ts';
 import { collectionTypeField, featureSchemaOf, toFeatureCollection } from '../../../transit/geojson.ts';
-import { lineIdParameter, nullableLineIdField } from '../../../transit/line-id.ts';
+import { isNamed, lineIdParameter, nullableLineIdField } from '../../../transit/line-id.ts';
 import { type Mode, modeSchema, modesParameter, routesParameter } from '../../../transit/mode.ts';
 import {
   countUpTo,
@@ -67,11 +67,18 @@ const vehiclesQuery = z
       ),
     ),
     line: optional(
-      describe(lineIdParameter, 'A `line_id`: lists the vehicles of this line, wherever they are.', 'train_T1'),
+      describe(
+        lineIdParameter,
+        'A `line_id` or short name: lists the vehicles of this line, wherever they are.',
+        'train_T1',
+      ),
     ),
     modes: withDefault(modesParameter, 'all'),
     routes: optional(
-      describe(routesParameter, 'Only vehicles of these routes: up to 50 short names separated by commas.'),
+      describe(
+        routesParameter,
+        'Only vehicles of these routes: up to 50 short names or line IDs (`T4` or `train_T4`) separated by commas.',
+      ),
     ),
     limit: describe(
       withDefault(countUpTo(1000), '300'),
@@ -193,7 +200,7 @@ export const createVehiclesOperation = ({
 }: {
   vehicles: Vehicles;
   stops: StopRegister;
-  lines: Pick<Lines, 'get'>;
+  lines: Lines;
 }) =>
   defineOperation({
     id: 'listVehicles',
@@ -225,14 +232,14 @@ export const createVehiclesOperation = ({
       const middle = near ?? (bbox ? middleOf(bbox) : null);
       const sentAt = now().getTime();
       const wanted = query.run ? { tripId: query.run.runId } : areaOf(query, near);
-      const line = query.line === undefined ? null : lines.get(query.line);
-      const only = query.run ?? line;
-      const found = await vehicles.find(only ? [only.mode] : query.modes, wanted);
+      const named = query.line === undefined ? null : lines.listNamed(query.line);
+      const only = query.run ? [query.run] : named;
+      const found = await vehicles.find(only ? only.map(({ mode }) => mode) : query.modes, wanted);
       const freshness = found.freshness ?? unread(vehicles.areKnown, sentAt);
       const isWanted = ({ mode, route, lineId }: Vehicle) =>
         query.modes.includes(mode) &&
-        (!line || lineId?.toUpperCase() === line.id.toUpperCase()) &&
-        (!query.routes || query.routes.includes(route?.toUpperCase() ?? ''));
+        (!named || named.some((line) => lineId?.toUpperCase() === line.id.toUpperCase())) &&
+        (!query.routes || (route !== null && isNamed(query.routes, { mode, route, lineId })));
       const listed = found.vehicles.filter(isWanted);
       if (near) {
         const metresTo = ({ lat, lng }: Vehicle) => distanceMetres(near, [lat, lng]);
@@ -248,7 +255,10 @@ export const createVehiclesOperation = ({
         ...(listed.length > 0 && {
           changesAt: Math.min(...listed.map(({ reportedAt }) => reportedAt + MAX_REPORT_AGE_MS)),
         }),
-        notices: noticesOf(vehicles, found.missing, listed.length === 0 ? middle : null),
+        notices: [
+          ...noticesOf(vehicles, found.missing, listed.length === 0 ? middle : null),
+          ...lines.noticesOfUnknown(query.routes),
+        ],
       };
     },
   });

@@ -352,7 +352,7 @@ describe('errors', () => {
       const { error } = (await own.inject(`/v1/lines/train_T0${path}`)).json();
       expect(error).toMatchObject({
         code: 'LINE_NOT_FOUND',
-        message: 'No line train_T0. Find IDs with /v1/lines?q=333.',
+        message: 'No line train_T0. Find IDs with /v1/lines?q=T0.',
       });
     }
     expect((await get('/v1/lines/TRAIN_t8')).line_id).toBe('train_T8');

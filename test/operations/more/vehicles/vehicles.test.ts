@@ -127,6 +127,33 @@ describe('GET /v1/vehicles', () => {
     expect((await get(`${CITY}&limit=2`)).body).toMatchObject({ total: body.total, vehicles: { length: 2 } });
   });
 
+  describe.each([
+    ['/v1/departures?stop=200060&modes=all&limit=50', 'departures'],
+    ['/v1/alerts?limit=50', 'alerts'],
+    [`/v1/vehicles?${CITY}`, 'vehicles'],
+  ])('%s', (url, list) => {
+    it('lists the same by the short name of a line and by its ID', async () => {
+      const [byName, byId] = [await inject(`${url}&routes=T4`), await inject(`${url}&routes=train_t4`)];
+      expect(byName.json()[list].length).toBeGreaterThan(0);
+      expect(byId.json()[list]).toEqual(byName.json()[list]);
+      expect(byId.headers['x-notice']).toBeUndefined();
+    });
+
+    it('is empty for a line that does not exist, and says so', async () => {
+      const { headers, statusCode, ...response } = await inject(`${url}&routes=T44`);
+      expect([statusCode, response.json()[list]]).toEqual([200, []]);
+      expect(headers['x-notice']).toContain('No line T44; did you mean T4? Find lines with /v1/lines?q=T44.');
+    });
+  });
+
+  it('GET /v1/vehicles takes the short name of a line like its ID, and is 404 for one that does not exist', async () => {
+    const { vehicles } = (await get('line=T4')).body;
+    expect(vehicles.length).toBeGreaterThan(0);
+    expect(vehicles).toEqual((await get('line=train_T4')).body.vehicles);
+    const unknown = await inject('/v1/vehicles?line=train_T99');
+    expect(unknown.json().error).toMatchObject({ code: 'LINE_NOT_FOUND', message: expect.stringContaining('?q=T99.') });
+  });
+
   it('GET /v1/vehicles gives occupancy, carriages and bearing as far as the feeds have them', async () => {
     const { vehicles } = (await get(CITY)).body;
     const trains = vehicles.filter(({ mode }) => mode === 'train');
@@ -252,8 +279,10 @@ describe('polling for vehicles', () => {
       for (let second = 0; second < 2; second++) await sandbox.clock.advance(1000);
       return response;
     };
+    // No response outlives its minute.
+    await sandbox.clock.advance(60_000 - (sandbox.clock.now() % 60_000));
     const etag = String((await send()).headers.etag);
-    await sandbox.clock.advance(45_000);
+    await sandbox.clock.advance(48_000);
     expect([(await send(etag)).statusCode, await used()]).toEqual([304, 2]);
     expect([(await send(etag)).statusCode, await used()]).toEqual([304, 2]);
     await leave();
