@@ -99,6 +99,15 @@ const NO_BOOKING =
 const ACT = /\b(?:call|phone|contact|buy|purchase|register|apply|arrange)\b/i;
 const BEFOREHAND = /\b(?:before|ahead|in advance|prior)\b/i;
 
+/** In one sentence with `BOOK`: "Booking is required on this coach." */
+const REQUIRED = /\b(?:required?|requires|must|essential|compulsory|necessary|needs? to)\b/i;
+
+/** Whether one of these texts says that the ride must be booked. */
+export function asksToBook(texts: readonly string[]): boolean {
+  const sentences = texts.flatMap((text) => text.split(/[.!?\n]/));
+  return sentences.some((text) => BOOK.test(text) && REQUIRED.test(text) && !NO_BOOKING.test(text));
+}
+
 /** Whether a notice asks riders to do something before travelling. */
 function asksToPrepare(part: Info['infoLinks'][number]): boolean {
   const { heading, body } = textsOf(part);
@@ -138,15 +147,6 @@ export function mapHints(hints: readonly string[], carriages: string | undefined
   const texts = mapAlerts(hints.flatMap((content) => readInfo({ content }) ?? []));
   const [, part, count] = CARRIAGES.exec(carriages ?? '') ?? [];
   return part ? [...texts, `Travel in the ${part.toLowerCase()} ${count} carriages.`] : texts;
-}
-
-const BOOKING = 'On demand: this ride must be booked, and its times and places are indicative.';
-
-/** Puts upstream's own text on booking first, or ours if it has none. */
-export function withBooking(texts: readonly string[]): string[] {
-  const saysSo = (text: string) => /\bbook/i.test(text);
-  const notes = texts.filter(saysSo);
-  return notes.length > 0 ? [...notes, ...texts.filter((text) => !saysSo(text))] : [BOOKING, ...texts];
 }
 
 /**

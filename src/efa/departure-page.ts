@@ -1,11 +1,12 @@
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
 import { beyondTimetable, unknownStop } from '../errors/messages.ts';
+import { withBookingNotice } from '../transit/booking.ts';
 import type { CallState, Departure } from '../transit/departure.ts';
 import { type Freshness, freshnessOf } from '../transit/freshness.ts';
 import { LeftOut, type LeftOutCounts, need } from '../transit/left-out.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { fromSydneyWallClock, parseTimestamp } from '../transit/time.ts';
-import { mapAlerts, restrictsWheelchairs, withBooking } from './alerts.ts';
+import { mapAlerts, restrictsWheelchairs } from './alerts.ts';
 import { findKnownStop } from './expected-response.ts';
 import { type DepartureMonitorPayload, readStopEvent, type StopEvent, saysDateInvalid } from './payload.ts';
 import { findMode } from './product-class.ts';
@@ -226,7 +227,7 @@ function mapDeparture(
     isVehicleAccessible: findVehicleAccess(event.properties, transportation.properties),
     isStopAccessible: event.properties?.WheelchairAccess ?? null,
     occupancy: findOccupancy(location?.properties?.occupancy),
-    alerts: isOnDemandRide ? withBooking(mapAlerts(event.infos)) : mapAlerts(event.infos),
+    alerts: isOnDemandRide ? withBookingNotice(mapAlerts(event.infos), { isOnDemand: true }) : mapAlerts(event.infos),
     asOf,
     state: stateOf(isEventCancelled, realtime),
   };

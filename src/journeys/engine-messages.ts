@@ -24,7 +24,8 @@ export interface EngineEnd {
 
 /** Moments are in milliseconds since 1970. */
 export interface EngineQuery
-  extends Pick<PlanRequest, 'isArrival' | 'walkSeconds' | 'modes' | 'isWheelchair' | 'maxRides' | 'limit'> {
+  extends Pick<PlanRequest, 'isArrival' | 'walkSeconds' | 'modes' | 'isWheelchair' | 'maxRides' | 'limit'>,
+    Pick<PlanRequest, 'withoutBooking'> {
   from: EngineEnd;
   to: EngineEnd;
   at: number;
@@ -62,7 +63,10 @@ interface EngineTimesQuery
 
 /** A search for journeys via some places, in order. */
 export interface EngineViaQuery
-  extends Pick<EngineQuery, 'at' | 'now' | 'choices' | 'modes' | 'isWheelchair' | 'maxRides' | 'limit'> {
+  extends Pick<
+    EngineQuery,
+    'at' | 'now' | 'choices' | 'modes' | 'isWheelchair' | 'withoutBooking' | 'maxRides' | 'limit'
+  > {
   /** The origin, the places on the way and the destination. */
   ends: readonly (EngineEnd & Pick<Waypoint, 'staySeconds' | 'walkSeconds'>)[];
 }

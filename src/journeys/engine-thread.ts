@@ -113,8 +113,8 @@ export function openEngine(packed: SharedArrayBuffer) {
   /** Plans journeys with each change at the best stop. */
   function planChanges(planner: Planner, request: PlanRequest, prefer: Preference | undefined): Plan[] {
     const { lines, plan } = planner;
-    const { changeSeconds, isWheelchair, usableStops = access.stops } = request;
-    const options = { changeSeconds, usableStops: isWheelchair ? usableStops : null };
+    const { changeSeconds, isWheelchair, withoutBooking = false, usableStops = access.stops } = request;
+    const options = { changeSeconds, usableStops: isWheelchair ? usableStops : null, withoutBooking };
     const planOne = (wanted: PlanRequest) =>
       plan(wanted).map((one) => ({ ...one, rides: chooseChanges(lines, footpaths, one.rides, options) }));
     if (!prefer) return planOne(request);

@@ -1,4 +1,4 @@
-import { mapAlerts, mapHints, withBooking } from '../efa/alerts.ts';
+import { asksToBook, mapAlerts, mapHints } from '../efa/alerts.ts';
 import { mapCall, toCallTime } from '../efa/calls.ts';
 import { type EfaLeg, isTimedCall, readLeg } from '../efa/payload.ts';
 import { findMode, isWalkClass } from '../efa/product-class.ts';
@@ -13,6 +13,7 @@ import {
   isOnDemand,
 } from '../efa/response/run.ts';
 import { findOccupancy, mapPath, readTimedStopPoint, type TimedStopPoint } from '../efa/stop-point.ts';
+import { withBookingNotice } from '../transit/booking.ts';
 import type { Call } from '../transit/call.ts';
 import type { Carriages } from '../transit/departure.ts';
 import { need } from '../transit/left-out.ts';
@@ -45,6 +46,8 @@ export interface Leg {
   isCancelled: boolean;
   /** The ride must be booked, and its times are indicative; false on a walk. */
   isOnDemand: boolean;
+  /** The ride must be booked, on demand or not; false on a walk. */
+  needsBooking: boolean;
   path: Position[];
   /** Reads a better path from disk; absent if there is none. */
   drawPath?: () => Promise<Position[]>;
@@ -74,6 +77,7 @@ export const LEG_DEFAULTS: Omit<Leg, 'origin' | 'destination' | 'durationSeconds
   isLive: false,
   isCancelled: false,
   isOnDemand: false,
+  needsBooking: false,
   path: [],
   alerts: [],
   isAccessible: null,
@@ -130,9 +134,11 @@ function mapRide(leg: EfaLeg, mode: Mode, positions: KnownPositions): Leg {
     isLive: origin.realtime !== null || destination.realtime !== null,
     isCancelled: isLegCancelled(leg),
     isOnDemand: isOnDemandRide,
+    // Only NSW TrainLink's coaches and trains must be booked; on other rides such a text is about something else.
+    needsBooking: isOnDemandRide || ((mode === 'coach' || mode === 'train') && asksToBook(alerts)),
     // The path of an on-demand vehicle is unknown until it is booked.
     path: isOnDemandRide ? [origin.position, destination.position] : path,
-    alerts: isOnDemandRide ? withBooking(alerts) : alerts,
+    alerts: isOnDemandRide ? withBookingNotice(alerts, { isOnDemand: true }) : alerts,
     isAccessible: findVehicleAccess(leg.properties, transportation.properties),
     walkAfter: mapWalkAfter(leg),
     walkBeforeSeconds: leg.footPathInfo.find(({ position }) => position === 'BEFORE')?.duration ?? null,

@@ -24,11 +24,19 @@ export function keepFitting(
   {
     modes,
     wheelchair,
+    booking = 'include',
     max_changes = Number.POSITIVE_INFINITY,
-  }: { modes: readonly Mode[]; wheelchair: boolean; max_changes?: number | undefined },
+  }: {
+    modes: readonly Mode[];
+    wheelchair: boolean;
+    booking?: 'include' | 'exclude';
+    max_changes?: number | undefined;
+  },
 ): { journeys: Journey[]; leftOut: LeftOutCounts } {
-  const fits = ({ mode, isAccessible }: Leg) =>
-    (mode === 'walk' || modes.includes(mode)) && !(wheelchair && isAccessible === false);
+  const fits = ({ mode, isAccessible, needsBooking }: Leg) =>
+    (mode === 'walk' || modes.includes(mode)) &&
+    !(wheelchair && isAccessible === false) &&
+    !(booking === 'exclude' && needsBooking);
   const fitting = journeys.filter((journey) => journey.legs.every(fits) && countChanges(journey) <= max_changes);
   const count = journeys.length - fitting.length;
   return { journeys: fitting, leftOut: count > 0 ? { 'not requested': count } : {} };

@@ -22,6 +22,8 @@ export interface JourneyQuery extends Pick<RequestedFields, 'cancelled'> {
   maxChanges?: number | undefined;
   /** Only the timetable has journeys by a rider's choices. */
   choices?: Choices | undefined;
+  /** Leaves out rides that must be booked. The trip planner's are left out afterwards. */
+  withoutBooking?: boolean | undefined;
   /** Stops on the way, in order, with the minimum stay at each. Only the timetable has journeys with them, by departure. */
   via?: readonly { stopId: string; stayMinutes: number }[] | undefined;
   /** How many journeys with `via` are searched. Other searches find as many as they can. Default: all. */
@@ -130,6 +132,8 @@ export function chooseJourneys(options: {
       if (needsTimetable(query)) return byTimetable(query, turn, query.via?.length ? 'via' : 'choices');
       if (!timetable.covers(query)) return planner.find(query, context);
       if (mode === 'timetable') return byTimetable(query, turn, 'by setting');
+      // Of the trip planner's few journeys, all might have to be booked.
+      if (query.withoutBooking) return byTimetable(query, turn, 'booking');
       if (isScarce()) return byTimetable(query, turn, 'calls are short');
       const planned = planner.find(query, context);
       let cancel = () => {};

@@ -11,6 +11,7 @@ import { listFeedSources } from '../realtime/polling/feed-source.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { CurrentTimetable } from '../timetable/update/keep-current.ts';
 import type { FindAlerts, FindLiftsOut } from '../transit/alert.ts';
+import { withBookingNotice } from '../transit/booking.ts';
 import { isLiveCall, type RunCall } from '../transit/call.ts';
 import { type Choices, LONGEST_WALK_METRES } from '../transit/choices.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
@@ -106,7 +107,13 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
       const { timetable, from, to } = ends;
       if (needsTimetable(query) && !covers(query)) throw beyondTimetable(query.at?.date ?? null);
       const { common, search, freshness: freshnessAsOf } = await beginSearch(options, timetable, query, turn);
-      const engineQuery = { ...common, maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1, limit: MAX_JOURNEYS };
+      const { withoutBooking = false } = query;
+      const engineQuery = {
+        ...common,
+        withoutBooking,
+        maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1,
+        limit: MAX_JOURNEYS,
+      };
       let journeys: Journey[];
       let asOf: readonly number[];
       if (query.via?.length) {
@@ -364,6 +371,10 @@ function mapRide({ parts }: EngineRide, { live, findAlerts }: Parts): Leg {
   const stopIds: [string, ...string[]] = [origin.stopId, ...origin.ids.filter((id) => id !== origin.stopId)];
   const at = origin.planned.getTime();
   const alerts = findAlerts({ mode: line.mode, route: line.route, network: line.network, tripId, stopIds, at });
+  const headway = describeHeadway(timetable, run, origin.realtime !== null);
+  const texts = [...new Set([...alerts.map(({ text }) => text), ...headway])];
+  const needsBooking =
+    run.calls[first.first]?.mustBookToBoard === true || lastRun.calls[last.last]?.mustBookToAlight === true;
   return {
     ...LEG_DEFAULTS,
     mode: line.mode,
@@ -380,9 +391,8 @@ function mapRide({ parts }: EngineRide, { live, findAlerts }: Parts): Leg {
     isLive: calls.some(isLiveCall),
     path: straightThrough(calls),
     drawPath: async () => (await Promise.all(parts.map((part) => drawPart(live, part)))).flat(),
-    alerts: [
-      ...new Set([...alerts.map(({ text }) => text), ...describeHeadway(timetable, run, origin.realtime !== null)]),
-    ],
+    alerts: needsBooking ? withBookingNotice(texts, { isOnDemand: false }) : texts,
+    needsBooking,
     isAccessible: run.like < 0 ? null : timetable.isVehicleAccessible(run.like),
   };
 }

@@ -26,7 +26,10 @@ export interface ViaPart {
 type Network = { lines: Lines; footpaths: Footpaths };
 
 interface ViaRequest
-  extends Pick<PlanRequest, 'at' | 'changeSeconds' | 'footpaths' | 'maxRides' | 'modes' | 'isWheelchair'> {
+  extends Pick<
+    PlanRequest,
+    'at' | 'changeSeconds' | 'footpaths' | 'maxRides' | 'modes' | 'isWheelchair' | 'withoutBooking'
+  > {
   /** One more ride must save this many seconds. */
   rideIsWorthSeconds: number;
 }

@@ -1,11 +1,11 @@
-import { MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
+import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
 import type { Ride } from './raptor/labels.ts';
 import { callAt, type Footpaths, type Lines, lastPosition } from './raptor/lines.ts';
 
 /** A second of walking counts as two on board, because a rider may have luggage. */
 const WALKING_WEIGHT = 2;
 
-type ChangeOptions = { changeSeconds: number; usableStops: Uint8Array | null };
+type ChangeOptions = { changeSeconds: number; usableStops: Uint8Array | null; withoutBooking?: boolean };
 
 /**
  * Returns the same rides, with each change at the stop with the least walking, and with waiting preferred to riding on and
@@ -29,9 +29,10 @@ function moveChange(
   lines: Lines,
   footpaths: Footpaths,
   [before, next]: readonly [Ride, Ride],
-  { changeSeconds, usableStops }: ChangeOptions,
+  { changeSeconds, usableStops, withoutBooking }: ChangeOptions,
 ): void {
-  const isUsable = (stop: number) => !usableStops || usableStops[stop] === 1;
+  const mayChange = ({ stop, flags }: { stop: number; flags: number }, action: number, booked: number) =>
+    flags & action && !(withoutBooking && flags & booked) && (!usableStops || usableStops[stop] === 1);
   const { run, alightRun } = before;
   const ends = listCalls(
     lines,
@@ -49,12 +50,11 @@ function moveChange(
     next.run === next.alightRun ? next.alight : lastPosition(lines, next.run),
   );
   const boardings = Map.groupBy(
-    starts.filter(({ stop, flags }) => flags & MAY_BOARD && isUsable(stop)),
+    starts.filter((start) => mayChange(start, MAY_BOARD, BOOK_TO_BOARD)),
     ({ stop }) => stop,
   );
   let lowestCost = Number.POSITIVE_INFINITY;
-  const isEnd = ({ stop, flags, arrivesAt }: (typeof ends)[0]) =>
-    flags & MAY_ALIGHT && isUsable(stop) && arrivesAt >= earliest;
+  const isEnd = (end: (typeof ends)[0]) => mayChange(end, MAY_ALIGHT, BOOK_TO_ALIGHT) && end.arrivesAt >= earliest;
   for (const end of ends.filter(isEnd)) {
     for (const [target, seconds] of listWalks(footpaths, end.stop)) {
       for (const start of boardings.get(target) ?? []) {

@@ -1,5 +1,5 @@
 import { HOUR_MS } from '../core/clock.ts';
-import { MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING } from '../timetable/import/schedule-file.ts';
+import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
 import { type FileId, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import type { Timetable, TimetableRoute } from '../timetable/timetable.ts';
 import type { CallState } from '../transit/departure.ts';
@@ -33,7 +33,8 @@ export interface LiveCall {
   isStart: boolean;
   mayBoard: boolean;
   mayAlight: boolean;
-  needsBooking: boolean;
+  mustBookToBoard: boolean;
+  mustBookToAlight: boolean;
   /** The number of GTFS-realtime; null if unknown. */
   occupancy: number | null;
   rule: Rule;
@@ -177,7 +178,8 @@ export class LiveTimetable {
       isStart: (state & CALL.start) !== 0,
       mayBoard: (flags & MAY_BOARD) !== 0,
       mayAlight: (flags & MAY_ALIGHT) !== 0,
-      needsBooking: (flags & NEEDS_BOOKING) !== 0,
+      mustBookToBoard: (flags & BOOK_TO_BOARD) !== 0,
+      mustBookToAlight: (flags & BOOK_TO_ALIGHT) !== 0,
       occupancy: snapshot.occupancyOf(call),
       rule: snapshot.ruleOf(call),
       index: call,

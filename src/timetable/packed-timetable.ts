@@ -8,7 +8,7 @@ import type { FileReport } from './import/schedule-file.ts';
  */
 
 /** Raise this whenever a section or its meaning changes. Files of another format are imported again. */
-export const FORMAT = 8;
+export const FORMAT = 9;
 
 /** The bytes are not a timetable, are truncated, or were written by another version of the service. */
 export class NotATimetable extends Error {

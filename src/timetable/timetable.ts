@@ -5,7 +5,7 @@ import { MODES, type Mode } from '../transit/mode.ts';
 import { boundsAround, distanceMetres, isWithin, type Position } from '../transit/place.ts';
 import type { Bounds } from '../transit/region.ts';
 import { withoutDate } from '../transit/run-id.ts';
-import { type FileReport, MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING } from './import/schedule-file.ts';
+import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, type FileReport, MAY_ALIGHT, MAY_BOARD } from './import/schedule-file.ts';
 import {
   type About,
   CELLS_AROUND,
@@ -72,7 +72,8 @@ export interface PlannedCall {
   departsAt: number;
   mayBoard: boolean;
   mayAlight: boolean;
-  needsBooking: boolean;
+  mustBookToBoard: boolean;
+  mustBookToAlight: boolean;
   /** The call's own headsign, or the trip's. */
   headsign: string;
 }
@@ -317,7 +318,8 @@ export class Timetable {
       departsAt: start + (offsets[(tripDepartures[trip] as number) + position] as number) * SECOND_MS,
       mayBoard: (flags & MAY_BOARD) !== 0,
       mayAlight: (flags & MAY_ALIGHT) !== 0,
-      needsBooking: (flags & NEEDS_BOOKING) !== 0,
+      mustBookToBoard: (flags & BOOK_TO_BOARD) !== 0,
+      mustBookToAlight: (flags & BOOK_TO_ALIGHT) !== 0,
       headsign: this.headsignAt({ trip, position }),
     };
   }

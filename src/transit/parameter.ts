@@ -172,6 +172,7 @@ const OTHER_NAMES = {
   max_walk: ['max_walk_distance', 'max_walking_distance', 'walk_distance'],
   min_change: ['min_change_time', 'min_transfer_time', 'transfer_time'],
   prefer: ['optimize', 'preference', 'route_preference'],
+  booking: ['bookings', 'reservation', 'reservations'],
   path: [],
   via: [],
   cancelled: [],

@@ -210,6 +210,7 @@ const REFUSED: [url: string, ...told: string[]][] = [
   [`${TRIPS}&wheelchair=on`, '`wheelchair` must be true or false', 'not "on"'],
   [`${TRIPS}&max_changes=-1`, '`max_changes` must be a whole number from 0 to 9', 'not "-1"'],
   [`${TRIPS}&max_changes=none`, '`max_changes` must be a whole number from 0 to 9', 'not "none"'],
+  [`${TRIPS}&booking=no`, '`booking` must be include or exclude', 'not "no"'],
   [`${TRIPS}&limit=0`, `\`limit\` ${COUNT} 6`],
   [`${TRIPS}&via=Central`, '`via` must be 1 or 2 stop IDs separated by commas', 'not "Central"'],
   [`${TRIPS}&via=1,2,3`, '`via` must be 1 or 2 stop IDs', 'not "1,2,3"'],

@@ -108,11 +108,11 @@ function listRuns(live: LiveTimetable, day: number): LiveRun[] {
 }
 
 function callsOf({ calls }: LiveRun, base: number): ScannedCall[] {
-  return calls.map(({ stop, arrivesAt, departsAt, mayBoard, mayAlight, needsBooking }) => ({
+  return calls.map(({ stop, arrivesAt, departsAt, mayBoard, mayAlight }) => ({
     stop,
     arrival: (arrivesAt - base) / 1000,
     departure: (departsAt - base) / 1000,
-    flags: needsBooking ? 0 : (mayBoard ? MAY_BOARD : 0) + (mayAlight ? MAY_ALIGHT : 0),
+    flags: (mayBoard ? MAY_BOARD : 0) + (mayAlight ? MAY_ALIGHT : 0),
   }));
 }
 

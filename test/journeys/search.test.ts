@@ -25,7 +25,7 @@ it('the journey search finds the earliest arrival for each number of rides, like
           egress: [{ stop: stops[target] as number, seconds: 30 }],
           latest: 5 * DAY_SECONDS,
           changeSeconds: CHANGE,
-          allowed: { lines: null, runs: null, stops: null },
+          allowed: { lines: null, runs: null, stops: null, flags: null },
         };
         const scanned = scanConnections(trips, walks, { from: from + 60, maxRides: 3 });
         const earliest = [1, 2, 3].map((maxRides) => {

@@ -2,7 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { Journey } from '#src/journeys/journey.ts';
 import type { JourneyQuery } from '#src/journeys/source.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
-import type { ScheduleFile } from '#src/timetable/import/schedule-file.ts';
+import {
+  BOOK_TO_ALIGHT,
+  BOOK_TO_BOARD,
+  MAY_ALIGHT,
+  MAY_BOARD,
+  type ScheduleFile,
+} from '#src/timetable/import/schedule-file.ts';
 import { MODES } from '#src/transit/mode.ts';
 import type { Position } from '#src/transit/place.ts';
 import type { FeedSpec } from '../realtime/feed-bytes.ts';
@@ -339,6 +345,37 @@ describe('journeys from the timetable', () => {
       const journeys = await find({ at: { date: '20261127', time }, isArrival: true });
       expect(written(journeys), time).toEqual([['evening 19:00 20:30']]);
     }
+  });
+
+  it('a ride that must be booked where it begins or ends is a journey with a notice, unless such rides are not wanted', async () => {
+    const [both, board, alight] = [MAY_BOARD + MAY_ALIGHT, MAY_BOARD + BOOK_TO_BOARD, MAY_ALIGHT + BOOK_TO_ALIGHT];
+    const coach = (id: string, flags: [number, number, number]) => ({
+      id,
+      days: DAYS,
+      calls: [
+        ['1', '08:10', { flags: flags[0] }],
+        ['2', '08:20', { flags: flags[1] }],
+        ['3', '08:30', { flags: flags[2] }],
+      ] as MadeSchedule['trips'][0]['calls'],
+    });
+    const ridden = async (flags: [number, number, number], query: Partial<JourneyQuery>) => {
+      const find = open({ ...TOWNS, trips: [coach('coach', flags)] });
+      const planned = [query, { ...query, at: { date: '20261126', time: '0900' }, isArrival: true }];
+      const found = await Promise.all(planned.map((one) => find(one)));
+      expect(written(found[1] ?? [])).toEqual(written(found[0] ?? []));
+      return found[0]?.flatMap(({ legs }) => legs.map(({ needsBooking, alerts }) => [needsBooking, alerts])) ?? [];
+    };
+    const free = [[false, []]];
+    const booked = [[true, ['This ride must be booked before you travel.']]];
+    expect(await ridden([board, board, alight], {})).toEqual(booked);
+    expect(await ridden([both, both, alight], {})).toEqual(booked);
+    expect(await ridden([both, board | alight, both], {})).toEqual(free);
+    expect(await ridden([board, board, alight], { withoutBooking: true })).toEqual([]);
+    expect(await ridden([both, both, alight], { withoutBooking: true })).toEqual([]);
+    expect(await ridden([both, board | alight, both], { withoutBooking: true })).toEqual(free);
+    expect(await ridden([board, both, alight], { withoutBooking: true, to: '2' })).toEqual([]);
+    expect(await ridden([both, both, alight], { withoutBooking: true, to: '2' })).toEqual(free);
+    expect(await ridden([MAY_ALIGHT, both, both], {})).toEqual([]);
   });
 
   it('a rider stays in a late vehicle for its next run, which is late too', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/core/clock.ts';
-import { MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING, type ScheduleFile } from '#src/timetable/import/schedule-file.ts';
+import { BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD, type ScheduleFile } from '#src/timetable/import/schedule-file.ts';
 import { FORMAT } from '#src/timetable/packed-timetable.ts';
 import type { FileId } from '#src/timetable/schedule-files.ts';
 import { toDayNumber, toMoment } from '#src/timetable/service-day.ts';
@@ -401,7 +401,7 @@ describe('trips of the timetable', () => {
           wheelchair: 1,
           headsign: 'Bondi',
           calls: [
-            ['A', '08:00', { departure: '08:01', flags: MAY_BOARD + NEEDS_BOOKING, headsign: 'Bondi via Züri' }],
+            ['A', '08:00', { departure: '08:01', flags: MAY_BOARD + BOOK_TO_BOARD, headsign: 'Bondi via Züri' }],
             ['B', '09:00'],
           ],
         },
@@ -431,7 +431,8 @@ describe('trips of the timetable', () => {
         departsAt: eight + MINUTE_MS,
         mayBoard: true,
         mayAlight: false,
-        needsBooking: true,
+        mustBookToBoard: true,
+        mustBookToAlight: false,
         headsign: 'Bondi via Züri',
       },
       {
@@ -440,7 +441,8 @@ describe('trips of the timetable', () => {
         departsAt: eight + HOUR_MS,
         mayBoard: true,
         mayAlight: true,
-        needsBooking: false,
+        mustBookToBoard: false,
+        mustBookToAlight: false,
         headsign: 'Bondi',
       },
     ]);

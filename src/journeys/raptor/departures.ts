@@ -54,13 +54,14 @@ export function listDepartures(
     for (let visit = firstVisit[stop] as number; visit < (firstVisit[stop + 1] as number); visit++) {
       const line = visits[visit * 2] as number;
       const position = visits[visit * 2 + 1] as number;
-      if ((allowed.lines && !allowed.lines[line]) || !mayBoard(lines, line, position)) continue;
+      if ((allowed.lines && !allowed.lines[line]) || !mayBoard(lines, allowed.flags ?? lines.flags, line, position))
+        continue;
       addRuns(byTime, lines, { stop, seconds, line, position }, range, allowed.runs);
     }
   }
 }
 
-function mayBoard({ firstCall, flags }: Lines, line: number, position: number): boolean {
+function mayBoard({ firstCall }: Lines, flags: Uint8Array, line: number, position: number): boolean {
   const call = (firstCall[line] as number) + position;
   const last = (firstCall[line + 1] as number) - 1;
   return call < last && ((flags[call] as number) & MAY_BOARD) !== 0;

@@ -1,4 +1,4 @@
-import { MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING } from '../../timetable/import/schedule-file.ts';
+import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
 
 /**
  * The runs of some days in the form that RAPTOR needs: grouped into lines. All runs of a line make the same stops and none
@@ -16,7 +16,7 @@ export interface Lines {
   /** The mode of each line, as its index in `MODES`. */
   modes: Uint8Array;
   firstCall: Int32Array;
-  /** For each call of a line, its stop and the allowed actions: `MAY_BOARD`, `MAY_ALIGHT`. */
+  /** For each call of a line, its stop and the flags of `ScheduleCalls`. */
   stops: Int32Array;
   flags: Uint8Array;
   firstRun: Int32Array;
@@ -77,6 +77,13 @@ export function mirrorRun({ plannedRuns, runCount }: Lines, run: number): number
   return run < plannedRuns ? plannedRuns - 1 - run : plannedRuns + runCount - 1 - run;
 }
 
+/** The flags without boarding and alighting that must be booked. */
+export function withoutBooked(flags: Uint8Array): Uint8Array {
+  return flags.map(
+    (flag) => flag & ~((flag & BOOK_TO_BOARD ? MAY_BOARD : 0) | (flag & BOOK_TO_ALIGHT ? MAY_ALIGHT : 0)),
+  );
+}
+
 const mirroredOffsets = new WeakMap<Int32Array, Int32Array>();
 
 /** All days share the offsets of the timetable. */
@@ -120,7 +127,9 @@ export function mirrorLines(lines: Lines): Lines {
   const mirroredFlags = lines.flags.toReversed();
   for (let call = 0; call < mirroredFlags.length; call++) {
     const flag = mirroredFlags[call] as number;
-    mirroredFlags[call] = (flag & MAY_BOARD ? MAY_ALIGHT : 0) | (flag & MAY_ALIGHT ? MAY_BOARD : 0);
+    const actions = (flag & MAY_BOARD ? MAY_ALIGHT : 0) | (flag & MAY_ALIGHT ? MAY_BOARD : 0);
+    const booked = (flag & BOOK_TO_BOARD ? BOOK_TO_ALIGHT : 0) | (flag & BOOK_TO_ALIGHT ? BOOK_TO_BOARD : 0);
+    mirroredFlags[call] = actions | booked;
   }
   const mirrored: Lines = {
     ...lines,
@@ -233,9 +242,8 @@ export function createDraft(offsets: ArrayLike<number>, capacity = { runs: 0, ca
           runs.source.push(addedBefore + index);
         }
         for (let index = 0; index < stops.length; index++) {
-          const flag = flags[index] as number;
           lines.stops.push(stops[index] as number);
-          lines.flags.push(flag & NEEDS_BOOKING ? 0 : flag & (MAY_BOARD | MAY_ALIGHT));
+          lines.flags.push(flags[index] as number);
         }
         lines.modes.push(mode);
         lines.firstCall.push(lines.stops.length);

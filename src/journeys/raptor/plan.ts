@@ -1,5 +1,5 @@
 import { type Found, type Labels, MAX_RIDES, NEVER, type Ride } from './labels.ts';
-import { callAt, type Footpaths, type Lines, lastPosition, mirrorLines, mirrorRun } from './lines.ts';
+import { callAt, type Footpaths, type Lines, lastPosition, mirrorLines, mirrorRun, withoutBooked } from './lines.ts';
 import type { Search, Walk } from './query.ts';
 import { createSearcher, latestBeside } from './search.ts';
 
@@ -14,6 +14,8 @@ export interface PlanRequest extends Pick<Search, 'access' | 'egress' | 'changeS
   /** One bit for each requested mode. */
   modes: number;
   isWheelchair: boolean;
+  /** Leaves out rides that must be booked. */
+  withoutBooking?: boolean;
   /** Replaces the accessible stops of the planner. */
   usableStops?: Uint8Array;
   /** The number of journeys requested. */
@@ -253,13 +255,15 @@ function createDirection(
 ) {
   const searcher = createSearcher(lines, footpaths, labels, checkDeadline);
   let accessibleRuns: Uint8Array | null = null;
+  let freeFlags: Uint8Array | null = null;
   function begin(
     {
       modes,
       isWheelchair,
+      withoutBooking,
       footpaths: chosenFootpaths,
       usableStops = access.stops,
-    }: Pick<PlanRequest, 'modes' | 'isWheelchair' | 'footpaths' | 'usableStops'>,
+    }: Pick<PlanRequest, 'modes' | 'isWheelchair' | 'withoutBooking' | 'footpaths' | 'usableStops'>,
     search: Omit<Search, 'allowed' | 'footpaths'>,
   ): void {
     if (isWheelchair) {
@@ -268,6 +272,7 @@ function createDirection(
         (trip, run) => (lines.usable?.[run] ?? 1) & (access.trips[trip] ?? 1),
       );
     }
+    if (withoutBooking) freeFlags ??= withoutBooked(lines.flags);
     searcher.begin({
       ...search,
       footpaths: chosenFootpaths,
@@ -275,13 +280,14 @@ function createDirection(
         lines: lines.modes.map((mode) => (modes >> mode) & 1),
         runs: isWheelchair ? accessibleRuns : lines.usable,
         stops: isWheelchair ? usableStops : null,
+        flags: withoutBooking ? freeFlags : null,
       },
     });
   }
 
   /** Reads the lines again, after they have changed. */
   function refresh(): void {
-    accessibleRuns = null;
+    accessibleRuns = freeFlags = null;
     searcher.refresh();
   }
 

@@ -17,8 +17,11 @@ export interface Search {
   footpaths?: Footpaths | undefined;
   /** The minimum time between two rides. */
   changeSeconds: number;
-  /** One byte for each line, run or stop: 0 if it must not be used. Null if all may be used. */
-  allowed: { lines: Uint8Array | null; runs: Uint8Array | null; stops: Uint8Array | null };
+  /**
+   * One byte for each line, run or stop: 0 if it must not be used. Null if all may be used. `flags` replaces the flags of all calls of
+   * the lines.
+   */
+  allowed: Record<'lines' | 'runs' | 'stops' | 'flags', Uint8Array | null>;
 }
 
 /** The departures to search, from `from` (inclusive) to `until` (exclusive). */
@@ -37,5 +40,5 @@ export const NO_SEARCH: Search = {
   egress: [],
   latest: 0,
   changeSeconds: 0,
-  allowed: { lines: null, runs: null, stops: null },
+  allowed: { lines: null, runs: null, stops: null, flags: null },
 };

@@ -137,9 +137,10 @@ export function createSearcher(
    * earlier run can be caught.
    */
   function ride(round: number, line: number): void {
-    const { firstCall, stops, flags, firstRun, starts, arrivals } = lines;
+    const { firstCall, stops, firstRun, starts, arrivals } = lines;
     const offsets = offsetsOf(lines, line);
     const { runs, stops: usable } = query.allowed;
+    const flags = query.allowed.flags ?? lines.flags;
     const first = firstCall[line] as number;
     const last = (firstCall[line + 1] as number) - 1;
     const before = (round - 1) * stopCount;
@@ -181,7 +182,8 @@ export function createSearcher(
    */
   function stayOn(round: number, run: number, board: number): void {
     const { allowed } = query;
-    const { firstCall, stops, flags, starts, arrivals, lineOfRun, nextRuns } = lines;
+    const flags = allowed.flags ?? lines.flags;
+    const { firstCall, stops, starts, arrivals, lineOfRun, nextRuns } = lines;
     if ((nextRuns[run] as number) < 0) return;
     const end = callAt(lines, run, lastPosition(lines, run)).arrivesAt;
     for (let next = nextRuns[run] as number; next >= 0; next = nextRuns[next] as number) {

@@ -6,6 +6,7 @@ import {
   cancelledParameter,
   includeParameter,
 } from '../../transit/additional-fields.ts';
+import { bookingParameter } from '../../transit/booking.ts';
 import { changeParameters, toChoices, walkingParameters } from '../../transit/choices.ts';
 import { MODES, modesParameter } from '../../transit/mode.ts';
 import {
@@ -80,6 +81,7 @@ export const tripsQuery = z
     modes: describe(withDefault(modesParameter, 'all'), MODES_DESCRIPTION),
     wheelchair: withDefault(describe(booleanParameter, WHEELCHAIR_DESCRIPTION), 'false'),
     max_changes: optional(describe(countUpTo(MOST_CHANGES, 0), MAX_CHANGES_DESCRIPTION, 1)),
+    booking: bookingParameter,
     via: optional(viaParameter),
     ...walkingParameters,
     ...changeParameters,
@@ -93,7 +95,7 @@ export const tripsQuery = z
       alert_texts: ALERT_TEXTS_ADDED,
       calls:
         '`calls` to each leg: every stop of the vehicle in order, including both ends, with times and platform. Uses live times of the realtime feeds if they are newer.',
-      access: '`vehicle_accessible` to each leg, and `stop_accessible` to its ends.',
+      access: '`vehicle_accessible` and `needs_booking` to each leg, and `stop_accessible` to its ends.',
       carriages: CARRIAGES_ADDED,
     }),
   })
@@ -112,7 +114,7 @@ export type TripsQuery = z.infer<typeof tripsQuery>;
 
 /** Builds the upstream request. Throws `DATE_OUT_OF_RANGE` for a past day. */
 export function toTripRequest(query: TripsQuery, now: Date) {
-  const { from, to, via, date, time, arrive_by, modes, wheelchair } = query;
+  const { from, to, via, date, time, arrive_by, modes, wheelchair, booking } = query;
   return {
     kind: 'trip',
     from,
@@ -123,11 +125,13 @@ export function toTripRequest(query: TripsQuery, now: Date) {
     modes,
     isAccessible: wheelchair,
     choices: toChoices(query),
+    withoutBooking: booking === 'exclude',
   } as const;
 }
 
 /** The parameters that restrict which journeys are listed. */
-export function listConditions({ via, modes, wheelchair, max_changes, max_walk, min_change }: TripsQuery): string[] {
+export function listConditions(query: TripsQuery): string[] {
+  const { via, modes, wheelchair, max_changes, max_walk, min_change, booking } = query;
   return [
     ...(via ? ['via'] : []),
     ...(modes.length < MODES.length ? ['modes'] : []),
@@ -135,6 +139,7 @@ export function listConditions({ via, modes, wheelchair, max_changes, max_walk, 
     ...(max_changes === undefined ? [] : ['max_changes']),
     ...(max_walk === undefined ? [] : ['max_walk']),
     ...(min_change === undefined ? [] : ['min_change']),
+    ...(booking === 'exclude' ? ['booking'] : []),
   ];
 }
 

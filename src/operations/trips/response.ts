@@ -15,6 +15,7 @@ import {
   tripIdField,
   vehicleAccessField,
 } from '../../transit/additional-fields.ts';
+import { needsBookingField } from '../../transit/booking.ts';
 import { callSchema, callStop, toCallBody } from '../../transit/call.ts';
 import { colorsOf, legColorFields } from '../../transit/line-colour.ts';
 import { legModeSchema } from '../../transit/mode.ts';
@@ -89,6 +90,7 @@ export const legSchema = z
       .optional()
       .meta({ description: 'Whether the ride must be booked and its times are indicative. Only with `include=ids`' }),
     vehicle_accessible: vehicleAccessField,
+    needs_booking: needsBookingField,
     carriages: carriagesField,
     calls: z.array(callSchema).nullable().optional().meta({
       description:
@@ -219,7 +221,10 @@ function toLegBody(
       on_demand: leg.isOnDemand,
     }),
     ...(include?.includes('colors') && (leg.mode === 'walk' ? NO_COLORS : colorsOf(leg.mode, leg.route))),
-    ...(include?.includes('access') && { vehicle_accessible: leg.isAccessible }),
+    ...(include?.includes('access') && {
+      vehicle_accessible: leg.isAccessible,
+      needs_booking: leg.needsBooking,
+    }),
     ...(include?.includes('carriages') && { carriages: leg.carriages ?? leg.listCalls()?.[0]?.carriages ?? null }),
     ...(include?.includes('calls') && { calls: leg.listCalls()?.map((call) => toCallBody(call, include)) ?? null }),
     ...(path === 'polyline' && { polyline: encodePolyline(leg.path) }),

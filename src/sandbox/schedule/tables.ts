@@ -32,6 +32,7 @@ export async function scheduleTables(
   for (const pattern of filePatterns) {
     // A file of a large mode takes too long to block other requests.
     await nextTurn();
+    const booking = pattern.line.product.class === COACH ? BY_PHONE : NO_BOOKING;
     for (const [minute, days] of daysByMinute(pattern, day)) {
       const service = serviceOf(weekdaysAt(pattern, minute), days, day);
       services.set(service.id, service);
@@ -48,7 +49,7 @@ export async function scheduleTables(
       ]);
       for (const [call, point] of pattern.points.entries()) {
         const time = clock(minute * 60 + (pattern.offsetSeconds[call] ?? 0));
-        stopTimes += row([id, time, time, point.id, call + 1, '', 0, 0]);
+        stopTimes += row([id, time, time, point.id, call + 1, '', booking, booking]);
       }
     }
   }
@@ -94,6 +95,9 @@ export async function scheduleTables(
   };
 }
 
+/** Values of `pickup_type` and `drop_off_type`. */
+const NO_BOOKING = 0;
+const BY_PHONE = 2;
 const STOP_TIMES = 'trip_id,arrival_time,departure_time,stop_id,stop_sequence,stop_headsign,pickup_type,drop_off_type';
 
 interface Service {

@@ -1,7 +1,7 @@
 import { group } from './growing-arrays.ts';
 import type { LeftOut } from './left-out.ts';
 import type { ScheduleCalls } from './schedule-file.ts';
-import { MAY_ALIGHT, MAY_BOARD, NEEDS_BOOKING } from './schedule-file.ts';
+import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from './schedule-file.ts';
 import { toDistance } from './shapes.ts';
 import type { ScheduleZip } from './zip.ts';
 
@@ -80,7 +80,7 @@ export async function readCalls(zip: ScheduleZip, known: Known, leftOut: LeftOut
 /** GTFS values: 0 regular, 1 none, 2 phone ahead, 3 ask the driver. */
 function toFlags(pickup: number, dropOff: number): number {
   const mayUse = (pickup === 1 ? 0 : MAY_BOARD) | (dropOff === 1 ? 0 : MAY_ALIGHT);
-  return pickup > 1 || dropOff > 1 ? mayUse | NEEDS_BOOKING : mayUse;
+  return mayUse | (pickup > 1 ? BOOK_TO_BOARD : 0) | (dropOff > 1 ? BOOK_TO_ALIGHT : 0);
 }
 
 /** The number of the text, a new one if it is not known; -1 for the empty text. */

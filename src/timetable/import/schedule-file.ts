@@ -88,7 +88,9 @@ export interface ScheduleTrip {
 
 export const MAY_BOARD = 1;
 export const MAY_ALIGHT = 2;
-export const NEEDS_BOOKING = 4;
+/** Only riders who have booked may board, or alight. */
+export const BOOK_TO_BOARD = 4;
+export const BOOK_TO_ALIGHT = 8;
 
 /** Columns of equal length, sorted within each trip. Passing points are excluded. */
 export interface ScheduleCalls {
@@ -99,7 +101,7 @@ export interface ScheduleCalls {
   /** Seconds since the start of the service day. */
   arrival: Int32Array;
   departure: Int32Array;
-  /** Flags: `MAY_BOARD`, `MAY_ALIGHT`, `NEEDS_BOOKING`. */
+  /** Flags: `MAY_BOARD`, `MAY_ALIGHT`, `BOOK_TO_BOARD`, `BOOK_TO_ALIGHT`. */
   flags: Uint8Array;
   /** Index in `headsigns`; -1 if the trip's headsign applies. */
   headsign: Int32Array;

@@ -242,7 +242,7 @@ describe('calls of a schedule file', () => {
     expect(callsOf(file, 'T1').map(({ arrival = 0, flags }) => [arrival - 28_800, flags])).toEqual([
       [0, 1],
       [240, 7],
-      [300, 6],
+      [300, 10],
       [540, 2],
     ]);
     expect(file.report.leftOut).toEqual({ 'passing point': 1 });
