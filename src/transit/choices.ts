@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { describe, oneOf, optional, wholeBetween, withDefault } from './parameter.ts';
 
 /** The walking speeds in metres per second. */
@@ -11,15 +12,19 @@ export type Preference = (typeof PREFERENCES)[number];
 export const LONGEST_WALK_METRES = 1000;
 const MOST_CHANGE_MINUTES = 60;
 
-/** What a rider chooses. What is absent is as usual. */
-export interface Choices {
-  pace?: Pace;
-  /** The longest walk in metres, as the crow flies. */
-  maxWalk?: number;
-  /** The minutes between two rides at least, including the walk. */
-  minChange?: number;
-  prefer?: Preference;
-}
+const paceNames = Object.keys(PACES) as [Pace, ...Pace[]];
+
+/**
+ * What a rider chooses; what is absent is as usual. `maxWalk` is the longest walk in metres, as the crow flies. `minChange` are the
+ * minutes between two rides at least, including the walk.
+ */
+export const choicesSchema = z.strictObject({
+  pace: z.enum(paceNames).optional(),
+  maxWalk: z.int().min(0).max(LONGEST_WALK_METRES).optional(),
+  minChange: z.int().min(0).max(MOST_CHANGE_MINUTES).optional(),
+  prefer: z.enum(PREFERENCES).optional(),
+});
+export type Choices = z.infer<typeof choicesSchema>;
 
 const NAMES = {
   pace: 'pace',
@@ -33,7 +38,6 @@ export function listChosen(choices: Choices | undefined): string[] {
   return Object.keys(choices ?? {}).map((choice) => NAMES[choice as keyof Choices]);
 }
 
-const paceNames = Object.keys(PACES) as [Pace, ...Pace[]];
 const speeds = paceNames.map((pace) => `\`${pace}\` ${PACES[pace]}`).join(', ');
 
 /** The parameters that searches for one or many destinations share. */

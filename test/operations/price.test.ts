@@ -22,7 +22,9 @@ describe('what a request is charged', () => {
     ['/v1/trips', `${ends}&date=20261125&time=2200&arrive_by=true`],
     ['/v1/trips', `${ends}&date=20261127&time=0500&arrive_by=true`],
     ['/v1/trips', `${ends}&time=2026-11-27T09:00`],
+    ['/v1/trips', `${ends}&pace=slow&max_walk=300&min_change=5&prefer=less_walking`],
     ['/v1/reachable', 'from=200060&minutes=90'],
+    ['/v1/reachable', 'from=200060&minutes=90&pace=fast&max_walk=300'],
     ['/v1/travel-times', `from=200060&to=${stops(5)}`],
     ['/v1/departures', 'stop=200060&modes=all&limit=50&date=20261210'],
   ])('an ordinary request costs one: %s?%s', (path, query) => {

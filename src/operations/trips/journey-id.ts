@@ -5,6 +5,7 @@ import { contentOf, type IdSigner } from '../../core/signer.ts';
 import { isOnDemand, type Journey, originOf } from '../../journeys/journey.ts';
 import { LEG_DEFAULTS, type Leg } from '../../journeys/leg.ts';
 import type { LegEnd } from '../../journeys/leg-end.ts';
+import { type Choices, choicesSchema } from '../../transit/choices.ts';
 import { MODES, type Mode } from '../../transit/mode.ts';
 import { readAs, requiredText } from '../../transit/parameter.ts';
 import { formatPlace, type Place, placeParameter } from '../../transit/place.ts';
@@ -15,6 +16,7 @@ export interface JourneyRequest {
   to: Place;
   modes: Mode[];
   wheelchair: boolean;
+  choices?: Choices | undefined;
 }
 
 /** A journey as planned, without live times, and the parameters it was found with. */
@@ -57,7 +59,8 @@ const rideSchema = z.tuple([
   textOrNull,
 ]);
 /**
- * Format, from, to, modes as bits, wheelchair flag, start in seconds since 1970, the places that the legs connect, the legs.
+ * Format, from, to, modes as bits, wheelchair flag, start in seconds since 1970, the places that the legs connect, the legs, and
+ * what the rider chose, if anything.
  */
 const writtenSchema = z
   .tuple([
@@ -69,6 +72,7 @@ const writtenSchema = z
     between(1_500_000_000, 4_000_000_000),
     z.array(placeSchema),
     z.array(z.union([walkSchema, rideSchema])).max(MAX_LEGS),
+    choicesSchema.optional(),
   ])
   .refine(([, , , , , , places, legs]) => places.length === legs.length + 1 && legs.some(([mode]) => mode !== WALK));
 type Written = z.infer<typeof writtenSchema>;
@@ -78,7 +82,7 @@ type Written = z.infer<typeof writtenSchema>;
  */
 export function writeJourneyId(
   journey: Journey,
-  { from, to, modes, wheelchair }: JourneyRequest,
+  { from, to, modes, wheelchair, choices }: JourneyRequest,
   ids: IdSigner,
 ): string | null {
   const { legs } = journey;
@@ -102,6 +106,7 @@ export function writeJourneyId(
       const { stops, runId, route, lineName, direction } = leg;
       return [MODES.indexOf(mode), seconds, ...times, stops, runId, route ?? mode, lineName, direction];
     }),
+    ...(choices ? ([choices] as const) : ([] as const)),
   ];
   if (!writtenSchema.safeParse(written).success) return null;
   const id = ids.sign('journey', brotliCompressSync(JSON.stringify(written), PACKING).toString('base64url'));
@@ -115,7 +120,7 @@ export function readJourneyId(id: string): PlannedJourney | null {
     const bytes = Buffer.from(content.slice(0, MAX_ID_LENGTH), 'base64url');
     if (bytes.toString('base64url') !== content) return null;
     const json = brotliDecompressSync(bytes, { maxOutputLength: MAX_BYTES }).toString();
-    const [, from, to, modes, wheelchair, start, places, legs] = writtenSchema.parse(JSON.parse(json));
+    const [, from, to, modes, wheelchair, start, places, legs, choices] = writtenSchema.parse(JSON.parse(json));
     const endAt = (place: number, offset: number): LegEnd => {
       const [stopId, parentId, name, platform, lat, lng] = places[place] as (typeof places)[0];
       const ids = parentId === null ? [stopId] : [stopId, parentId];
@@ -128,6 +133,7 @@ export function readJourneyId(id: string): PlannedJourney | null {
       to: placeParameter.parse(to),
       modes: MODES.filter((_, index) => modes & (1 << index)),
       wheelchair: wheelchair === 1,
+      choices,
       legs: legs.map((leg, index) => toLeg(leg, endAt(index, leg[2]), endAt(index + 1, leg[3]))),
     };
   } catch {

@@ -197,7 +197,7 @@ export const createTripsOperation = ({
         origin: { stop_id: from, name: originName },
         destination: { stop_id: to, name: destinationName },
         retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
-        journeys: drawn.map((journey) => toJourneyBody(journey, query, ids)),
+        journeys: drawn.map((journey) => toJourneyBody(journey, { ...query, choices: request.choices }, ids)),
         ...alertTexts(
           shown.flatMap(({ legs }) => legs),
           query.include,
