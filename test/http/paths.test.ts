@@ -42,6 +42,13 @@ describe('an unknown path', () => {
     expect(response.headers['x-request-id']).toMatch(/\S/);
   });
 
+  it('a path parameter of any length is refused with our headers and format', async () => {
+    const response = await app.inject(`/v1/stops/${'9'.repeat(5000)}`);
+    expect(response.statusCode).toBe(400);
+    expectErrorObject(response);
+    expect(response.headers['x-request-id']).toMatch(/\S/);
+  });
+
   it.each([
     ['/v1/departures/200020', 'Did you mean /v1/departures?'],
     ['/api/v1/Departure', 'Did you mean /v1/departures?'],

@@ -154,6 +154,12 @@ describe('reading trip updates', () => {
     expect(read?.stopUpdates[1]?.arrival).toEqual({ delaySeconds: null, at: null });
   });
 
+  it('a trip update in two parts is joined, as by the reference bindings', () => {
+    const stop = (id: string) => field(2, 2, field(4, 2, text(id)));
+    const feed = read(field(2, 2, field(1, 2, text('1')), field(3, 2, trip('T'), stop('A')), field(3, 2, stop('B'))));
+    expect(tripsOf(feed)).toMatchObject([{ tripId: 'T', stopUpdates: [{ stopId: 'A' }, { stopId: 'B' }] }]);
+  });
+
   it('both trips with the same ID on two service days are read', () => {
     const trips = [
       { tripId: 'one', startDate: '20260114' },

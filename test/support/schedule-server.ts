@@ -31,9 +31,11 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 export function zipAnswer(zip: Buffer, { changedAt = '2026-11-20T03:00:00Z', knows304 = false } = {}): Answer {
   const lastModified = new Date(changedAt).toUTCString();
   return ({ method, headers }, response) => {
-    response.setHeader('last-modified', lastModified).setHeader('content-type', 'application/zip');
+    // A 304 may have the length of the content that it leaves out (RFC 9110, 8.6).
+    response.setHeaders(new Headers({ 'last-modified': lastModified, 'content-type': 'application/zip' }));
+    response.setHeader('content-length', zip.length);
     if (knows304 && method === 'GET' && headers['if-modified-since'] === lastModified) response.writeHead(304).end();
-    else response.setHeader('content-length', zip.length).end(method === 'HEAD' ? undefined : zip);
+    else response.end(method === 'HEAD' ? undefined : zip);
   };
 }
 
