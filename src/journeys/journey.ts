@@ -63,6 +63,23 @@ export function listChanges({ legs }: Journey) {
   });
 }
 
+export type Change = ReturnType<typeof listChanges>[number];
+
+/** A change with less time to spare is at risk, because live times are rounded to minutes. */
+const AT_RISK_SECONDS = 2 * 60;
+const TIGHT_SECONDS = 5 * 60;
+export const CHANGE_RATINGS = ['on_time', 'tight', 'at_risk'] as const;
+
+/** Rates a change by best-known times. A missed one is at risk too. */
+export function rateChange(change: Change): (typeof CHANGE_RATINGS)[number] {
+  if (isMissed(change) || change.spareSeconds < AT_RISK_SECONDS) return 'at_risk';
+  return change.spareSeconds < TIGHT_SECONDS ? 'tight' : 'on_time';
+}
+
+export function isMissed({ before, ride, spareSeconds }: Change): boolean {
+  return spareSeconds < 0 || before.isCancelled || ride.isCancelled;
+}
+
 /** Whether each ride can be caught from the previous one. */
 export function isPossible(journey: Journey): boolean {
   return listChanges(journey).every(({ spareSeconds }) => spareSeconds >= 0);

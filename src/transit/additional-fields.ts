@@ -95,7 +95,7 @@ export const alertTextsField = z.record(z.string(), z.string()).optional().meta(
 /** The additional fields that the caller requested. */
 export interface RequestedFields {
   cancelled: 'exclude' | 'include';
-  include?: readonly ('ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages')[] | undefined;
+  include?: readonly ('ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages' | 'changes')[] | undefined;
 }
 
 /** The alerts of one record: texts, IDs, or both. */

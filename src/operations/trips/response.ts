@@ -1,6 +1,16 @@
 import { z } from 'zod';
 import type { IdSigner } from '../../core/signer.ts';
-import { countChanges, destinationOf, isCancelled, type Journey, originOf } from '../../journeys/journey.ts';
+import {
+  CHANGE_RATINGS,
+  type Change,
+  countChanges,
+  destinationOf,
+  isCancelled,
+  type Journey,
+  listChanges,
+  originOf,
+  rateChange,
+} from '../../journeys/journey.ts';
 import type { Leg } from '../../journeys/leg.ts';
 import type { LegEnd } from '../../journeys/leg-end.ts';
 import {
@@ -99,6 +109,23 @@ export const legSchema = z
   })
   .meta({ id: 'Leg', description: 'One ride or one walk of a journey.' });
 
+export const changeSchema = z
+  .strictObject({
+    leg: z.int().min(0).meta({ description: 'Index in `legs` of the ride before the change', example: 0 }),
+    next_leg: z.int().min(0).meta({ description: 'Index in `legs` of the ride after the change', example: 2 }),
+    stop_id: z.string().meta({ description: 'The stop where the first ride ends', example: '2000351' }),
+    name: z.string().meta({ description: 'Name of that stop', example: 'Circular Quay' }),
+    rating: z.enum(CHANGE_RATINGS).meta({
+      description:
+        'By best-known times, after the walk: `on_time` with at least five minutes to spare, `tight` with at least two, else `at_risk`',
+    }),
+    spare_minutes: z
+      .int()
+      .meta({ description: 'Whole minutes to spare; negative if the change is missed', example: 7 }),
+    spare_seconds: z.int().meta({ description: 'Time to spare in seconds', example: 474 }),
+  })
+  .meta({ id: 'ChangeRating', description: 'A change between two rides, and how safe it is.' });
+
 export const journeySchema = z
   .strictObject({
     journey_id: z.string().nullable().optional().meta({
@@ -113,6 +140,9 @@ export const journeySchema = z
     changes: z.int().min(0).meta({ description: 'Number of changes between rides', example: 1 }),
     is_live: z.boolean().meta({ description: 'Whether any leg is tracked' }),
     legs: z.array(legSchema).min(1).meta({ description: 'In order; each begins where the one before ended' }),
+    change_ratings: z.array(changeSchema).optional().meta({
+      description: 'The changes between rides, in order, each with the time to spare. Only with `include=changes`',
+    }),
     lifts_out: z
       .array(
         z.strictObject({
@@ -176,8 +206,23 @@ export function toJourneyBody(journey: Journey, requested: Requested & JourneyRe
     changes: countChanges(journey),
     is_live: journey.legs.some((leg) => leg.isLive),
     legs: journey.legs.map((leg) => toLegBody(leg, requested, ids)),
+    ...(requested.include?.includes('changes') && { change_ratings: listChanges(journey).map(toChangeBody) }),
     ...(journey.liftsOut !== undefined && { lifts_out: journey.liftsOut?.map(toLiftOut) ?? null }),
     ...(requested.cancelled === 'include' && { cancelled: isCancelled(journey) }),
+  };
+}
+
+export function toChangeBody(change: Change): z.infer<typeof changeSchema> {
+  const { stopId, name } = change.before.destination;
+  const spare = Math.floor(change.spareSeconds);
+  return {
+    leg: change.index,
+    next_leg: change.next,
+    stop_id: stopId,
+    name,
+    rating: rateChange(change),
+    spare_minutes: Math.floor(spare / 60),
+    spare_seconds: spare,
   };
 }
 

@@ -4,8 +4,10 @@ import { ApiError, nullIfApiError } from '../../../errors/api-error.ts';
 import { journeyOver, notIssued } from '../../../errors/messages.ts';
 import { fitWalks, withFeeds, withFeedTimes } from '../../../journeys/feed-times.ts';
 import {
+  type Change,
   destinationOf,
   isCancelled,
+  isMissed,
   type Journey,
   latestStart,
   listChanges,
@@ -41,14 +43,19 @@ import {
 import { defineOperation, type FindContext, type Notice } from '../../operation.ts';
 import { type JourneyRequest, journeyIdParameter, type PlannedJourney, readJourneyId } from '../../trips/journey-id.ts';
 import { exampleBody as exampleTrips } from '../../trips/operation.ts';
-import { type JourneyBody, journeySchema, legSchema, toJourneyBody } from '../../trips/response.ts';
+import {
+  changeSchema,
+  type JourneyBody,
+  journeySchema,
+  legSchema,
+  toChangeBody,
+  toJourneyBody,
+} from '../../trips/response.ts';
 
 /** A journey stays available this long after its end, so that riders can check once more. */
 const ENDED_MS = 10 * MINUTE_MS;
 /** A journey that should have ended this long ago is no longer looked up. */
 const LATEST_MS = 180 * MINUTE_MS;
-/** A change with less time to spare is at risk, because live times are rounded to minutes. */
-const AT_RISK_SECONDS = 120;
 /** Live times of rides that begin later change slowly. */
 const FAR_MS = 30 * MINUTE_MS;
 const FAR_FRESH_MS = 5 * MINUTE_MS;
@@ -60,7 +67,7 @@ const CHANGE_STATUSES = ['possible', 'at_risk', 'missed'] as const;
 const STATUSES = [...CHANGE_STATUSES, 'cancelled', 'ended'] as const;
 
 const followedLegSchema = legSchema
-  .omit({ polyline: true, vehicle_accessible: true })
+  .omit({ polyline: true, vehicle_accessible: true, needs_booking: true })
   .extend({
     found: z.boolean().meta({
       description:
@@ -72,20 +79,12 @@ const followedLegSchema = legSchema
   })
   .meta({ id: 'FollowedLeg', description: 'One ride or walk of a followed journey.' });
 
-const changeSchema = z
-  .strictObject({
-    leg: z.int().min(0).meta({ description: 'Index in `legs` of the ride before the change', example: 0 }),
-    next_leg: z.int().min(0).meta({ description: 'Index in `legs` of the ride after the change', example: 2 }),
-    stop_id: z.string().meta({ description: 'The stop where the first ride ends', example: '2000351' }),
-    name: z.string().meta({ description: 'Name of that stop', example: 'Circular Quay' }),
+const followedChangeSchema = changeSchema
+  .extend({
     status: z.enum(CHANGE_STATUSES).meta({
       description:
         'By best-known times, including the walk. A change to or from a cancelled ride is `missed`; `at_risk` with less than two minutes to spare',
     }),
-    spare_minutes: z
-      .int()
-      .meta({ description: 'Whole minutes to spare; negative if the change is missed', example: 7 }),
-    spare_seconds: z.int().meta({ description: 'Time to spare in seconds', example: 474 }),
   })
   .meta({ id: 'Change', description: 'A change between two rides, and whether it will be made.' });
 
@@ -99,7 +98,7 @@ const followedResponse = z
       description: 'Status of the worst change; `cancelled` if a ride does not run, `ended` after the arrival',
     }),
     journey: journeySchema
-      .omit({ journey_id: true })
+      .omit({ journey_id: true, change_ratings: true })
       .extend({
         legs: z
           .array(followedLegSchema)
@@ -110,7 +109,7 @@ const followedResponse = z
         id: 'FollowedJourney',
         description: 'The journey with its current times. `path` of legs is empty.',
       }),
-    changes: z.array(changeSchema).meta({ description: 'The changes between rides, in order' }),
+    changes: z.array(followedChangeSchema).meta({ description: 'The changes between rides, in order' }),
     next_journeys: z.array(journeySchema).nullable().meta({
       description:
         'If a change is missed or a ride cancelled: journeys that continue from there, each with its `journey_id`. Empty if none is found; null while the journey can be made',
@@ -137,13 +136,13 @@ function exampleNow(): FollowedBody {
     found: true,
     occupancy: null,
   }));
-  const change = { leg: 0, next_leg: 2, stop_id: '2000351', name: 'Circular Quay', status: 'possible' as const };
+  const change = { leg: 0, next_leg: 2, stop_id: '2000351', name: 'Circular Quay', rating: 'on_time' as const };
   return {
     journey_id: EXAMPLE_ID,
     retrieved_at: exampleTrips.retrieved_at,
     status: 'possible',
     journey: { ...journey, cancelled: false, legs },
-    changes: [{ ...change, spare_minutes: 7, spare_seconds: 474 }],
+    changes: [{ ...change, spare_minutes: 7, spare_seconds: 474, status: 'possible' }],
     next_journeys: null,
   };
 }
@@ -221,7 +220,11 @@ export const createFollowOperation = ({
         changes,
         next_journeys:
           next?.journeys.map((journey) =>
-            toJourneyBody(journey, { ...bodyOptions, from: next.from, cancelled: 'exclude' }, ids),
+            toJourneyBody(
+              journey,
+              { ...bodyOptions, include: [...bodyOptions.include, 'changes'], from: next.from, cancelled: 'exclude' },
+              ids,
+            ),
           ) ?? null,
       };
       const notices = [
@@ -365,25 +368,10 @@ async function findCalls(
   return first < 0 || last < 0 ? null : currentRun.calls.slice(first, last + 1);
 }
 
-type Change = ReturnType<typeof listChanges>[number];
-
-function isMissed({ before, ride, spareSeconds }: Change): boolean {
-  return spareSeconds < 0 || before.isCancelled || ride.isCancelled;
-}
-
 function judgeChanges(legs: readonly Leg[]): FollowedBody['changes'] {
   return listChanges({ legs }).map((change) => {
-    const { stopId, name } = change.before.destination;
-    const spare = Math.floor(change.spareSeconds);
-    return {
-      leg: change.index,
-      next_leg: change.next,
-      stop_id: stopId,
-      name,
-      status: isMissed(change) ? 'missed' : spare < AT_RISK_SECONDS ? 'at_risk' : 'possible',
-      spare_minutes: Math.floor(spare / 60),
-      spare_seconds: spare,
-    };
+    const body = toChangeBody(change);
+    return { ...body, status: isMissed(change) ? 'missed' : body.rating === 'at_risk' ? 'at_risk' : 'possible' };
   });
 }
 

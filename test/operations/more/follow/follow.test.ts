@@ -107,18 +107,25 @@ describe('a followed journey', () => {
   });
 
   it.each([
-    [3, 'possible', 120],
-    [4, 'at_risk', 60],
-    [5, 'at_risk', 0],
-    [6, 'missed', -60],
-  ])('a followed journey %i minutes late has a change that is `%s`', async (late, status, spare) => {
-    answerWith(lateBy(late));
-    const found = await follow();
-    expect(found.status).toBe(status);
-    expect(found.changes).toMatchObject([{ status, spare_seconds: spare, spare_minutes: spare / 60 }]);
-    expect(found.journey.legs[0]?.duration_minutes, 'by the best-known times').toBe(3 + late);
-    expect(found.journey.legs[1]?.destination.arrives_at_realtime).toBe(`2026-04-15T06:${35 + late}:00Z`);
-  });
+    [0, 'possible', 'on_time', 300],
+    [1, 'possible', 'tight', 240],
+    [3, 'possible', 'tight', 120],
+    [4, 'at_risk', 'at_risk', 60],
+    [5, 'at_risk', 'at_risk', 0],
+    [6, 'missed', 'at_risk', -60],
+  ])(
+    'a followed journey %i minutes late has a change that is `%s`, and both it and the planned one rate it `%s`',
+    async (late, status, rating, spare) => {
+      answerWith(lateBy(late));
+      const found = await follow();
+      expect(found.status).toBe(status);
+      expect(found.changes).toMatchObject([{ status, rating, spare_seconds: spare, spare_minutes: spare / 60 }]);
+      const planned = (await app.inject(`${PAIR.request},changes`)).json();
+      expect(planned.journeys[0].change_ratings).toEqual(found.changes.map(({ status: _, ...change }) => change));
+      expect(found.journey.legs[0]?.duration_minutes, 'by the best-known times').toBe(3 + late);
+      expect(found.journey.legs[1]?.destination.arrives_at_realtime).toBe(`2026-04-15T06:${35 + late}:00Z`);
+    },
+  );
 
   it('a followed journey with a missed change lists journeys onward that can be caught and followed', async () => {
     const next = withLegs(() => {});

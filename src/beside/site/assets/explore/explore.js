@@ -262,7 +262,7 @@ function planJourney([from, to], options) {
     const query = {
       from,
       to,
-      include: 'ids,alert_texts',
+      include: 'ids,alert_texts,access,changes',
       ...whenOf(filters),
       ...(filters.arriveBy && { arrive_by: 'true' }),
     };

@@ -332,11 +332,15 @@ function summaryOf(journey) {
   const from = clock(journey.departs_at_realtime ?? journey.departs_at);
   const until = clock(journey.arrives_at_realtime ?? journey.arrives_at);
   const changes = journey.changes === 1 ? '1 change' : `${journey.changes} changes`;
-  const badges = journey.legs.filter(({ mode }) => mode !== 'walk').map(lineBadge);
+  const rides = journey.legs.filter(({ mode }) => mode !== 'walk');
+  const live = !journey.is_live ? '' : rides[0].is_live ? ' · live' : ' · partly live';
+  const isAtRisk = journey.change_ratings?.some(({ rating }) => rating === 'at_risk');
   return [
     h('span', {}, `${from} – ${until}`),
-    h('span', { class: 'hint' }, `${journey.duration_minutes} min · ${changes}${journey.is_live ? ' · live' : ''}`),
-    h('span', { class: 'row' }, ...badges),
+    h('span', { class: 'hint' }, `${journey.duration_minutes} min · ${changes}${live}`),
+    isAtRisk ? h('span', { class: 'change at_risk' }, JOURNEY_STATUS.at_risk) : '',
+    rides.some((ride) => ride.needs_booking) ? h('span', { class: 'hint' }, 'must be booked') : '',
+    h('span', { class: 'row' }, ...rides.map(lineBadge)),
   ];
 }
 
