@@ -1129,6 +1129,10 @@ export type Journey = {
      */
     legs: Array<Leg>;
     /**
+     * The changes between rides, in order, each with the time to spare. Only with `include=changes`
+     */
+    change_ratings?: Array<ChangeRating>;
+    /**
      * Stops where the journey boards or alights and a lift is out of service; null if no alerts are known. Only with `wheelchair=true`
      */
     lifts_out?: Array<{
@@ -1238,6 +1242,10 @@ export type Leg = {
      */
     vehicle_accessible?: boolean | null;
     /**
+     * Whether the ride must be booked; false on a walk. Only with `include=access`
+     */
+    needs_booking?: boolean;
+    /**
      * Predicted occupancy of each carriage when the train leaves this stop, front carriage first; null if unknown. Only with `include=carriages`
      */
     carriages?: Array<Carriage> | null;
@@ -1334,6 +1342,40 @@ export type LegDestination = {
      * Whether the stop is wheelchair accessible; null if unknown. Only with `include=access`
      */
     stop_accessible?: boolean | null;
+};
+
+/**
+ * A change between two rides, and how safe it is.
+ */
+export type ChangeRating = {
+    /**
+     * Index in `legs` of the ride before the change
+     */
+    leg: number;
+    /**
+     * Index in `legs` of the ride after the change
+     */
+    next_leg: number;
+    /**
+     * The stop where the first ride ends
+     */
+    stop_id: string;
+    /**
+     * Name of that stop
+     */
+    name: string;
+    /**
+     * By best-known times, after the walk: `on_time` with at least five minutes to spare, `tight` with at least two, else `at_risk`
+     */
+    rating: 'on_time' | 'tight' | 'at_risk';
+    /**
+     * Whole minutes to spare; negative if the change is missed
+     */
+    spare_minutes: number;
+    /**
+     * Time to spare in seconds
+     */
+    spare_seconds: number;
 };
 
 /**
@@ -1539,9 +1581,9 @@ export type Change = {
      */
     name: string;
     /**
-     * By best-known times, including the walk. A change to or from a cancelled ride is `missed`; `at_risk` with less than two minutes to spare
+     * By best-known times, after the walk: `on_time` with at least five minutes to spare, `tight` with at least two, else `at_risk`
      */
-    status: 'possible' | 'at_risk' | 'missed';
+    rating: 'on_time' | 'tight' | 'at_risk';
     /**
      * Whole minutes to spare; negative if the change is missed
      */
@@ -1550,6 +1592,10 @@ export type Change = {
      * Time to spare in seconds
      */
     spare_seconds: number;
+    /**
+     * By best-known times, including the walk. A change to or from a cancelled ride is `missed`; `at_risk` with less than two minutes to spare
+     */
+    status: 'possible' | 'at_risk' | 'missed';
 };
 
 /**
@@ -2172,7 +2218,7 @@ export type GetDeparturesData = {
          */
         modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
         /**
-         * Only these routes: up to 50 short names separated by commas. Only the next 120 vehicles of the selected modes are searched.
+         * Only these routes: up to 50 short names or line IDs (`T4` or `train_T4`) separated by commas. Only the next 120 vehicles of the selected modes are searched.
          */
         routes?: Array<string>;
         /**
@@ -2237,7 +2283,7 @@ export type GetArrivalsData = {
          */
         modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
         /**
-         * Only these routes: up to 50 short names separated by commas. Only the next 120 vehicles of the selected modes are searched.
+         * Only these routes: up to 50 short names or line IDs (`T4` or `train_T4`) separated by commas. Only the next 120 vehicles of the selected modes are searched.
          */
         routes?: Array<string>;
         /**
@@ -2290,7 +2336,7 @@ export type GetBoardsData = {
          */
         modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
         /**
-         * Only these routes: up to 50 short names separated by commas. Only the next 120 vehicles of the selected modes are searched.
+         * Only these routes: up to 50 short names or line IDs (`T4` or `train_T4`) separated by commas. Only the next 120 vehicles of the selected modes are searched.
          */
         routes?: Array<string>;
         /**
@@ -2645,6 +2691,10 @@ export type PlanTripsData = {
          */
         max_changes?: number;
         /**
+         * `exclude` leaves out rides that must be booked, such as most coaches and country trains of NSW TrainLink. Such rides have a notice in `alerts`, and `needs_booking` with `include=access`.
+         */
+        booking?: 'include' | 'exclude';
+        /**
          * Up to 2 stop IDs on the way, in order, each with the minimum stay in minutes after `@`: `200070@10,200020`. Without a stay you may remain in the vehicle. Only the timetable plans such journeys; works neither with `arrive_by=true` nor with `cursor`, and has no further pages.
          */
         via?: Array<string>;
@@ -2673,9 +2723,9 @@ export type PlanTripsData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `journey_id` to each journey, `line_id`, `trip_id`, `run_id`, `alert_ids` and `on_demand` to each leg, and `parent_stop_id` to its ends. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends, with times and platform. Uses live times of the realtime feeds if they are newer. `access` adds `vehicle_accessible` to each leg, and `stop_accessible` to its ends. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         * `ids` adds `journey_id` to each journey, `line_id`, `trip_id`, `run_id`, `alert_ids` and `on_demand` to each leg, and `parent_stop_id` to its ends. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends, with times and platform. Uses live times of the realtime feeds if they are newer. `access` adds `vehicle_accessible` and `needs_booking` to each leg, and `stop_accessible` to its ends. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `changes` adds `change_ratings` to each journey: the time to spare at each change, and whether that is `on_time`, `tight` or `at_risk`.
          */
-        include?: Array<'ids' | 'colors' | 'alert_texts' | 'calls' | 'access' | 'carriages'>;
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'calls' | 'access' | 'carriages' | 'changes'>;
     };
     url: '/v1/trips';
 };
@@ -2830,7 +2880,7 @@ export type ListAlertsData = {
          */
         stop?: string;
         /**
-         * Only alerts that name one of these routes: up to 50 short names separated by commas.
+         * Only alerts that name one of these routes: up to 50 short names or line IDs (`T4` or `train_T4`) separated by commas.
          */
         routes?: Array<string>;
         /**
@@ -2917,7 +2967,7 @@ export type ListVehiclesData = {
          */
         run?: string;
         /**
-         * A `line_id`: lists the vehicles of this line, wherever they are.
+         * A `line_id` or short name: lists the vehicles of this line, wherever they are.
          */
         line?: string;
         /**
@@ -2925,7 +2975,7 @@ export type ListVehiclesData = {
          */
         modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
         /**
-         * Only vehicles of these routes: up to 50 short names separated by commas.
+         * Only vehicles of these routes: up to 50 short names or line IDs (`T4` or `train_T4`) separated by commas.
          */
         routes?: Array<string>;
         /**
@@ -2966,7 +3016,7 @@ export type StreamDeparturesData = {
          */
         modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
         /**
-         * Only these routes: up to 50 short names separated by commas. Only the next 120 vehicles of the selected modes are searched.
+         * Only these routes: up to 50 short names or line IDs (`T4` or `train_T4`) separated by commas. Only the next 120 vehicles of the selected modes are searched.
          */
         routes?: Array<string>;
         /**
@@ -3045,7 +3095,7 @@ export type StreamAlertsData = {
          */
         stop?: string;
         /**
-         * Only alerts that name one of these routes: up to 50 short names separated by commas.
+         * Only alerts that name one of these routes: up to 50 short names or line IDs (`T4` or `train_T4`) separated by commas.
          */
         routes?: Array<string>;
         /**
@@ -3132,7 +3182,7 @@ export type StreamVehiclesData = {
          */
         run?: string;
         /**
-         * A `line_id`: lists the vehicles of this line, wherever they are.
+         * A `line_id` or short name: lists the vehicles of this line, wherever they are.
          */
         line?: string;
         /**
@@ -3140,7 +3190,7 @@ export type StreamVehiclesData = {
          */
         modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
         /**
-         * Only vehicles of these routes: up to 50 short names separated by commas.
+         * Only vehicles of these routes: up to 50 short names or line IDs (`T4` or `train_T4`) separated by commas.
          */
         routes?: Array<string>;
         /**
