@@ -32,7 +32,7 @@ import {
   type WheelchairAccess,
   walkOnly,
 } from './raptor/plan.ts';
-import type { Walk } from './raptor/query.ts';
+import type { Destination, Walk } from './raptor/query.ts';
 import { byStation, listReached, readLastRide } from './reached.ts';
 import { keepUndominated, planVia, type ViaPart } from './via.ts';
 import { chooseChanges, listWalks, walkBetween } from './where-to-change.ts';
@@ -155,41 +155,39 @@ export function openEngine(packed: SharedArrayBuffer) {
    */
   function times({ from, to, at, now, choices, ...query }: SearchQuery<'times'>): (EngineJourney | null)[] {
     const opened = planners.open({ at, now });
-    const { planner } = opened;
     const start = opened.secondsAt(at);
     const ways = { access: findWalks(from, choices), footpaths, changeSeconds: changeSecondsOf(choices) };
     const request = { ...query, ...ways, at: start };
-    const ends = to.map(({ to: end, walkSeconds }) => ({ egress: findWalks(end, choices), walkSeconds }));
-    const { latest, arrivals } = spreadToAll(planner, request, ends);
-    return arrivals.map(({ egress, ridden, walked }) => {
-      const found =
-        walked <= ridden
-          ? walked < NEVER && walkOnly(start, walked)
-          : ridden <= latest && planner.leaveLast({ ...request, latest }, egress, ridden);
-      return found ? toJourney(found, opened) : null;
+    const ends = to.map(({ to: end, walkSeconds }) => ({
+      egress: findWalks(end, choices),
+      walked: walkSeconds === null ? NEVER : start + walkSeconds,
+    }));
+    const found = new Map<(typeof ends)[0], Plan | null>();
+    for (const hours of HORIZON_HOURS) {
+      const left = ends.filter((end) => !found.has(end));
+      if (left.length > 0)
+        findWithin({ ...request, latest: start + hours * HOUR_SECONDS, ends: left }, opened.planner, found);
+    }
+    return ends.map((end) => {
+      const plan = found.get(end);
+      return plan ? toJourney(plan, opened) : null;
     });
   }
 
-  /** Searches up to the first horizon within which all ends are reached, else the last one. */
-  function spreadToAll(
+  /** Adds the journeys to the ends that are reached in time. */
+  function findWithin<End extends Destination>(
+    request: Parameters<Planner['spread']>[0] & { ends: readonly End[] },
     planner: Planner,
-    request: Omit<Parameters<Planner['spread']>[0], 'latest'>,
-    ends: readonly { egress: Walk[]; walkSeconds: number | null }[],
-  ) {
+    found: Map<End, Plan | null>,
+  ): void {
+    const { arrived } = planner.spread(request);
     const row = request.maxRides * timetable.stopCount;
-    let latest = request.at;
-    let arrivals: { egress: Walk[]; ridden: number; walked: number }[] = [];
-    for (const hours of HORIZON_HOURS) {
-      latest = request.at + hours * HOUR_SECONDS;
-      const { arrived } = planner.spread({ ...request, latest });
-      arrivals = ends.map(({ egress, walkSeconds }) => ({
-        egress,
-        ridden: Math.min(NEVER, ...egress.map(({ stop, seconds }) => (arrived[row + stop] as number) + seconds)),
-        walked: walkSeconds === null ? NEVER : request.at + walkSeconds,
-      }));
-      if (arrivals.every(({ ridden, walked }) => Math.min(ridden, walked) <= latest)) break;
+    for (const end of request.ends) {
+      const { egress, walked } = end;
+      const ridden = Math.min(NEVER, ...egress.map(({ stop, seconds }) => (arrived[row + stop] as number) + seconds));
+      if (Math.min(ridden, walked) > request.latest) continue;
+      found.set(end, walked <= ridden ? walkOnly(request.at, walked) : planner.leaveLast(request, egress, ridden));
     }
-    return { latest, arrivals };
   }
 
   /** Journeys with `via`, by departure. Each has a later departure, an earlier arrival or fewer rides than every other. */

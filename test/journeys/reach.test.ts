@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findShore, type MultiPolygon, mergeCircles } from '#src/journeys/area.ts';
+import { NEVER } from '#src/journeys/raptor/labels.ts';
 import { createPlanner } from '#src/journeys/raptor/plan.ts';
 import { type ReachQuery, timetableReach } from '#src/journeys/reach.ts';
 import { listReached } from '#src/journeys/reached.ts';
@@ -87,14 +88,21 @@ describe('what is reached on random networks', () => {
   });
 
   it('a travel time has the first arrival, and the latest start that reaches it with as few rides', () => {
+    const targetsArbitrary = fc.subarray(Array.from({ length: STOPS }, (_, stop) => stop));
     fc.assert(
-      fc.property(networkArbitrary, walksArbitrary, fromArbitrary, (trips, walks, from) => {
+      fc.property(networkArbitrary, walksArbitrary, fromArbitrary, targetsArbitrary, (trips, walks, from, targets) => {
         const latest = from + 10 * 3600;
         const { network, planner, stops, request, scanned } = spreadOver(trips, walks, { from, latest });
-        planner.spread(request);
-        for (const [target, stop] of stops.entries()) {
+        const ends = targets.map((target) => ({
+          egress: [{ stop: stops[target] as number, seconds: 0 }],
+          walked: NEVER,
+        }));
+        const { arrived } = planner.spread({ ...request, ends });
+        for (const target of targets) {
+          const stop = stops[target] as number;
           const arrivesAt = scanned.at(-1)?.[target] as number;
           if (arrivesAt > latest) continue;
+          expect(arrived[MAX_RIDES * network.lines.stopCount + stop]).toBe(arrivesAt);
           const found = planner.leaveLast({ ...request, latest }, [{ stop, seconds: 0 }], arrivesAt);
           if (!found) throw new Error('there is a journey');
           expect(found.arrivesAt).toBe(arrivesAt);

@@ -1,6 +1,6 @@
 import { type Found, type Labels, MAX_RIDES, NEVER, type Ride } from './labels.ts';
 import { callAt, type Footpaths, type Lines, lastPosition, mirrorLines, mirrorRun, withoutBooked } from './lines.ts';
-import type { Search, Walk } from './query.ts';
+import type { Destination, Search, Walk } from './query.ts';
 import { createSearcher, latestBeside } from './search.ts';
 
 /** Times are seconds since the base of the lines. */
@@ -30,6 +30,8 @@ export interface PlanRequest extends Pick<Search, 'access' | 'egress' | 'changeS
 export interface SpreadRequest
   extends Omit<PlanRequest, 'egress' | 'isArrival' | 'walkSeconds' | 'limit' | 'bound' | 'isBrief'> {
   latest: number;
+  /** Only the first arrivals at these are needed, and what leads there. */
+  ends?: readonly Destination[];
 }
 
 /** A journey, with the walks to its first ride and from its last one. One without rides is a walk. */
@@ -210,8 +212,9 @@ export function createPlanner(
 
   /** Returns labels with the first arrival at each stop, by number of rides. They are valid until the next forward search. */
   function spread(request: SpreadRequest): Labels {
-    const { access: ways, latest, changeSeconds } = request;
-    forward.begin(request, { access: ways, egress: [], latest, changeSeconds });
+    const { access: ways, ends, latest, changeSeconds } = request;
+    const egress = ends?.flatMap((end) => end.egress) ?? [];
+    forward.begin(request, { access: ways, egress, ...(ends && { ends }), latest, changeSeconds });
     forward.reach(request.at, Math.min(request.maxRides, MAX_RIDES), 0);
     return forward.labels;
   }

@@ -7,10 +7,19 @@ export interface Walk {
   seconds: number;
 }
 
+/** One of several destinations. */
+export interface Destination {
+  egress: readonly Walk[];
+  /** When a rider arrives who only walks; `NEVER` if it is too far. */
+  walked: number;
+}
+
 /** A search for journeys. Times are seconds since the base of the lines. */
 export interface Search {
   access: readonly Walk[];
   egress: readonly Walk[];
+  /** If there are several destinations: the search goes on until each is reached. `egress` then has the walks to all of them. */
+  ends?: readonly Destination[];
   /** Journeys that arrive later are not searched. */
   latest: number;
   /** Replaces the footpaths of the searcher: some of them, walked faster or slower. */

@@ -2,7 +2,7 @@ import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
 import { findRun, listDepartures } from './departures.ts';
 import { type Found, type Labels, NEVER, readRides } from './labels.ts';
 import { callAt, type Footpaths, type Lines, lastPosition, offsetsOf } from './lines.ts';
-import { NO_SEARCH, type Range, type Search } from './query.ts';
+import { type Destination, NO_SEARCH, type Range, type Search } from './query.ts';
 import { createRidesLeft, type RidesLeft } from './rides-left.ts';
 
 /** A journey with fewer rides than another one within its time may take this many times as long. */
@@ -227,6 +227,15 @@ export function createSearcher(
     mark(stop);
   }
 
+  /** Of several destinations, the one reached last bounds the search. */
+  function boundByEnds(round: number, ends: readonly Destination[]): void {
+    const row = round * stopCount;
+    const firstAt = ({ egress, walked }: Destination) =>
+      egress.reduce((first, { stop, seconds }) => Math.min(first, (arrived[row + stop] as number) + seconds), walked);
+    const last = ends.reduce((latest, end) => Math.max(latest, firstAt(end)), Number.NEGATIVE_INFINITY);
+    for (let other = 0; other < rounds; other++) cutoff[other] = Math.min(cutoff[other] as number, last + 1);
+  }
+
   /** Runs the rounds on the enqueued stops. */
   function runRounds(): void {
     try {
@@ -239,6 +248,7 @@ export function createSearcher(
         queue.length = 0;
         for (const stop of boarding) isBoarding[stop] = 0;
         boarding.length = 0;
+        if (query.ends) boundByEnds(round, query.ends);
         if (round < maxRides) {
           walk(round);
           collectLines(round + 1);
@@ -262,7 +272,8 @@ export function createSearcher(
   function begin(search: Search): void {
     for (const { stop } of query.egress) egressSeconds[stop] = -1;
     query = search;
-    for (const { stop, seconds } of query.egress) {
+    // The first arrival at one of several destinations must not end the search for the others.
+    for (const { stop, seconds } of query.ends ? [] : query.egress) {
       const walkSeconds = egressSeconds[stop] as number;
       egressSeconds[stop] = walkSeconds < 0 ? seconds : Math.min(walkSeconds, seconds);
     }
