@@ -102,7 +102,7 @@ export function callHere(
   departure: Departure,
   { position, ids, name, carriages }: Pick<RunCall, 'position' | 'ids' | 'name' | 'carriages'>,
 ): RunCall {
-  const { stopId, platform, plannedAt, state, occupancy } = departure;
+  const { stopId, platform, plannedAt, state, occupancy, usualOccupancy = null } = departure;
   return {
     stopId,
     name,
@@ -112,6 +112,7 @@ export function callHere(
     arrival: null,
     departure: { plannedAt, realtimeAt: state.kind === 'live' ? leavesAt(departure) : null },
     occupancy,
+    usualOccupancy,
     isCancelled: isCancelled(departure),
     ...(carriages !== undefined && { carriages }),
   };

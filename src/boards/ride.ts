@@ -99,7 +99,18 @@ function withTimes(
 ): RunCall {
   const [call, source] = at === null ? [] : [calls[at], sources[at]];
   if (!call || !source) return withoutEstimates(listed, Number.NEGATIVE_INFINITY);
-  const { stopId, name, platform, position, ids, isCancelled, occupancy, carriages, nextRunId } = call;
+  const {
+    stopId,
+    name,
+    platform,
+    position,
+    ids,
+    isCancelled,
+    occupancy,
+    usualOccupancy = null,
+    carriages,
+    nextRunId,
+  } = call;
   const isMoved = source.call.stop !== source.call.plannedStop && listed.stopId !== stopId;
   const isDropped = source.run.source === null || source.call.hasLeft;
   const latest = Math.min(now, latestOf(source));
@@ -115,6 +126,7 @@ function withTimes(
     arrival: call.arrival || isCancelled ? timeOf(listed.arrival, call.arrival) : null,
     departure: call.departure || isCancelled ? timeOf(listed.departure, call.departure) : null,
     occupancy,
+    usualOccupancy,
     carriages: carriages ?? null,
     isCancelled,
     ...(nextRunId !== undefined && { nextRunId }),

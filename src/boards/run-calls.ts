@@ -1,6 +1,6 @@
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
 import type { LiveCall, LiveRun, LiveTimetable } from '../realtime/live-timetable.ts';
-import { toCarriages, toOccupancy } from '../realtime/occupancy.ts';
+import { toCarriages, toOccupancy, usualOccupancy } from '../realtime/occupancy.ts';
 import type { CallRef, Timetable } from '../timetable/timetable.ts';
 import type { RunCall } from '../transit/call.ts';
 import type { RunStart } from '../transit/run-id.ts';
@@ -73,6 +73,7 @@ export function joinRuns(live: LiveTimetable, runs: readonly LiveRun[]): RunView
 function toRunCall({ timetable }: LiveTimetable, run: LiveRun, call: LiveCall, index: number): RunCall {
   const isCancelled = run.isCancelled || call.isSkipped;
   const isLive = call.isLive && !isCancelled;
+  const isLast = index === run.calls.length - 1 || call.isEnd;
   const headerAt = run.source?.snapshot.headerAt ?? Number.POSITIVE_INFINITY;
   const timeOf = (planned: number, best: number) => {
     const plannedAt = toMinute(planned);
@@ -83,8 +84,9 @@ function toRunCall({ timetable }: LiveTimetable, run: LiveRun, call: LiveCall, i
   return {
     ...placeAt(timetable, call.stop >= 0 ? call.stop : call.plannedStop),
     arrival: index === 0 || call.isStart ? null : timeOf(call.plannedArrivesAt, call.arrivesAt),
-    departure: index === run.calls.length - 1 || call.isEnd ? null : timeOf(call.plannedDepartsAt, call.departsAt),
+    departure: isLast ? null : timeOf(call.plannedDepartsAt, call.departsAt),
     occupancy: isLive ? toOccupancy(call.occupancy) : null,
+    usualOccupancy: isCancelled || isLast ? null : usualOccupancy(timetable, run, call.position),
     carriages: isLive ? toCarriages(run.source?.snapshot.loadsOf(call.index) ?? null) : null,
     isCancelled,
   };

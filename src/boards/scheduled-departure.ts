@@ -6,6 +6,7 @@ import {
   publicTripId,
   stateOfCall,
 } from '../realtime/live-timetable.ts';
+import { usualOccupancy } from '../realtime/occupancy.ts';
 import type { Snapshot } from '../realtime/snapshot.ts';
 import type { CallRef, Timetable, TimetableRoute } from '../timetable/timetable.ts';
 import type { FindAlerts } from '../transit/alert.ts';
@@ -170,7 +171,7 @@ function liveCall(
 export function toDeparture(parts: DepartureParts, boardCall: BoardCall, key: string): Departure {
   const { live, stops, isArrival, now } = parts;
   const { timetable } = live;
-  const { plannedAt, facts, route: line } = boardCall;
+  const { plannedAt, facts, ref, route: line } = boardCall;
   const call = boardCall.call();
   const isHere = stops.has(call.stop);
   const stop = timetable.stop(isHere ? call.stop : call.plannedStop);
@@ -199,6 +200,8 @@ export function toDeparture(parts: DepartureParts, boardCall: BoardCall, key: st
     // A board for a past time shows vehicles that have left.
     state: isOver && isPlannedAhead ? { kind: 'departed' } : state.kind === 'departed' ? { kind: 'scheduled' } : state,
     occupancy: state.kind === 'live' ? (state.occupancy ?? null) : null,
+    usualOccupancy:
+      isArrival || ref === null || state.kind === 'cancelled' ? null : usualOccupancy(timetable, ref, call.position),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Timetable } from '../timetable/timetable.ts';
 import type { Carriages, Occupancy } from '../transit/departure.ts';
 
 /**
@@ -15,6 +16,15 @@ const OCCUPANCIES: readonly Occupancy[] = [
 
 export function toOccupancy(status: number | null): Occupancy | null {
   return status === null ? null : (OCCUPANCIES[status] ?? null);
+}
+
+/** How full the vehicle usually is when it leaves a call; null if unknown, and for runs that the timetable lacks. */
+export function usualOccupancy(
+  timetable: Timetable,
+  { trip, day }: { trip: number; day: number },
+  position: number,
+): Occupancy | null {
+  return trip < 0 || position < 0 ? null : toOccupancy(timetable.usualLoad({ trip, day, position }));
 }
 
 export function toCarriages(statuses: readonly (number | null)[] | null): Carriages {

@@ -87,6 +87,10 @@ const SECTIONS = {
   tripArrivals: Uint32Array,
   tripDepartures: Uint32Array,
   offsets: Int32Array,
+  /** Where the usual loads of the calls begin in `loads`, plus 1; 0 if none is known. */
+  tripLoads: Uint32Array,
+  /** As in `ScheduleCalls`. */
+  loads: Uint16Array,
   tripService: Uint32Array,
   tripHeadsign: Uint32Array,
   /** The number of the block; 0 if there is none. */

@@ -24,10 +24,12 @@ export function toDate(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '');
 }
 
+export const DAYS_OF_WEEK = 7;
+
 /** 0 is Monday, the column order of calendar.txt. */
 export function weekdayOf(day: number): number {
   // 1970-01-01 was a Thursday.
-  return (((day + 3) % 7) + 7) % 7;
+  return (((day + 3) % DAYS_OF_WEEK) + DAYS_OF_WEEK) % DAYS_OF_WEEK;
 }
 
 /** The hour in Sydney. Luxon takes twenty times as long. */

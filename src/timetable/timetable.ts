@@ -18,7 +18,7 @@ import {
 } from './packed-timetable.ts';
 import { readPath } from './paths.ts';
 import { type FileId, SCHEDULE_FILES } from './schedule-files.ts';
-import { serviceDayStart, toDayNumber, toMoment } from './service-day.ts';
+import { serviceDayStart, toDayNumber, toMoment, weekdayOf } from './service-day.ts';
 import { createWater } from './water.ts';
 
 export { NotATimetable } from './packed-timetable.ts';
@@ -288,6 +288,14 @@ export class Timetable {
   /** The seconds between the vehicles of a trip without fixed times; null if its times are fixed. */
   headwayOf(trip: number): number | null {
     return this.sections.tripHeadway[trip] || null;
+  }
+
+  /** How full the vehicle usually is when it leaves a call on this day, as a number of GTFS; null if unknown. */
+  usualLoad({ trip, day, position }: Pick<CallRef, 'trip' | 'day' | 'position'>): number | null {
+    const { tripLoads, loads } = this.sections;
+    const first = tripLoads[trip] as number;
+    const week = first === 0 ? 0 : (loads[first - 1 + position] as number);
+    return (week >> (2 * weekdayOf(day))) & 3 || null;
   }
 
   trip(index: number): TimetableTrip {

@@ -52,6 +52,9 @@ export const ALERT_TEXTS_ADDED =
 export const CARRIAGES_ADDED =
   '`carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.';
 
+export const OCCUPANCY_ADDED =
+  '`occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only.';
+
 export const carriagesField = z.array(carriageSchema).nullable().optional().meta({
   description:
     'Predicted occupancy of each carriage when the train leaves this stop, front carriage first; null if unknown. Only with `include=carriages`',
@@ -95,7 +98,9 @@ export const alertTextsField = z.record(z.string(), z.string()).optional().meta(
 /** The additional fields that the caller requested. */
 export interface RequestedFields {
   cancelled: 'exclude' | 'include';
-  include?: readonly ('ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages' | 'changes')[] | undefined;
+  include?:
+    | readonly ('ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages' | 'occupancy' | 'changes')[]
+    | undefined;
 }
 
 /** The alerts of one record: texts, IDs, or both. */

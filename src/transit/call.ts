@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { carriagesField, type RequestedFields } from './additional-fields.ts';
-import { type Carriages, type Occupancy, occupancySchema } from './departure.ts';
+import { type Carriages, type Occupancy, occupancyFields, occupancySchema, occupancySourceField } from './departure.ts';
 import { latitudeOrNull, longitudeOrNull, type Position } from './place.ts';
 import { withoutG } from './region.ts';
 import { formatTimestamp, timestampSchema } from './time.ts';
@@ -24,6 +24,8 @@ export interface Call {
   arrival: CallTime | null;
   departure: CallTime | null;
   occupancy: Occupancy | null;
+  /** How full it usually is, by the timetable; absent if the call is the trip planner's. */
+  usualOccupancy?: Occupancy | null;
   /** Occupancy of each carriage as predicted by the feeds; absent unless requested. */
   carriages?: Carriages;
   /** Absent on rides of journeys, unless a feed reports that the call is skipped. */
@@ -57,6 +59,7 @@ export const callSchema = z
     departs_at: callTimeSchema.meta({ description: 'Planned departure, UTC; null if there is none' }),
     departs_at_realtime: callTimeSchema.meta({ description: 'Estimate, UTC; null without live data' }),
     occupancy: occupancySchema.nullable().meta({ description: 'How full the vehicle is there; null if unknown' }),
+    occupancy_source: occupancySourceField,
     carriages: carriagesField,
     cancelled: z.boolean().optional().meta({
       description: 'Whether the vehicle skips this stop; in a journey, present only when it does',
@@ -76,7 +79,7 @@ export function toCallBody(call: Call, include: RequestedFields['include']): z.i
     arrives_at_realtime: formatRealtime(arrival),
     departs_at: departure && formatTimestamp(new Date(departure.plannedAt)),
     departs_at_realtime: formatRealtime(departure),
-    occupancy: call.occupancy,
+    ...occupancyFields(call, include),
     ...(include?.includes('carriages') && { carriages: call.carriages ?? null }),
     ...(isCancelled !== undefined && { cancelled: isCancelled }),
   };

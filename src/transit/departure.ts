@@ -5,6 +5,22 @@ export const OCCUPANCIES = ['MANY_SEATS', 'FEW_SEATS', 'STANDING_ONLY'] as const
 export const occupancySchema = z.enum(OCCUPANCIES).meta({ id: 'Occupancy', description: 'How full a vehicle is' });
 export type Occupancy = (typeof OCCUPANCIES)[number];
 
+/** Where an occupancy is from. */
+export const occupancySourceField = z.enum(['live', 'usual']).nullable().optional().meta({
+  description:
+    '`live` if `occupancy` is reported for this vehicle, `usual` if it is what the timetable expects on this weekday; null if it is unknown. Only with `include=occupancy`',
+});
+
+/** The fields for an occupancy: as reported, or else as usual if the caller allows that. */
+export function occupancyFields(
+  { occupancy, usualOccupancy = null }: { occupancy: Occupancy | null; usualOccupancy?: Occupancy | null },
+  include: readonly string[] | undefined,
+) {
+  if (!include?.includes('occupancy')) return { occupancy };
+  const source = occupancy ? ('live' as const) : usualOccupancy ? ('usual' as const) : null;
+  return { occupancy: occupancy ?? usualOccupancy, occupancy_source: source };
+}
+
 export const carriageSchema = z
   .strictObject({
     position: z
@@ -62,7 +78,10 @@ export interface Departure {
   isVehicleAccessible: boolean | null;
   /** Null if unknown. */
   isStopAccessible: boolean | null;
+  /** As reported for this vehicle. */
   occupancy: Occupancy | null;
+  /** How full it usually is, by the timetable; absent if the departure is the trip planner's. */
+  usualOccupancy?: Occupancy | null;
   alerts: string[];
   /** When the departure monitor returned this. */
   asOf: number;

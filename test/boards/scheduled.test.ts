@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { BoardRequest } from '#src/boards/pager.ts';
 import { readScheduledBoard } from '#src/boards/scheduled.ts';
 import { findCallAt } from '#src/operations/departures/calls.ts';
+import { toDeparture as toDepartureBody } from '#src/operations/departures/departure.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
 import { MAY_ALIGHT } from '#src/timetable/import/schedule-file.ts';
 import { toDayNumber, toMoment } from '#src/timetable/service-day.ts';
@@ -104,6 +105,64 @@ const delayed = (stopId: string, delay: number) => ({ stopId, arrival: { delay }
 const SKIPPED = 1;
 const CANCELED = 3;
 const REPLACEMENT = 5;
+
+describe('the usual load on a board', () => {
+  /** Standing only on Thursdays, when these tests run. */
+  const load = 3 << (2 * 3);
+  const calls: MadeTrip['calls'] = [
+    ['P1', '8:04', { load }],
+    ['A', '8:10', { load: 1 << (2 * 3) }],
+    ['B', '8:20'],
+  ];
+  const timetable = timetableOf([trip('usual', '8:04', { calls })]);
+  const include = ['occupancy', 'calls'] as const;
+  const body = (trips: TripSpec[], asked: Parameters<typeof toDepartureBody>[2]['include']) => {
+    const found = board({ timetable, trips, showsCancelled: true });
+    const [departure] = found.departures;
+    if (!departure) throw new Error('no departure');
+    const {
+      occupancy,
+      occupancy_source,
+      calls: listed,
+    } = toDepartureBody(
+      departure,
+      new Date(at('08:00')),
+      { cancelled: 'include', include: asked },
+      { calls: found.callsOf(departure) },
+    );
+    return [occupancy, occupancy_source, listed?.map((call) => [call.occupancy, call.occupancy_source])];
+  };
+
+  it('a departure and its calls have the usual load of the weekday, if the caller asks for it', () => {
+    const standing = ['STANDING_ONLY', 'usual'];
+    expect(body([], include)).toEqual([...standing, [standing, ['MANY_SEATS', 'usual'], [null, null]]]);
+    expect(body([], ['calls'])).toEqual([
+      null,
+      undefined,
+      [
+        [null, undefined],
+        [null, undefined],
+        [null, undefined],
+      ],
+    ]);
+  });
+
+  it('a reported occupancy counts before the usual one, and a cancelled train has none', () => {
+    const stops = [{ ...delayed('P1', 0), occupancy: 1 }, delayed('A', 0), delayed('B', 0)];
+    const live = body([{ tripId: 'usual', startDate: TODAY, stops }], include);
+    expect(live).toEqual([
+      'MANY_SEATS',
+      'live',
+      [
+        ['MANY_SEATS', 'live'],
+        ['MANY_SEATS', 'usual'],
+        [null, null],
+      ],
+    ]);
+    const cancelled = { tripId: 'usual', startDate: TODAY, scheduleRelationship: CANCELED, stops: [] };
+    expect(body([cancelled], ['occupancy'])).toEqual([null, null, undefined]);
+  });
+});
 
 describe('runs of a frequency on a board', () => {
   const everyTenMinutes = (headway: number) =>

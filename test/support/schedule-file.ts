@@ -15,7 +15,7 @@ import type { Position } from '#src/transit/place.ts';
 type MadeCall = readonly [
   stop: string,
   arrival: string | number,
-  other?: { departure?: string | number; flags?: number; headsign?: string; sequence?: number },
+  other?: { departure?: string | number; flags?: number; headsign?: string; sequence?: number; load?: number },
 ];
 
 export interface MadeTrip extends Partial<Omit<ScheduleTrip, 'route' | 'service' | 'firstCall' | 'callCount'>> {
@@ -48,13 +48,14 @@ export function scheduleFile(id: FileId, made: MadeSchedule): ScheduleFile {
   ];
   const days = made.trips.flatMap((trip) => trip.days).sort();
   const calls = made.trips.flatMap((trip) =>
-    trip.calls.map(([stop, arrival, { departure = arrival, flags, headsign, sequence } = {}], index) => ({
+    trip.calls.map(([stop, arrival, { departure = arrival, flags, headsign, sequence, load = 0 } = {}], index) => ({
       sequence: sequence ?? index + 1,
       stop: stops.findIndex((other) => other.id === stop),
       arrival: toSeconds(arrival),
       departure: toSeconds(departure),
       flags: flags ?? MAY_BOARD + MAY_ALIGHT,
       headsign: headsign === undefined ? -1 : headsigns.indexOf(headsign),
+      load,
     })),
   );
   let firstCall = 0;
@@ -90,6 +91,7 @@ export function scheduleFile(id: FileId, made: MadeSchedule): ScheduleFile {
       sequence: Uint16Array.from(calls, (call) => call.sequence),
       headsign: Int32Array.from(calls, (call) => call.headsign),
       distance: new Int32Array(calls.length).fill(-1),
+      load: Uint16Array.from(calls, (call) => call.load),
     },
     headsigns,
     shapes: shapesOf(made.shapes ?? []),

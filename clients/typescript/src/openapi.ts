@@ -126,6 +126,10 @@ export type Departure = {
      */
     text_color?: string;
     /**
+     * `live` if `occupancy` is reported for this vehicle, `usual` if it is what the timetable expects on this weekday; null if it is unknown. Only with `include=occupancy`
+     */
+    occupancy_source?: 'live' | 'usual' | null;
+    /**
      * Whether the vehicle is wheelchair accessible; null if unknown. Only with `include=access`
      */
     vehicle_accessible?: boolean | null;
@@ -219,6 +223,10 @@ export type Call = {
      * How full the vehicle is there; null if unknown
      */
     occupancy: Occupancy | null;
+    /**
+     * `live` if `occupancy` is reported for this vehicle, `usual` if it is what the timetable expects on this weekday; null if it is unknown. Only with `include=occupancy`
+     */
+    occupancy_source?: 'live' | 'usual' | null;
     /**
      * Predicted occupancy of each carriage when the train leaves this stop, front carriage first; null if unknown. Only with `include=carriages`
      */
@@ -2246,9 +2254,9 @@ export type GetDeparturesData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only.
          */
-        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages'>;
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages' | 'occupancy'>;
         /**
          * Pagination cursor from the `Link` header (`rel="next"` or `rel="prev"`). Valid only with the same operation and parameters.
          */
@@ -2364,9 +2372,9 @@ export type GetBoardsData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only.
          */
-        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages'>;
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages' | 'occupancy'>;
     };
     url: '/v1/boards';
 };
@@ -2723,9 +2731,9 @@ export type PlanTripsData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `journey_id` to each journey, `line_id`, `trip_id`, `run_id`, `alert_ids` and `on_demand` to each leg, and `parent_stop_id` to its ends. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends, with times and platform. Uses live times of the realtime feeds if they are newer. `access` adds `vehicle_accessible` and `needs_booking` to each leg, and `stop_accessible` to its ends. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `changes` adds `change_ratings` to each journey: the time to spare at each change, and whether that is `on_time`, `tight` or `at_risk`.
+         * `ids` adds `journey_id` to each journey, `line_id`, `trip_id`, `run_id`, `alert_ids` and `on_demand` to each leg, and `parent_stop_id` to its ends. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends, with times and platform. Uses live times of the realtime feeds if they are newer. `access` adds `vehicle_accessible` and `needs_booking` to each leg, and `stop_accessible` to its ends. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `changes` adds `change_ratings` to each journey: the time to spare at each change, and whether that is `on_time`, `tight` or `at_risk`. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only.
          */
-        include?: Array<'ids' | 'colors' | 'alert_texts' | 'calls' | 'access' | 'carriages' | 'changes'>;
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'calls' | 'access' | 'carriages' | 'changes' | 'occupancy'>;
     };
     url: '/v1/trips';
 };
@@ -2926,9 +2934,9 @@ export type GetRunData = {
     };
     query?: {
         /**
-         * `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         * `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only.
          */
-        include?: Array<'carriages'>;
+        include?: Array<'carriages' | 'occupancy'>;
     };
     url: '/v1/runs/{run_id}';
 };
@@ -3044,9 +3052,9 @@ export type StreamDeparturesData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only.
          */
-        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages'>;
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages' | 'occupancy'>;
     };
     url: '/v1/departures/stream';
 };
@@ -3141,9 +3149,9 @@ export type StreamRunData = {
     };
     query?: {
         /**
-         * `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         * `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only.
          */
-        include?: Array<'carriages'>;
+        include?: Array<'carriages' | 'occupancy'>;
     };
     url: '/v1/runs/{run_id}/stream';
 };

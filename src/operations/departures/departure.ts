@@ -14,7 +14,15 @@ import {
   vehicleAccessField,
 } from '../../transit/additional-fields.ts';
 import { type Call, callSchema, formatRealtime, toCallBody } from '../../transit/call.ts';
-import { type Carriages, type Departure, isCancelled, leavesAt, occupancySchema } from '../../transit/departure.ts';
+import {
+  type Carriages,
+  type Departure,
+  isCancelled,
+  leavesAt,
+  occupancyFields,
+  occupancySchema,
+  occupancySourceField,
+} from '../../transit/departure.ts';
 import { colorFields, colorsOf } from '../../transit/line-colour.ts';
 import { modeSchema } from '../../transit/mode.ts';
 import { runIdField, writeRunId } from '../../transit/run-id.ts';
@@ -51,6 +59,7 @@ export const departureSchema = z
     run_id: runIdField,
     alert_ids: alertIdsField,
     ...colorFields,
+    occupancy_source: occupancySourceField,
     vehicle_accessible: vehicleAccessField,
     stop_accessible: stopAccessField,
     arrives_at: timestampSchema
@@ -85,7 +94,14 @@ export const departuresResponse = z
   .meta({ id: 'Departures', description: 'Departures of one stop.' });
 
 export const arrivalSchema = departureSchema
-  .omit({ run_id: true, arrives_at: true, arrives_at_realtime: true, carriages: true, calls: true })
+  .omit({
+    run_id: true,
+    arrives_at: true,
+    arrives_at_realtime: true,
+    carriages: true,
+    calls: true,
+    occupancy_source: true,
+  })
   .extend({
     origin: z
       .string()
@@ -145,7 +161,7 @@ export function toDeparture(
     minutes_away: Math.max(0, Math.floor((bestKnown - now.getTime()) / MINUTE_MS)),
     is_live: isLive,
     wheelchair_accessible: departure.isWheelchairAccessible,
-    occupancy: departure.occupancy,
+    ...occupancyFields(departure, include),
     ...alertFields(departure.alerts, include),
     ...(cancelled === 'include' && { cancelled: isCancelled(departure) }),
     ...(include?.includes('ids') && {

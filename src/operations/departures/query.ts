@@ -5,6 +5,7 @@ import {
   COLORS_ADDED,
   cancelledParameter,
   includeParameter,
+  OCCUPANCY_ADDED,
 } from '../../transit/additional-fields.ts';
 import { modesParameter, routesParameter } from '../../transit/mode.ts';
 import { countUpTo, describe, optional, withDefault } from '../../transit/parameter.ts';
@@ -54,6 +55,7 @@ export const departuresQuery = z.object({
     access: ACCESS_ADDED,
     calls: '`calls` to each departure: its stops from here to the end of the run.',
     carriages: CARRIAGES_ADDED,
+    occupancy: OCCUPANCY_ADDED,
   }),
   cursor: cursorParameter,
 });

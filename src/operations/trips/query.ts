@@ -5,6 +5,7 @@ import {
   COLORS_ADDED,
   cancelledParameter,
   includeParameter,
+  OCCUPANCY_ADDED,
 } from '../../transit/additional-fields.ts';
 import { bookingParameter } from '../../transit/booking.ts';
 import { changeParameters, toChoices, walkingParameters } from '../../transit/choices.ts';
@@ -99,6 +100,7 @@ export const tripsQuery = z
       carriages: CARRIAGES_ADDED,
       changes:
         '`change_ratings` to each journey: the time to spare at each change, and whether that is `on_time`, `tight` or `at_risk`.',
+      occupancy: OCCUPANCY_ADDED,
     }),
   })
   .refine(({ via, arrive_by, cursor }) => !via || !(arrive_by === true || cursor), {

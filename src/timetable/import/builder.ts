@@ -56,6 +56,7 @@ const TRIP = [
   'headway',
   'arrivals',
   'departures',
+  'loads',
   'service',
   'headsign',
   'block',
@@ -94,6 +95,7 @@ export class TimetableBuilder {
   readonly #ferryWays = new Lists();
   readonly #writePath: WritePath;
   readonly #offsets = new Lists();
+  readonly #loads = new Lists();
   readonly #trips = Object.fromEntries(TRIP.map((name) => [name, new Numbers()])) as Record<
     (typeof TRIP)[number],
     Numbers
@@ -227,6 +229,8 @@ export class TimetableBuilder {
     this.#trips.headway.push(trip.headway);
     this.#trips.arrivals.push(this.#offsets.add(arrivals));
     this.#trips.departures.push(this.#offsets.add(departures));
+    const loads = Int32Array.from(file.calls.load.subarray(firstCall, firstCall + callCount));
+    this.#trips.loads.push(loads.some((load) => load !== 0) ? this.#loads.add(loads) + 1 : 0);
     this.#trips.service.push(service);
     this.#trips.headsign.push(this.#texts.add(trip.headsign));
     const { blockId } = trip;
@@ -388,6 +392,8 @@ export class TimetableBuilder {
       tripArrivals: inOrder(this.#trips.arrivals),
       tripDepartures: inOrder(this.#trips.departures),
       offsets: this.#offsets.numbers.values.subarray(0, this.#offsets.numbers.length),
+      tripLoads: inOrder(this.#trips.loads),
+      loads: this.#loads.numbers.values.subarray(0, this.#loads.numbers.length),
       tripService: inOrder(service),
       tripHeadsign: inOrder(this.#trips.headsign),
       tripBlock,

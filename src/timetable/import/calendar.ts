@@ -5,7 +5,7 @@ import type { ScheduleService } from './schedule-file.ts';
 import { UnreadableFile } from './schedule-file.ts';
 import type { ScheduleZip } from './zip.ts';
 
-const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
+export const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 /** Twenty years. Upstream's longest calendar has 13 months. */
 const MAX_DAYS = 7305;
 /** Some of upstream's files have one calendar per trip. */
@@ -63,7 +63,8 @@ export async function readServices(zip: ScheduleZip, leftOut: LeftOut): Promise<
   return merge(calendars, leftOut);
 }
 
-function readWeekdays(row: Row, at: Columns<(typeof WEEKDAYS)[number]>): number {
+/** Bit 0 is Monday. */
+export function readWeekdays(row: Row, at: Columns<(typeof WEEKDAYS)[number]>): number {
   return WEEKDAYS.reduce((bits, weekday, index) => bits | (row.text(at[weekday]) === '1' ? 1 << index : 0), 0);
 }
 

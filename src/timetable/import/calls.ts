@@ -22,8 +22,11 @@ interface CallRange {
   startsAt: number;
 }
 
+/** The columns of stop_times.txt. */
+type RowColumns = Omit<ScheduleCalls, 'load'>;
+
 interface Calls {
-  calls: ScheduleCalls;
+  calls: RowColumns;
   headsigns: string[];
   /** By index of the trip; null for trips that are left out. */
   ranges: (CallRange | null)[];
@@ -94,7 +97,7 @@ function toNumber(text: string, known: Map<string, number>): number {
 const FIRST_LENGTH = 1 << 16;
 
 type Column = Int32Array | Uint16Array | Uint8Array;
-type Columns = ScheduleCalls & { trip: Int32Array };
+type Columns = RowColumns & { trip: Int32Array };
 
 /** Growing columns, in the order of the file. */
 class CallRows {
@@ -129,7 +132,7 @@ class CallRows {
   }
 
   /** Groups the calls by trip, in order of their sequence. */
-  sort(tripCount: number, leftOut: LeftOut): { calls: ScheduleCalls; ranges: (CallRange | null)[] } {
+  sort(tripCount: number, leftOut: LeftOut): { calls: RowColumns; ranges: (CallRange | null)[] } {
     const { order, ranges } = this.#order(tripCount, leftOut);
     Object.assign(this.#columns, { trip: new Int32Array() });
     this.#replace((from, to) => {

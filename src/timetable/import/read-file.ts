@@ -5,6 +5,7 @@ import { readServices } from './calendar.ts';
 import { readCalls, UNTIMED } from './calls.ts';
 import { readFrequencies, toRuns } from './frequencies.ts';
 import { LeftOut } from './left-out.ts';
+import { readLoads } from './occupancies.ts';
 import { findRiderHeadsign } from './passenger-trips.ts';
 import { readRoutes } from './routes.ts';
 import {
@@ -43,7 +44,9 @@ export async function readScheduleFile(zipPath: string, id: FileId): Promise<Sch
     const stops = [...stopsById.values()];
     const stopIndexes = new Map(stops.map((stop, index) => [stop.id, index]));
     const indexes = { stops: stopIndexes, trips: read.indexes, tripCount: read.trips.length };
-    const { ranges, ...called } = await readCalls(zip, indexes, leftOut);
+    const { ranges, calls, headsigns } = await readCalls(zip, indexes, leftOut);
+    const load = await readLoads(zip, calls, { ...read, services: services.services, ranges }, leftOut);
+    const called = { calls: { ...calls, load }, headsigns };
     const frequencies = await readFrequencies(zip, read.indexes, leftOut);
 
     const trips: ScheduleTrip[] = [];

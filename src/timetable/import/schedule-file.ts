@@ -107,6 +107,8 @@ export interface ScheduleCalls {
   headsign: Int32Array;
   /** Along the shape, in the unit of `toDistance`. */
   distance: Int32Array;
+  /** How full the vehicle usually is when it leaves: two bits for each weekday from Monday, a number of `readLoads`. */
+  load: Uint16Array;
 }
 
 /** The paths of vehicles, in columns. The points of shape `n`, in order, lie from `start[n]` up to `start[n + 1]`. */

@@ -17,9 +17,12 @@ const LIMITS = {
   'trips.txt': { bytes: 1e9, rows: 1_000_000 },
   'shapes.txt': { bytes: 1e9, rows: 20_000_000 },
   'frequencies.txt': { bytes: 100e6, rows: 100_000 },
+  'occupancies.txt': { bytes: 500e6, rows: 4_000_000 },
   'stop_times.txt': { bytes: 4e9, rows: 12_000_000 },
 } as const;
 export type MemberName = keyof typeof LIMITS;
+/** Without these the rest of the zip is still usable. */
+const EXTRAS: readonly string[] = ['shapes.txt', 'occupancies.txt'] satisfies MemberName[];
 /** Upstream's zips have up to 16 files. */
 const MAX_ENTRIES = 1000;
 /** In bytes. */
@@ -95,8 +98,7 @@ async function listEntries(zip: ZipFile): Promise<Map<string, Entry>> {
   const entries = new Map<string, Entry>();
   for await (const entry of zip.eachEntry()) {
     if (!Object.hasOwn(LIMITS, entry.fileName)) continue;
-    // Without shapes the rest of the file is still usable.
-    if (entry.fileName !== 'shapes.txt') checkSize(entry);
+    if (!EXTRAS.includes(entry.fileName)) checkSize(entry);
     entries.set(entry.fileName, entry);
   }
   return entries;

@@ -361,6 +361,59 @@ describe('blank times of a schedule file', () => {
   });
 });
 
+describe('usual loads of a schedule file', () => {
+  const HEADER =
+    'trip_id,stop_sequence,occupancy_status,monday,tuesday,wednesday,thursday,friday,saturday,sunday,start_date,end_date,exception\n';
+  /** The loads of the first call of T1 from Monday to Sunday. T1 runs on the weekdays of 23 November to 4 December. */
+  const weekOf = ({ calls }: ScheduleFile) =>
+    Array.from({ length: 7 }, (_, weekday) => ((calls.load[0] as number) >> (2 * weekday)) & 3);
+  const readLoads = (...rows: string[]) => read({ 'occupancies.txt': HEADER + rows.map((row) => `${row}\n`).join('') });
+
+  it('a call has the usual load of each weekday on which its trip runs', async () => {
+    const file = await readLoads(
+      'T1,1,1,1,1,0,0,0,0,0,20261101,20261231,0',
+      'T1,1,2,0,0,1,0,0,0,0,20261101,20261231,',
+      'T1,1,4,0,0,0,1,0,0,0,20261101,20261231,0',
+      'T1,1,7,0,0,0,0,1,0,0,20261101,20261231,0',
+      'T1,1,2,0,0,0,0,0,1,1,20261101,20261231,0',
+      'T1,9,3,1,1,1,1,1,1,1,20261101,20261231,0',
+    );
+    expect(weekOf(file)).toEqual([1, 1, 2, 3, 0, 0, 0]);
+    expect(file.calls.load[1]).toBe(0);
+    expect(file.report.leftOut).toEqual({});
+  });
+
+  it('a load counts on its dates only, and a weekday whose dates differ has none', async () => {
+    const file = await readLoads(
+      'T1,1,1,1,1,0,0,0,0,0,20261123,20261129,0',
+      'T1,1,3,1,0,0,0,0,0,0,20261130,20261206,0',
+      'T1,1,2,0,0,1,0,0,0,0,20260101,20261122,0',
+    );
+    expect(weekOf(file)).toEqual([0, 0, 0, 0, 0, 0, 0]);
+  });
+
+  it('an exception counts before the usual load, and two loads for one day are none', async () => {
+    const file = await readLoads(
+      'T1,1,1,1,1,1,1,1,0,0,20261123,20261206,0',
+      'T1,1,3,1,0,0,0,0,0,0,20261123,20261206,1',
+      'T1,1,2,0,1,0,0,0,0,0,20261123,20261206,0',
+    );
+    expect(weekOf(file)).toEqual([3, 0, 1, 1, 1, 0, 0]);
+  });
+
+  it('loads that cannot be read are left out, and the rest of the file is kept', async () => {
+    const broken = await read({ 'occupancies.txt': 'trip_id,stop_sequence\nT1,1\n' });
+    expect(broken.report).toMatchObject({ trips: 1, leftOut: { 'occupancies that cannot be read': 1 } });
+    const file = await readLoads(
+      'T9,1,1,1,1,1,1,1,0,0,20261101,20261231,0',
+      'T1,1,1,1,1,1,1,1,0,0,2026,20261231,0',
+      'T1,,1,1,1,1,1,1,0,0,20261101,20261231,0',
+    );
+    expect(weekOf(file)).toEqual([0, 0, 0, 0, 0, 0, 0]);
+    expect(file.report.leftOut).toEqual({ 'occupancy of an unknown trip': 1, 'occupancy without valid dates': 2 });
+  });
+});
+
 describe('frequencies of a schedule file', () => {
   const HEADER = 'trip_id,start_time,end_time,headway_secs,exact_times\n';
   const startsOf = ({ trips, calls }: ScheduleFile) =>

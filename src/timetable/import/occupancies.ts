@@ -1,0 +1,120 @@
+import { Numbers } from '../../core/growing-numbers.ts';
+import { DAYS_OF_WEEK, toDayNumber, weekdayOf } from '../service-day.ts';
+import { readWeekdays, WEEKDAYS } from './calendar.ts';
+import { group } from './growing-arrays.ts';
+import type { LeftOut } from './left-out.ts';
+import { type ScheduleCalls, type ScheduleService, type ScheduleTrip, UnreadableFile } from './schedule-file.ts';
+import type { ScheduleZip } from './zip.ts';
+
+/** By number in GTFS: 0 unknown, 1 many seats, 2 few seats, 3 standing only. Empty counts as many seats, full as standing only. */
+const LOADS: readonly number[] = [1, 1, 2, 3, 3, 3];
+const CONFLICT = -1;
+
+interface Read {
+  /** Index by id; -1 for trips that were left out. */
+  indexes: ReadonlyMap<string, number>;
+  trips: readonly Pick<ScheduleTrip, 'service'>[];
+  services: readonly ScheduleService[];
+  /** By index of the trip. */
+  ranges: readonly (Pick<ScheduleTrip, 'firstCall' | 'callCount'> | null)[];
+}
+
+/**
+ * Reads occupancies.txt, an extension of GTFS: how full a vehicle usually is when it leaves a stop, by weekday and date. Returns two
+ * bits for each weekday of each call. A row with `exception` counts before the others. A weekday has no load if its dates do not
+ * agree. If the file is missing or broken, there are no loads.
+ */
+export async function readLoads(
+  zip: ScheduleZip,
+  calls: Pick<ScheduleCalls, 'sequence'>,
+  read: Read,
+  leftOut: LeftOut,
+): Promise<Uint16Array> {
+  const loads = new Uint16Array(calls.sequence.length);
+  const rows = await readRows(zip, read, leftOut).catch((error: unknown) => {
+    if (!(error instanceof UnreadableFile)) throw error;
+    leftOut.add('occupancies that cannot be read');
+    return null;
+  });
+  if (!rows) return loads;
+  const byTrip = group(read.trips.length, rows.trip.length, (row) => rows.trip.values[row] as number);
+  for (const [trip, { service }] of read.trips.entries()) {
+    const range = read.ranges[trip];
+    const own = byTrip.members.subarray(byTrip.start[trip], byTrip.start[trip + 1]);
+    if (!range || own.length === 0) continue;
+    const days = listDays(read.services[service] as ScheduleService);
+    const bySequence = Map.groupBy(own, (row) => rows.sequence.values[row] as number);
+    for (let call = range.firstCall; call < range.firstCall + range.callCount; call++) {
+      const ofCall = bySequence.get(calls.sequence[call] as number);
+      if (ofCall) loads[call] = packWeek(days, (day) => findLoad(rows, ofCall, day));
+    }
+  }
+  return loads;
+}
+
+type Rows = Record<'trip' | 'sequence' | 'load' | 'weekdays' | 'from' | 'until' | 'isException', Numbers>;
+
+async function readRows(zip: ScheduleZip, { indexes }: Read, leftOut: LeftOut): Promise<Rows> {
+  const create = () => new Numbers();
+  const rows: Rows = {
+    trip: create(),
+    sequence: create(),
+    load: create(),
+    weekdays: create(),
+    from: create(),
+    until: create(),
+    isException: create(),
+  };
+  const table = {
+    name: 'occupancies.txt',
+    required: ['trip_id', 'stop_sequence', 'occupancy_status', ...WEEKDAYS, 'start_date', 'end_date'],
+    optional: ['exception'],
+  } as const;
+  await zip.readRows(table, (row, at) => {
+    const trip = indexes.get(row.text(at.trip_id));
+    if (trip === undefined) return leftOut.add('occupancy of an unknown trip');
+    if (trip === -1) return;
+    const [from, until] = [toDayNumber(row.text(at.start_date)), toDayNumber(row.text(at.end_date))];
+    const sequence = row.integer(at.stop_sequence);
+    const load = LOADS[row.integer(at.occupancy_status)];
+    // Other numbers say that nothing is known, or that nobody may board.
+    if (load === undefined) return;
+    if (from === null || until === null || Number.isNaN(sequence)) return leftOut.add('occupancy without valid dates');
+    rows.trip.push(trip);
+    rows.sequence.push(sequence);
+    rows.load.push(load);
+    rows.weekdays.push(readWeekdays(row, at));
+    rows.from.push(from);
+    rows.until.push(until);
+    rows.isException.push(row.text(at.exception) === '1' ? 1 : 0);
+  });
+  return rows;
+}
+
+function listDays({ firstDay, days }: ScheduleService): number[] {
+  return Array.from({ length: days.length * 8 }, (_, at) => at)
+    .filter((at) => (days[at >> 3] as number) & (1 << (at & 7)))
+    .map((at) => firstDay + at);
+}
+
+/** The load on a day; 0 if no row or different ones have it. */
+function findLoad(rows: Rows, ofCall: readonly number[], day: number): number {
+  const loads = [0, 0];
+  for (const row of ofCall) {
+    const isThen = (rows.from.values[row] as number) <= day && day <= (rows.until.values[row] as number);
+    if (!isThen || ((rows.weekdays.values[row] as number) & (1 << weekdayOf(day))) === 0) continue;
+    const at = rows.isException.values[row] as number;
+    const load = rows.load.values[row] as number;
+    loads[at] = loads[at] === 0 || loads[at] === load ? load : CONFLICT;
+  }
+  return Math.max(0, loads[1] || (loads[0] as number));
+}
+
+function packWeek(days: readonly number[], loadOn: (day: number) => number): number {
+  const week: number[] = Array(DAYS_OF_WEEK).fill(Number.NaN);
+  for (const day of days) {
+    const [weekday, load] = [weekdayOf(day), loadOn(day)];
+    week[weekday] = Number.isNaN(week[weekday]) || week[weekday] === load ? load : 0;
+  }
+  return week.reduce((bits, load, weekday) => bits | ((load || 0) << (2 * weekday)), 0);
+}
