@@ -113,7 +113,7 @@ export type EngineMessage =
       id: number;
       name: SearchName;
       query: SearchQuery<SearchName>;
-      /** The search ends by itself at this time, in milliseconds since 1970. */
+      /** The search ends by itself at this time, in milliseconds since 1970, with the journeys that it has found. */
       deadlineAt: number;
     };
 
@@ -134,7 +134,10 @@ export type SearchName = keyof Searches;
 export type SearchQuery<Name extends SearchName> = Parameters<Searches[Name]>[0];
 export type SearchResult<Name extends SearchName> = ReturnType<Searches[Name]>;
 
-/** The problem of a search that ended at its deadline. */
+/** The problem of a search that ended at its deadline and had found nothing. */
 export const TOOK_TOO_LONG = 'the journey search took too long';
 
-export type EngineReply = { id: number } & ({ found: SearchResult<SearchName> } | { problem: string });
+export type EngineReply = { id: number } & (
+  | { found: SearchResult<SearchName>; isPartial?: boolean }
+  | { problem: string }
+);

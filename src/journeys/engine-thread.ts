@@ -32,7 +32,7 @@ import {
   type WheelchairAccess,
   walkOnly,
 } from './raptor/plan.ts';
-import type { Destination, Walk } from './raptor/query.ts';
+import { type Destination, SearchEnded, searchUntilEnded, type Walk } from './raptor/query.ts';
 import { byStation, listReached, readLastRide } from './reached.ts';
 import { keepUndominated, planVia, type ViaPart } from './via.ts';
 import { chooseChanges, listWalks, walkBetween } from './where-to-change.ts';
@@ -59,8 +59,10 @@ export function openEngine(packed: SharedArrayBuffer) {
   let footpaths: Footpaths = usualFootpaths;
   const access = readAccess(timetable);
   let deadlineAt = Number.POSITIVE_INFINITY;
+  let isLate = false;
   const checkDeadline = () => {
-    if (Date.now() >= deadlineAt) throw new Error(TOOK_TOO_LONG);
+    isLate = Date.now() >= deadlineAt;
+    if (isLate) throw new SearchEnded(TOOK_TOO_LONG);
   };
   const planners = createPlanners(timetable, usualFootpaths, access, checkDeadline);
   let live = new LiveTimetable(timetable);
@@ -84,7 +86,12 @@ export function openEngine(packed: SharedArrayBuffer) {
     const starts = isArrival ? [at - DAY_MS / 4, at - DAY_MS] : [at];
     let journeys: EngineJourney[] = [];
     for (const day of new Set(starts.map(calendarDayAt))) {
-      journeys = planOn(day, usableStops, query);
+      searchUntilEnded(
+        () => {
+          journeys = planOn(day, usableStops, query);
+        },
+        () => journeys.length > 0,
+      );
       const firstRunsAt = serviceDayStart(day) - BEFORE_DAY_SECONDS * SECOND_MS;
       if (journeys.length > 0 && journeys.every(({ departsAt }) => departsAt >= firstRunsAt)) break;
     }
@@ -201,8 +208,15 @@ export function openEngine(packed: SharedArrayBuffer) {
     const worth = { changeSeconds: changeSecondsOf(choices), rideIsWorthSeconds: CHANGE_IS_WORTH_SECONDS };
     const request = { ...query, ...worth, footpaths, at: opened.secondsAt(at) };
     const planPart = (part: PlanRequest) => planChanges(planner, part, choices?.prefer);
-    const chains = planVia({ lines: planner.lines, footpaths }, planPart, waypoints, request).take(limit);
-    return keepUndominated([...chains]).map((parts) => toViaParts(parts, opened));
+    const chains: ViaPart[][] = [];
+    searchUntilEnded(
+      () => {
+        const found = planVia({ lines: planner.lines, footpaths }, planPart, waypoints, request);
+        for (const chain of found.take(limit)) chains.push(chain);
+      },
+      () => chains.length > 0,
+    );
+    return keepUndominated(chains).map((parts) => toViaParts(parts, opened));
   }
 
   function toViaParts(parts: readonly ViaPart[], opened: PlannedDay) {
@@ -271,7 +285,7 @@ export function openEngine(packed: SharedArrayBuffer) {
   const searches: Searches = { plan, reach, times, via };
 
   return {
-    /** Throws `TOOK_TOO_LONG` at the deadline, in milliseconds since 1970. */
+    /** At the deadline, in milliseconds since 1970, it returns the journeys that it has found. Throws `TOOK_TOO_LONG` if there are none. */
     search<Name extends SearchName>(
       name: Name,
       query: SearchQuery<Name>,
@@ -282,6 +296,8 @@ export function openEngine(packed: SharedArrayBuffer) {
       footpaths = chooseFootpaths(query.choices);
       return (searches[name] as (query: SearchQuery<Name>) => SearchResult<Name>)(query);
     },
+    /** Whether the last search ended at its deadline. */
+    isPartial: () => isLate,
     warm: planners.warm,
     /** Searches from now on use these snapshots. */
     use(snapshots: readonly Snapshot[]): void {
@@ -321,7 +337,7 @@ parentPort?.on('message', (message: EngineMessage) => {
   } else {
     const { id, name, query, deadlineAt } = message;
     try {
-      if (engine) reply({ id, found: engine.search(name, query, deadlineAt) });
+      if (engine) reply({ id, found: engine.search(name, query, deadlineAt), isPartial: engine.isPartial() });
     } catch (error) {
       reply({ id, problem: describeProblem(error) });
     }

@@ -23,6 +23,8 @@ const THREADS = 2;
 const MAX_QUEUE = 40;
 /** From the beginning of the wait. Most searches take some 50 ms. */
 const DEADLINE_MS = 5 * SECOND_MS;
+/** A search ends by itself this long before, with what it has found. */
+const REPLY_MS = SECOND_MS / 2;
 /** A search that would begin later would hardly have time. */
 const MAX_WAIT_MS = 4 * SECOND_MS;
 /** Lower priorities leave the last thread to a priority for this long after its latest search. */
@@ -42,6 +44,8 @@ const MAX_HEAP_MEGABYTES = 192;
 export interface Searched<Name extends SearchName> {
   found: SearchResult<Name>;
   live: LiveTimetable;
+  /** Whether it ended at its deadline, so that there may be more or better journeys. */
+  isPartial?: boolean;
 }
 
 interface Waiting extends PromiseWithResolvers<Searched<SearchName>> {
@@ -127,7 +131,7 @@ export class JourneyEngine {
     const waiting: Waiting = {
       ...Promise.withResolvers<Searched<SearchName>>(),
       ticket: { priority, accounts: [accounts] },
-      search: { name, query, deadlineAt: queuedAt + DEADLINE_MS },
+      search: { name, query, deadlineAt: queuedAt + DEADLINE_MS - REPLY_MS },
       day: dayOf(query),
       queuedAt,
       begin,
@@ -215,7 +219,7 @@ export class JourneyEngine {
     clearTimeout(waiting.timer);
     waiting.begin();
     const { search, day } = waiting;
-    const leftMs = search.deadlineAt - systemClock.now();
+    const leftMs = search.deadlineAt + REPLY_MS - systemClock.now();
     waiting.timer = setTimeout(() => this.#giveUp(thread, waiting), leftMs);
     const id = ++this.#lastId;
     thread.days = [...thread.days.filter((other) => other !== day), day].slice(-KEPT_DAYS);
@@ -303,7 +307,7 @@ export class JourneyEngine {
     if ('found' in reply) {
       waiting.isSettled = true;
       clearTimeout(waiting.timer);
-      waiting.resolve({ found: reply.found, live });
+      waiting.resolve({ found: reply.found, live, isPartial: reply.isPartial ?? false });
     } else if (reply.problem === TOOK_TOO_LONG) {
       this.#fail(waiting, searchTookTooLong());
     } else {

@@ -1,7 +1,7 @@
 import type { Preference } from '../transit/choices.ts';
 import type { Footpaths } from './raptor/lines.ts';
 import type { Plan, PlanRequest } from './raptor/plan.ts';
-import type { Walk } from './raptor/query.ts';
+import { searchUntilEnded, type Walk } from './raptor/query.ts';
 
 /** By how many seconds a journey must be faster for one more change, and for each second more on foot. */
 const WORTH = {
@@ -28,14 +28,19 @@ export function planPreferred(
   const walks = found.filter((one) => one.rides.length === 0);
   const rides = found.filter((one) => one.rides.length > 0);
   const within = (secondsOf: (plan: Plan) => number) => boundAfter(rides, more, secondsOf);
+  const add = (search: () => Plan[]) =>
+    searchUntilEnded(
+      () => rides.push(...search()),
+      () => rides.length > 0,
+    );
   if (prefer === 'fewer_changes') {
     const most = Math.max(0, ...rides.map((one) => one.rides.length));
     const { changeSeconds } = WORTH.fewer_changes;
     const limited = { ...more, walkSeconds: null, ...within((one) => one.rides.length * changeSeconds) };
-    for (let maxRides = most - 1; maxRides > 0; maxRides--) rides.push(...plan({ ...limited, maxRides }));
+    for (let maxRides = most - 1; maxRides > 0; maxRides--) add(() => plan({ ...limited, maxRides }));
   } else {
     const twice = withWalksTwice({ ...more, ...within((one) => 2 * secondsOnFoot(one)) });
-    rides.push(...plan(twice).flatMap(withWalksOnce));
+    add(() => plan(twice).flatMap(withWalksOnce));
   }
   const preferred = keepPreferred(rides, WORTH[prefer], secondsOnFoot);
   preferred.sort(isArrival ? (a, b) => b.arrivesAt - a.arrivesAt : (a, b) => a.departsAt - b.departsAt);

@@ -48,6 +48,8 @@ export interface FoundJourneys {
   retrievedAt: Date;
   freshness?: Freshness;
   origin: JourneyOrigin;
+  /** Whether the search ended at its deadline, so that there may be more or better journeys. */
+  isPartial?: boolean;
   /** The names of both ends, if the source knows them. */
   names?: { from: string | null; to: string | null };
 }
@@ -117,7 +119,7 @@ export function chooseJourneys(options: {
     isComparing = true;
     try {
       const found = await timetable.find(query, BACKGROUND);
-      compared(isAsGood(found.journeys, running, query.isArrival));
+      if (!found.isPartial) compared(isAsGood(found.journeys, running, query.isArrival));
     } catch (error) {
       // A search that got no turn says nothing about the timetable.
       if (!(error instanceof ApiError) || error.statusCode < 500) compared(false);

@@ -116,16 +116,18 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
       };
       let journeys: Journey[];
       let asOf: readonly number[];
+      let isPartial: boolean;
       if (query.via?.length) {
         const places = listWaypoints(timetable, query.via, ends, query.choices);
         const limit = query.limit ?? MAX_JOURNEYS;
         const waypoints = places.map(({ waypoint }) => waypoint);
-        const { found, live } = await search('via', { ...engineQuery, limit, ends: waypoints });
+        const { found, live, ...searched } = await search('via', { ...engineQuery, limit, ends: waypoints });
+        isPartial = searched.isPartial ?? false;
         journeys = found.map((parts) => mapVia(parts, places, { live, findAlerts }));
         const parts = found.flatMap((chain) => chain.map(({ journey }) => journey));
         asOf = asOfRides(parts, live);
       } else {
-        const { found, live } = await search('plan', {
+        const { found, live, ...searched } = await search('plan', {
           ...engineQuery,
           from: toEngineEnd(from),
           to: toEngineEnd(to),
@@ -133,6 +135,7 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
           isArrival: query.isArrival,
           avoidedStops: query.isAccessible ? stopsWithoutLift(timetable, findLiftsOut(common.at) ?? []) : [],
         });
+        isPartial = searched.isPartial ?? false;
         journeys = found.map((journey) => mapJourney(journey, { live, from, to, findAlerts }));
         asOf = asOfRides(found, live);
       }
@@ -144,8 +147,9 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
         journeys,
         leftOut: {},
         retrievedAt: new Date(freshness.retrievedAt),
-        freshness,
+        freshness: isPartial ? { ...freshness, freshUntil: now(), staleUntil: now() } : freshness,
         origin: { source: 'timetable' },
+        isPartial,
         names: { from: from.name, to: to.name },
       } satisfies FoundJourneys;
     },

@@ -8,10 +8,19 @@ import type { Timetable } from '#src/timetable/timetable.ts';
 export function createInlineEngine(timetable: Timetable) {
   const thread = openEngine(timetable.packed);
   let live = new LiveTimetable(timetable);
-  const search: JourneyEngine['search'] = async (name, query) => ({ found: thread.search(name, query), live });
+  let deadlineAt = Number.POSITIVE_INFINITY;
+  const search: JourneyEngine['search'] = async (name, query) => ({
+    found: thread.search(name, query, deadlineAt),
+    live,
+    isPartial: thread.isPartial(),
+  });
   return {
     use(): void {},
     search,
+    /** Searches from now on end by themselves at this time. */
+    endAt(at: number): void {
+      deadlineAt = at;
+    },
     /** Searches from now on use these snapshots. */
     take(snapshots: readonly Snapshot[]): void {
       live = new LiveTimetable(timetable, snapshots);

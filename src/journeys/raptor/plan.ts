@@ -1,6 +1,6 @@
 import { type Found, type Labels, MAX_RIDES, NEVER, type Ride } from './labels.ts';
 import { callAt, type Footpaths, type Lines, lastPosition, mirrorLines, mirrorRun, withoutBooked } from './lines.ts';
-import type { Destination, Search, Walk } from './query.ts';
+import { type Destination, type Search, searchUntilEnded, type Walk } from './query.ts';
 import { createSearcher, latestBeside } from './search.ts';
 
 /** Times are seconds since the base of the lines. */
@@ -196,10 +196,14 @@ export function createPlanner(
     const longest = walkSeconds ?? Number.POSITIVE_INFINITY;
     let plans: Plan[] = [];
     let count = 0;
-    find(request, (plan) => {
+    const add = (plan: Found) => {
       if (plan.arrivesAt - plan.departsAt < longest) plans = keepBest([...plans, withEnds(plan, request)]);
       return plans.length >= limit || ++count >= MAX_FOUND;
-    });
+    };
+    searchUntilEnded(
+      () => find(request, add),
+      () => plans.length > 0,
+    );
     plans.sort(isArrival ? (a, b) => b.arrivesAt - a.arrivesAt : (a, b) => a.departsAt - b.departsAt);
     const chosenPlans = plans.slice(0, limit);
     // The journey that arrives first may leave after others with fewer changes.

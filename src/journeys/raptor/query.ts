@@ -1,6 +1,18 @@
 import type { Found, Labels } from './labels.ts';
 import type { Footpaths } from './lines.ts';
 
+/** Ends a search at its deadline. */
+export class SearchEnded extends Error {}
+
+/** Runs a search that adds to what is found. If it is ended, what has been found stays; without anything it has failed. */
+export function searchUntilEnded(search: () => void, hasFound: () => boolean): void {
+  try {
+    search();
+  } catch (error) {
+    if (!(error instanceof SearchEnded) || !hasFound()) throw error;
+  }
+}
+
 /** A walk between a place and a stop. */
 export interface Walk {
   stop: number;

@@ -141,6 +141,11 @@ const FROM_TIMETABLE: Notice = {
   text: "Planned from the timetable and live vehicle times, not by Transport for NSW's trip planner.",
 };
 
+/** Such a response is not cached and has no further pages, which could miss journeys. */
+const PARTIAL: Notice = {
+  text: 'The search took too long and ended early: there may be more or better journeys. Try again later.',
+};
+
 /**
  * `GET /v1/trips`. `stops` supplies the names of the two ends and positions that a response lacks. Default `journeys`: the trip
  * planner's.
@@ -203,8 +208,11 @@ export const createTripsOperation = ({
           query.include,
         ),
       };
-      const notices = found.origin.source === 'timetable' ? [FROM_TIMETABLE] : [];
-      return { body, freshness, leftOut, pages, notices, journeys: found.origin };
+      const notices = [
+        ...(found.origin.source === 'timetable' ? [FROM_TIMETABLE] : []),
+        ...(found.isPartial ? [PARTIAL] : []),
+      ];
+      return { body, freshness, leftOut, pages: found.isPartial ? {} : pages, notices, journeys: found.origin };
 
       /** Marks lifts out of service. Rides of the trip planner are as boards and runs show them. */
       function withNews({ journeys, origin }: FoundJourneys) {
