@@ -169,11 +169,12 @@ function withRoom(lines: Lines, room: Room): Lines {
     firstRun: extend(lines.firstRun, plannedLines + 1, room.lines + 1),
     stops: extend(lines.stops, callCount, room.calls),
     flags: extend(lines.flags, callCount, room.calls),
+    hops: extend(lines.hops, callCount, room.calls),
     usable: new Uint8Array(room.runs),
   };
 }
 
-function extend<Column extends Int32Array | Int8Array | Uint8Array>(
+function extend<Column extends Int32Array | Int8Array | Uint8Array | Uint16Array>(
   column: Column,
   used: number,
   length: number,
@@ -192,6 +193,7 @@ function append(into: Lines, part: Lines, nextRuns: Int32Array | null): void {
   into.modes.set(part.modes, plannedLines);
   into.stops.set(part.stops, callCount);
   into.flags.set(part.flags, callCount);
+  into.hops.set(part.hops, callCount);
   for (let line = 1; line <= part.lineCount; line++) {
     into.firstCall[plannedLines + line] = callCount + (part.firstCall[line] as number);
     into.firstRun[plannedLines + line] = plannedRuns + (part.firstRun[line] as number);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { SearchQuery } from '#src/journeys/engine-messages.ts';
 import { openEngine } from '#src/journeys/engine-thread.ts';
 import { createDraft } from '#src/journeys/raptor/lines.ts';
-import { createRidesLeft } from '#src/journeys/raptor/rides-left.ts';
+import { createTimeLeft } from '#src/journeys/raptor/time-left.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '#src/timetable/import/schedule-file.ts';
 import { type MadeTrip, scheduleFile } from '../support/schedule-file.ts';
 import { snapshotOf } from '../support/snapshots.ts';
@@ -89,5 +89,8 @@ it('the rides left are counted on vehicles that serve thousands of lines one aft
   const lines = draft.finish(count + 1);
   for (let run = 0; run + 1 < count; run++) lines.nextRuns[run] = run + 1;
   const noWalks = { first: new Int32Array(count + 2), targets: new Int32Array(0), seconds: new Int32Array(0) };
-  expect(new Set(createRidesLeft(lines, noWalks).count([count]).lines)).toEqual(new Set([1]));
+  const left = createTimeLeft(lines, { alighted: [], ready: [], of: null });
+  left.begin({ egress: [{ stop: count, seconds: 0 }], changeSeconds: 0, footpaths: noWalks });
+  left.extend(1, count);
+  expect(new Set(left.rides)).toEqual(new Set([1]));
 });

@@ -22,16 +22,23 @@ export function findRun(
 ): number {
   const { firstRun, starts, departures } = lines;
   const offsets = offsetsOf(lines, line);
-  const leaves = (run: number) => (starts[run] as number) + (offsets[(departures[run] as number) + position] as number);
+  const first = firstRun[line] as number;
+  if (end <= first) return -1;
   // Usually the rider cannot catch an earlier run than the one already boarded.
-  if (end > (firstRun[line] as number) && leaves(end - 1) < from) return -1;
-  let low = firstRun[line] as number;
-  let high = end;
+  const last = end - 1;
+  const lastOffset = offsets[(departures[last] as number) + position] as number;
+  if ((starts[last] as number) + lastOffset < from) return -1;
+  // The starts lie side by side, and most runs of a line take as long as its last one.
+  let low = first;
+  let high = last;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (leaves(middle) < from) low = middle + 1;
+    if ((starts[middle] as number) + lastOffset < from) low = middle + 1;
     else high = middle;
   }
+  const leaves = (run: number) => (starts[run] as number) + (offsets[(departures[run] as number) + position] as number);
+  while (low > first && leaves(low - 1) >= from) low--;
+  while (leaves(low) < from) low++;
   while (runs && low < end && !runs[low]) low++;
   return low < end ? low : -1;
 }

@@ -1,4 +1,5 @@
 import type { Lines } from './lines.ts';
+import type { TimeLeftRows } from './time-left.ts';
 
 /**
  * A ride from call `board` of one run to call `alight` of `alightRun`. The two runs differ if the vehicle continues as another
@@ -36,6 +37,8 @@ export function createLabels(stopCount: number) {
     alightRun: column(),
     alightAt: column(),
     walkedFrom: column(),
+    /** What is left to the destination at least. */
+    left: { alighted: [], ready: [], of: null } as TimeLeftRows,
   };
 }
 

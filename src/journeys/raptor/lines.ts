@@ -19,6 +19,8 @@ export interface Lines {
   /** For each call of a line, its stop and the flags of `ScheduleCalls`. */
   stops: Int32Array;
   flags: Uint8Array;
+  /** For each call, the least seconds to the next call of the line. */
+  hops: Uint16Array;
   firstRun: Int32Array;
   /** For each run, when it begins, and where in `offsets` its arrivals and departures begin (seconds after its start). */
   starts: Int32Array;
@@ -131,6 +133,8 @@ export function mirrorLines(lines: Lines): Lines {
     const booked = (flag & BOOK_TO_BOARD ? BOOK_TO_ALIGHT : 0) | (flag & BOOK_TO_ALIGHT ? BOOK_TO_BOARD : 0);
     mirroredFlags[call] = actions | booked;
   }
+  const hops = new Uint16Array(lines.hops.length);
+  hops.set(lines.hops.toReversed().subarray(1));
   const mirrored: Lines = {
     ...lines,
     ...mirroredRuns,
@@ -138,6 +142,7 @@ export function mirrorLines(lines: Lines): Lines {
     firstCall: mirrorStarts(firstCall),
     stops: lines.stops.toReversed(),
     flags: mirroredFlags,
+    hops,
     firstRun: mirrorStarts(firstRun),
     offsets: mirrorOffsets(offsets),
     trips: lines.trips.toReversed(),
@@ -281,7 +286,7 @@ export function createDraft(offsets: ArrayLike<number>, capacity = { runs: 0, ca
         usable: null,
         live: null,
       };
-      return { ...finished, ...listVisits(finished), sources: runs.source.finish() };
+      return { ...finished, hops: findHops(finished), ...listVisits(finished), sources: runs.source.finish() };
     },
   };
 }
@@ -319,6 +324,31 @@ function splitLines(
     else lines.push([index]);
   }
   return lines;
+}
+
+/** The least time between calls, over all runs of a line. Runs with the same times follow each other. */
+function findHops(lines: Pick<Lines, 'stops' | 'firstCall' | 'firstRun' | 'arrivals' | 'departures' | 'offsets'>) {
+  const { stops, firstCall, firstRun, arrivals, departures, offsets } = lines;
+  const hops = new Uint16Array(stops.length).fill(0xffff);
+  for (let line = 0; line + 1 < firstCall.length; line++) {
+    const first = firstCall[line] as number;
+    const last = (firstCall[line + 1] as number) - 1;
+    for (let run = firstRun[line] as number, end = firstRun[line + 1] as number; run < end; run++) {
+      const [leaves, arrives] = [departures[run] as number, (arrivals[run] as number) + 1];
+      if (
+        run > (firstRun[line] as number) &&
+        leaves === departures[run - 1] &&
+        arrives === (arrivals[run - 1] as number) + 1
+      )
+        continue;
+      for (let call = first; call < last; call++) {
+        const seconds = (offsets[arrives + call - first] as number) - (offsets[leaves + call - first] as number);
+        if (seconds < (hops[call] as number)) hops[call] = Math.max(0, seconds);
+      }
+    }
+    hops[last] = 0;
+  }
+  return hops;
 }
 
 function listVisits({ stops, firstCall, stopCount }: Pick<Lines, 'stops' | 'firstCall' | 'stopCount'>) {

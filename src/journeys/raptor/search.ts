@@ -3,7 +3,10 @@ import { findRun, listDepartures } from './departures.ts';
 import { type Found, type Labels, NEVER, readRides } from './labels.ts';
 import { callAt, type Footpaths, type Lines, lastPosition, offsetsOf } from './lines.ts';
 import { type Destination, NO_SEARCH, type Range, type Search } from './query.ts';
-import { createRidesLeft, type RidesLeft } from './rides-left.ts';
+import { createTimeLeft } from './time-left.ts';
+
+/** Times for more rides left take longer to find than they save. */
+const MOST_LEFT = 2;
 
 /** A journey with fewer rides than another one within its time may take this many times as long. */
 const SLOWEST = 2;
@@ -27,15 +30,18 @@ export function createSearcher(
 ) {
   const { stopCount } = lines;
   const { rounds, arrived, ready, boardRun, boardAt, alightRun, alightAt, walkedFrom } = labels;
-  const size = rounds * stopCount;
   let query: Search = NO_SEARCH;
   let maxRides = 0;
   let bounds: Range['bounds'] = null;
   /** By round: labels at this time or later cannot improve the arrival at the destination. */
   const cutoff = new Int32Array(rounds);
-  /** Set for `reach`. */
-  let left: RidesLeft | null = null;
-  const countRidesLeft = createRidesLeft(lines, footpaths);
+  const timeLeft = createTimeLeft(lines, labels.left);
+  /** With up to so many rides left, `timeLeft` drops labels; -1 for a search that is not aimed at a destination. */
+  let mostLeft = -1;
+  const nothingLeft = new Uint16Array(stopCount);
+  /** In this round, the least time to the destination for riders who alight at a stop, or can board there. */
+  let leftAlighted = nothingLeft;
+  let leftReady = nothingLeft;
   /** `reach` continues this many seconds past the first arrival. */
   let slack = 0;
   /** By round, the first arrival that `reach` found at the destination. */
@@ -65,7 +71,7 @@ export function createSearcher(
   }
 
   function enqueue(line: number, position: number, round: number): void {
-    if (left && (left.lines[line] as number) > maxRides - round + 1) return;
+    if (!leadsThere(line, maxRides - round + 1)) return;
     const earliestPosition = firstPosition[line] as number;
     if (earliestPosition === -1) queue.push(line);
     if (earliestPosition === -1 || position < earliestPosition) firstPosition[line] = position;
@@ -96,20 +102,29 @@ export function createSearcher(
     return bound !== undefined && (bound[(maxRides - round) * stopCount + stop] as number) > 0 - at;
   }
 
-  /** Whether the destination needs more rides from here than remain. */
-  function isTooFar(round: number, stop: number): boolean {
-    return left !== null && (left.stops[stop] as number) > maxRides - round;
+  /** Whether the destination can be reached along the line with so many rides, as far as known. */
+  function leadsThere(line: number, ridesLeft: number): boolean {
+    const least = timeLeft.rides[line] as number;
+    return ridesLeft > mostLeft || (least > 0 && least <= ridesLeft);
+  }
+
+  /** Chooses the rows of a round. */
+  function lookAhead(round: number): void {
+    const ridesLeft = maxRides - round;
+    leftAlighted = (ridesLeft <= mostLeft && labels.left.alighted[ridesLeft]) || nothingLeft;
+    leftReady = (ridesLeft <= mostLeft && labels.left.ready[ridesLeft]) || nothingLeft;
   }
 
   /** Lowers the labels of this and later rounds: with more rides allowed, a rider arrives no later. */
   function lower(column: Int32Array, label: number, at: number): void {
-    for (let later = label; later < size && (column[later] as number) > at; later += stopCount) column[later] = at;
+    const end = (maxRides + 1) * stopCount;
+    for (let later = label; later < end && (column[later] as number) > at; later += stopCount) column[later] = at;
   }
 
   function arrive(round: number, stop: number, at: number, run: number, board: number, last: number, alight: number) {
     const label = round * stopCount + stop;
-    if (at >= (arrived[label] as number) || at >= (cutoff[round] as number)) return;
-    if (isBeyond(bounds?.ready, round, stop, at) || isTooFar(round, stop)) return;
+    if (at >= (arrived[label] as number) || at + (leftAlighted[stop] as number) >= (cutoff[round] as number)) return;
+    if (isBeyond(bounds?.ready, round, stop, at)) return;
     boardRun[label] = run;
     boardAt[label] = board;
     alightRun[label] = last;
@@ -137,7 +152,7 @@ export function createSearcher(
    * earlier run can be caught.
    */
   function ride(round: number, line: number): void {
-    const { firstCall, stops, firstRun, starts, arrivals } = lines;
+    const { firstCall, stops, firstRun, starts, arrivals, departures } = lines;
     const offsets = offsetsOf(lines, line);
     const { runs, stops: usable } = query.allowed;
     const flags = query.allowed.flags ?? lines.flags;
@@ -145,42 +160,49 @@ export function createSearcher(
     const last = (firstCall[line + 1] as number) - 1;
     const before = (round - 1) * stopCount;
     const row = round * stopCount;
-    let run = -1;
+    /** Only an earlier run is worth boarding: `end` is the run of the ride, or the first one that is too late. */
+    let end = firstRun[line + 1] as number;
+    let isOnBoard = false;
     let board = 0;
     let start = 0;
     let arrivalsAt = 0;
     for (let call = first + (firstPosition[line] as number); call <= last; call++) {
       const stop = stops[call] as number;
       const position = call - first;
-      if (run >= 0) {
+      if (isOnBoard) {
         const at = start + (offsets[arrivalsAt + position] as number);
         if (at >= (cutoff[round] as number)) {
-          stayOn(round, run, board);
-          run = -1;
-        } else if (at < (arrived[row + stop] as number) && (flags[call] as number) & MAY_ALIGHT) {
-          if (!usable || usable[stop]) arrive(round, stop, at, run, board, run, position);
+          stayOn(round, line, end, board);
+          isOnBoard = false;
+        } else if (
+          at + (leftAlighted[stop] as number) < (cutoff[round] as number) &&
+          at < (arrived[row + stop] as number) &&
+          (flags[call] as number) & MAY_ALIGHT
+        ) {
+          if (!usable || usable[stop]) arrive(round, stop, at, end, board, end, position);
         }
       }
       // The other stops were used for boarding in an earlier round.
       if (!isBoarding[stop] || !((flags[call] as number) & MAY_BOARD) || call === last) continue;
       if (usable && !usable[stop]) continue;
-      const from = ready[before + stop] as number;
-      const earlier = findRun(lines, line, position, from, run >= 0 ? run : (firstRun[line + 1] as number), runs);
+      const earlier = findRun(lines, line, position, ready[before + stop] as number, end, runs);
       if (earlier < 0) continue;
-      if (run >= 0) stayOn(round, run, board);
-      run = earlier;
+      if (isOnBoard) stayOn(round, line, end, board);
+      end = earlier;
       board = position;
-      start = starts[run] as number;
-      arrivalsAt = arrivals[run] as number;
+      start = starts[earlier] as number;
+      arrivalsAt = arrivals[earlier] as number;
+      isOnBoard = start + (offsets[(departures[earlier] as number) + position] as number) < (cutoff[round] as number);
     }
-    if (run >= 0) stayOn(round, run, board);
+    if (isOnBoard) stayOn(round, line, end, board);
   }
 
   /**
    * Staying in the vehicle is no change, even when it continues as another run. The times of a late vehicle may overlap: it is not
    * left at a stop before the end of its first run.
    */
-  function stayOn(round: number, run: number, board: number): void {
+  function stayOn(round: number, from: number, run: number, board: number): void {
+    if (!timeLeft.continues[from]) return;
     const { allowed } = query;
     const flags = allowed.flags ?? lines.flags;
     const { firstCall, stops, starts, arrivals, lineOfRun, nextRuns } = lines;
@@ -220,8 +242,8 @@ export function createSearcher(
 
   function getReady(round: number, stop: number, at: number, from: number): void {
     const label = round * stopCount + stop;
-    if (at >= (ready[label] as number) || at >= (cutoff[round] as number)) return;
-    if (isBeyond(bounds?.arrived, round, stop, at) || isTooFar(round, stop)) return;
+    if (at + (leftReady[stop] as number) >= (cutoff[round] as number) || at >= (ready[label] as number)) return;
+    if (isBeyond(bounds?.arrived, round, stop, at)) return;
     walkedFrom[label] = from;
     lower(ready, label, at);
     mark(stop);
@@ -241,6 +263,7 @@ export function createSearcher(
     try {
       for (let round = 1; round <= maxRides && queue.length > 0; round++) {
         checkDeadline();
+        lookAhead(round);
         for (const line of queue) {
           ride(round, line);
           firstPosition[line] = -1;
@@ -271,6 +294,11 @@ export function createSearcher(
 
   function begin(search: Search): void {
     for (const { stop } of query.egress) egressSeconds[stop] = -1;
+    timeLeft.begin({
+      egress: search.egress,
+      changeSeconds: search.changeSeconds,
+      footpaths: search.footpaths ?? footpaths,
+    });
     query = search;
     // The first arrival at one of several destinations must not end the search for the others.
     for (const { stop, seconds } of query.ends ? [] : query.egress) {
@@ -281,14 +309,14 @@ export function createSearcher(
     ready.fill(NEVER);
     cutoff.fill(Math.min(NEVER, query.latest + 1));
     bounds = null;
-    left = null;
+    mostLeft = -1;
     slack = 0;
     arrivals.fill(NEVER);
   }
 
   return {
     begin,
-    refresh: countRidesLeft.refresh,
+    refresh: timeLeft.refresh,
 
     /**
      * Returns the first arrival by number of rides, for a departure at `from`. Labels are then valid until `slackSeconds` after
@@ -297,7 +325,9 @@ export function createSearcher(
     reach(from: number, rides: number, slackSeconds: number): Int32Array {
       maxRides = rides;
       slack = slackSeconds;
-      left = query.egress.length > 0 ? countRidesLeft.count(query.egress.map(({ stop }) => stop)) : null;
+      mostLeft = query.egress.length > 0 ? Math.max(0, Math.min(rides - 2, MOST_LEFT)) : -1;
+      if (mostLeft >= 0) timeLeft.extend(mostLeft, (cutoff[0] as number) - from);
+      lookAhead(0);
       for (const { stop, seconds } of query.access) {
         if (!query.allowed.stops || query.allowed.stops[stop]) getReady(0, stop, from + seconds, -1);
       }
