@@ -154,13 +154,13 @@ export const ERROR_DOCS: Record<
   NO_JOURNEYS_FOUND: {
     title: 'No journey found',
     cause:
-      'Both places are known, but there is no journey between them at that time: no service runs, the places are not connected, or no journey matches modes, wheelchair and max_changes.',
+      'Both places are known, but there is no journey between them at that time, from the timetable within three days: no service runs, the places are not connected, or no journey matches modes, wheelchair and max_changes.',
     fix: [
       'Try another time of day: some stops are served only at peak hours.',
       'Remove the parameters named in the message, or try another time: max_changes filters only the next few journeys.',
       'Check both stops with the stop search; a stop of the same name may be in another town.',
     ],
-    example: messages.noJourneys('200070', 'G99006002'),
+    example: messages.noJourneys('planner', '200070', 'G99006002'),
     retry: 'Not the same request. Another date or time may work.',
     curl: JOURNEY,
   },

@@ -79,12 +79,18 @@ export function unknownPath(path: string, near: string | null, operations: reado
 }
 
 /** `conditions` are the parameters that limit the journeys; `hint` is a sentence on another possible cause. */
-export function noJourneys(from: string, to: string, conditions: readonly string[] = [], hint = ''): ApiError {
+export function noJourneys(
+  source: 'timetable' | 'planner',
+  from: string,
+  to: string,
+  { conditions = [], hint = '' }: { conditions?: readonly string[] | undefined; hint?: string } = {},
+): ApiError {
   const fitting = conditions.length > 0 ? ` that fits ${LIST.format(conditions)}` : '';
-  return new ApiError(
-    'NO_JOURNEYS_FOUND',
-    `Transport for NSW finds no journey from ${from} to ${to} at this time${fitting}.${hint && ` ${hint}`}`,
-  );
+  const none =
+    source === 'timetable'
+      ? `No journey in the timetable from ${from} to ${to}${fitting} within three days of this time.`
+      : `Transport for NSW finds no journey from ${from} to ${to} at this time${fitting}.`;
+  return new ApiError('NO_JOURNEYS_FOUND', `${none}${hint && ` ${hint}`}`);
 }
 
 const LIST = new Intl.ListFormat('en-AU');

@@ -3,13 +3,14 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { DAY_MS, SECOND_MS } from '../core/clock.ts';
 import { LiveTimetable } from '../realtime/live-timetable.ts';
 import { Snapshot } from '../realtime/snapshot.ts';
-import { calendarDayAt, serviceDayStart } from '../timetable/service-day.ts';
+import { calendarDayAt } from '../timetable/service-day.ts';
 import { Timetable } from '../timetable/timetable.ts';
 import type { Choices, Preference } from '../transit/choices.ts';
 import { distanceMetres, type Position } from '../transit/place.ts';
 import { createAreas } from './area.ts';
 import { createChosenFootpaths } from './chosen-footpaths.ts';
-import { BEFORE_DAY_SECONDS } from './day-lines.ts';
+import { groupConnectedStops } from './connected-stops.ts';
+import { type DaySpan, firstRunsAt } from './day-lines.ts';
 import {
   type EngineEnd,
   type EngineJourney,
@@ -27,6 +28,7 @@ import { NEVER, type Ride } from './raptor/labels.ts';
 import { callAt, type Footpaths, lastPosition } from './raptor/lines.ts';
 import {
   CHANGE_IS_WORTH_SECONDS,
+  FAR_DAYS,
   type Plan,
   type PlanRequest,
   type WheelchairAccess,
@@ -48,6 +50,11 @@ const LAST_SECOND = 59;
 const HOUR_SECONDS = 3600;
 /** Most destinations are reached within the first of these times, which makes their search cheap. */
 const HORIZON_HOURS = [2, 6, 24] as const;
+/** The days of far searches. */
+const DAYS_AHEAD: DaySpan = { first: -1, last: FAR_DAYS };
+const DAYS_BEFORE: DaySpan = { first: -FAR_DAYS - 1, last: 0 };
+
+type OneSearch = Omit<SearchQuery<'plan'>, 'avoidedStops'>;
 
 /** Returns the search over one timetable. */
 export function openEngine(packed: SharedArrayBuffer) {
@@ -67,44 +74,70 @@ export function openEngine(packed: SharedArrayBuffer) {
   const planners = createPlanners(timetable, usualFootpaths, access, checkDeadline);
   let live = new LiveTimetable(timetable);
   const areas = createAreas(timetable);
+  let groups: Int32Array | null = null;
 
+  /** Searches a day. If there is nothing, not even on foot, it searches three, unless no vehicle ever goes there. */
   function plan({ avoidedStops, ...query }: SearchQuery<'plan'>): EngineJourney[] {
-    if (!query.isWheelchair || avoidedStops.length === 0) return planWith(access.stops, query);
+    const stops =
+      query.isWheelchair && avoidedStops.length > 0 ? [withoutStops(avoidedStops), access.stops] : [access.stops];
+    const found = planWith(stops, query, planNear);
+    return found.length > 0 || !isConnected(query) ? found : planWith(stops, query, planFar);
+  }
+
+  function withoutStops(avoidedStops: readonly number[]): Uint8Array {
     const avoided = new Set(avoidedStops);
-    const others = access.stops.map((usable, stop) => (avoided.has(stop) ? 0 : usable));
-    const isOpen = (end: EngineEnd) => findWalks(end, query.choices).some(({ stop }) => others[stop] === 1);
-    const found = isOpen(query.from) && isOpen(query.to) ? planWith(others, query) : [];
-    return found.some(({ rides }) => rides.length > 0) ? found : planWith(access.stops, query);
+    return access.stops.map((usable, stop) => (avoided.has(stop) ? 0 : usable));
+  }
+
+  /** Uses the first of these stops with which there are rides. */
+  function planWith(
+    [stops, ...others]: readonly Uint8Array[],
+    query: OneSearch,
+    search: (stops: Uint8Array, query: OneSearch) => EngineJourney[],
+  ): EngineJourney[] {
+    if (!stops) return [];
+    const isOpen = (end: EngineEnd) => findWalks(end, query.choices).some(({ stop }) => stops[stop] === 1);
+    const found = others.length === 0 || (isOpen(query.from) && isOpen(query.to)) ? search(stops, query) : [];
+    return others.length === 0 || found.some(({ rides }) => rides.length > 0) ? found : planWith(others, query, search);
   }
 
   /**
    * A search by arrival starts from the day six hours earlier. If it finds nothing, or a journey that leaves before that day's runs,
    * it starts again from the day 24 hours earlier.
    */
-  function planWith(usableStops: Uint8Array, query: Omit<SearchQuery<'plan'>, 'avoidedStops'>): EngineJourney[] {
+  function planNear(stops: Uint8Array, query: OneSearch): EngineJourney[] {
     const { at, isArrival } = query;
     const starts = isArrival ? [at - DAY_MS / 4, at - DAY_MS] : [at];
     let journeys: EngineJourney[] = [];
     for (const day of new Set(starts.map(calendarDayAt))) {
       searchUntilEnded(
         () => {
-          journeys = planOn(day, usableStops, query);
+          journeys = planOn({ day }, stops, query);
         },
         () => journeys.length > 0,
       );
-      const firstRunsAt = serviceDayStart(day) - BEFORE_DAY_SECONDS * SECOND_MS;
-      if (journeys.length > 0 && journeys.every(({ departsAt }) => departsAt >= firstRunsAt)) break;
+      if (journeys.length > 0 && journeys.every(({ departsAt }) => departsAt >= firstRunsAt(day))) break;
     }
     return journeys;
   }
 
-  /** Plans with all runs of the day and the day after. */
+  function planFar(stops: Uint8Array, query: OneSearch): EngineJourney[] {
+    return planOn({ span: query.isArrival ? DAYS_BEFORE : DAYS_AHEAD }, stops, { ...query, isFar: true });
+  }
+
+  function isConnected({ from, to, choices }: OneSearch): boolean {
+    groups ??= groupConnectedStops(timetable.sections);
+    const [starts, ends] = [from, to].map((end) => new Set(findWalks(end, choices).map(({ stop }) => groups?.[stop])));
+    return starts !== undefined && ends !== undefined && !starts.isDisjointFrom(ends);
+  }
+
+  /** Plans with the runs of some days. */
   function planOn(
-    day: number,
+    days: { day?: number; span?: DaySpan },
     usableStops: Uint8Array,
-    { from, to, at, now, choices, ...query }: Omit<SearchQuery<'plan'>, 'avoidedStops'>,
+    { from, to, at, now, choices, ...query }: OneSearch & Pick<PlanRequest, 'isFar'>,
   ) {
-    const opened = planners.open({ at, now, day });
+    const opened = planners.open({ at, now, ...days });
     const ends = { access: findWalks(from, choices), egress: findWalks(to, choices) };
     // Times are cut to the minute, so a vehicle may arrive within the requested one.
     const extra = query.isArrival ? LAST_SECOND : 0;

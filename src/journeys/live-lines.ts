@@ -3,13 +3,12 @@ import type { Snapshot } from '../realtime/snapshot.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
 import { serviceDayStart } from '../timetable/service-day.ts';
 import { MODES } from '../transit/mode.ts';
-import { BEFORE_DAY_SECONDS, indexRuns } from './day-lines.ts';
+import { type DaySpan, firstRunsAt, indexRuns, USUAL_SPAN } from './day-lines.ts';
 import { callAt, createDraft, freeLines, type Lines, lastPosition, mirrorLines, mirrorRun } from './raptor/lines.ts';
 
 /** A feed may report that a vehicle is late before it reports the same of its next run. Up to this lateness, riders stay on. */
 const MAX_OVERLAP_SECONDS = 300;
-/** A run that only a feed has belongs to a day if it begins at most this long after it. */
-const AFTER_DAY_SECONDS = 2 * 86_400;
+const DAY_SECONDS = 86_400;
 /** The columns get room for this many times the runs in the feeds, because the next feeds have more. */
 const SPARE = 1.5;
 
@@ -33,7 +32,7 @@ interface LivePart {
   lines: Lines;
   /** The run of a snapshot behind each run of the lines. */
   refs: LiveRunRef[];
-  /** The runs of the timetable that the feeds have changed or cancelled, by trip and day (-1, 0 or 1). */
+  /** The runs of the timetable that the feeds have changed or cancelled, by trip and day, relative to that of the lines. */
   changed: { trip: number; day: number }[];
 }
 
@@ -41,24 +40,26 @@ interface LivePart {
  * The lines of a day in both directions, as planned and with the runs of snapshots. Both share their columns: the runs of snapshots
  * are written behind the planned ones whenever there are new snapshots.
  */
-export function createDayLines(planned: Lines, { day, tripCount }: { day: number; tripCount: number }) {
+export function createDayLines(
+  planned: Lines,
+  { day, span = USUAL_SPAN, tripCount }: { day: number; span?: DaySpan; tripCount: number },
+) {
   const base = serviceDayStart(day) / 1000;
   let mirroredPlanned: Lines | null = null;
   let live: { lines: Lines; mirrored: Lines | null; part: LivePart } | null = null;
-  let runOf: Int32Array | null = null;
+  let findRunOf: ReturnType<typeof indexRuns> | null = null;
 
   /** Writes the runs of the snapshots. The lines of `live()` change in place while they have room. */
   function adopt(current: LiveTimetable): void {
-    const part = draftSnapshots(current, { day, base, stopCount: planned.stopCount });
+    const part = draftSnapshots(current, { day, span, base, stopCount: planned.stopCount });
     if (live && !fits(live.lines, part.lines)) freeLive();
     live ??= { lines: withRoom(planned, roomFor(planned, part.lines)), mirrored: null, part };
     live.part = part;
     const { lines, mirrored } = live;
     append(lines, part.lines, planned.nextRuns);
-    runOf ??= indexRuns(planned, tripCount);
-    const index = runOf;
-    const find = ({ trip, day: offset }: LivePart['changed'][0]) =>
-      trip < 0 || Math.abs(offset) > 1 ? -1 : (index[trip * 3 + offset + 1] as number);
+    findRunOf ??= indexRuns(planned, tripCount, span);
+    const findPlanned = findRunOf;
+    const find = ({ trip, day: offset }: LivePart['changed'][0]) => findPlanned(trip, offset);
     for (const changed of part.changed) {
       const run = find(changed);
       if (run >= 0) (lines.usable as Uint8Array)[run] = 0;
@@ -241,12 +242,15 @@ function canContinue(lines: Lines, plannedRun: number, run: number, next: number
   return !isCutShort && end.arrivesAt <= start.departsAt + MAX_OVERLAP_SECONDS;
 }
 
-/** Makes lines of all runs in the snapshots that belong to a day or to the days beside it. */
+/** Makes lines of all runs in the snapshots that belong to the days of the span. */
 function draftSnapshots(
   live: LiveTimetable,
-  { day, base, stopCount }: { day: number; base: number; stopCount: number },
+  { day, span, base, stopCount }: { day: number; span: DaySpan; base: number; stopCount: number },
 ): LivePart {
   const { timetable, snapshots } = live;
+  const earliestEnd = firstRunsAt(day, span) / 1000 - base;
+  // Runs that only a feed has have no day of their own.
+  const latestStart = (span.last + 1) * DAY_SECONDS;
   const changed: LivePart['changed'] = [];
   const added: LiveRunRef[] = [];
   const callCount = snapshots.reduce((sum, { sections }) => sum + sections.stop.length, 0);
@@ -261,7 +265,7 @@ function draftSnapshots(
     for (let run = 0; run < snapshot.runCount; run++) {
       const trip = runTrip[run] as number;
       const offset = trip < 0 ? 0 : (runDay[run] as number) - day;
-      if (Math.abs(offset) > 1) continue;
+      if (offset < span.first || offset > span.last) continue;
       if (trip >= 0) changed.push({ trip, day: offset });
       if (snapshot.isCancelled(run) || !isOfDay(snapshot, run)) continue;
       // Runs of one pattern follow each other, because runs are sorted by trip.
@@ -279,8 +283,8 @@ function draftSnapshots(
     const { sections, about } = snapshot;
     const [first, end] = snapshot.callsOf(run);
     const toDay = about.base - base;
-    if ((sections.arrival[end - 1] as number) + toDay < -BEFORE_DAY_SECONDS) return false;
-    return (sections.runTrip[run] as number) >= 0 || (sections.departure[first] as number) + toDay < AFTER_DAY_SECONDS;
+    if ((sections.arrival[end - 1] as number) + toDay < earliestEnd) return false;
+    return (sections.runTrip[run] as number) >= 0 || (sections.departure[first] as number) + toDay < latestStart;
   }
 
   /** The group of runs with the same stops, where riders may do the same. */

@@ -120,7 +120,7 @@ function whyNoJourneys({ systemMessages }: TripPayload, requested: RequestedJour
   const outside = [requested.from, requested.to].map(outsideHint).filter((hint) => hint !== '');
   const hint =
     cancelled > 0 ? 'Cancelled journeys are left out by default. To list them: cancelled=include.' : outside.join(' ');
-  return noJourneys(from, to, requested.conditions, hint);
+  return noJourneys('planner', from, to, { conditions: requested.conditions, hint });
 }
 
 function unknownEnd(parameter: string, place: Place): ApiError {

@@ -2,7 +2,7 @@ import { SECOND_MS } from '../core/clock.ts';
 import { FEED_HORIZON_MS, type LiveTimetable } from '../realtime/live-timetable.ts';
 import { calendarDayAt, serviceDayStart } from '../timetable/service-day.ts';
 import type { Timetable } from '../timetable/timetable.ts';
-import { createLines } from './day-lines.ts';
+import { createLines, type DaySpan, USUAL_SPAN } from './day-lines.ts';
 import { KEPT_DAYS } from './engine-messages.ts';
 import { createDayLines, type LinesWithRefs } from './live-lines.ts';
 import { createLabels } from './raptor/labels.ts';
@@ -15,6 +15,7 @@ export type PlannedDay = ReturnType<ReturnType<typeof createPlanners>['open']>;
 
 interface Day {
   day: number;
+  span: DaySpan;
   lines: ReturnType<typeof createDayLines>;
   /** Searches the timetable alone. */
   planned: Planner | null;
@@ -37,23 +38,28 @@ export function createPlanners(
   let current: LiveTimetable | null = null;
 
   /**
-   * Opens a day, by default that of the search's moment `at`. `base` is its beginning in milliseconds; `secondsAt` converts moments
-   * to seconds since then.
+   * Opens a day, by default that of the search's moment `at`, with the days beside it. `base` is its beginning in milliseconds;
+   * `secondsAt` converts moments to seconds since then.
    */
-  function open({ at, now, day = calendarDayAt(at) }: { at: number; now: number; day?: number }) {
+  function open({ at, now, ...days }: { at: number; now: number; day?: number; span?: DaySpan }) {
+    const { day = calendarDayAt(at), span = USUAL_SPAN } = days;
     const base = serviceDayStart(day);
-    const opened = openDay(day, now);
+    const opened = openDay(day, span, now);
     const isLive = current !== null && current.snapshots.length > 0 && at < now + FEED_HORIZON_MS;
     const planner = isLive && current ? livePlanner(opened, current) : timetablePlanner(opened);
     return { day, base, planner, secondsAt: (moment: number) => Math.floor((moment - base) / SECOND_MS) };
   }
 
-  function openDay(day: number, now: number): Day {
-    const known = days.find((one) => one.day === day);
-    const opened = known ?? { day, lines: linesOfDay(timetable, day), planned: null, live: null };
+  function openDay(day: number, span: DaySpan, now: number): Day {
+    const known = days.find((one) => one.day === day && one.span === span);
+    // The lines of many days are large.
+    const others = span === USUAL_SPAN || known ? [] : days.filter((one) => one.span !== USUAL_SPAN);
+    for (const one of others) freeDay(one);
+    const opened = known ?? { day, span, lines: linesOfDay(timetable, day, span), planned: null, live: null };
     days = [opened, ...days.filter((one) => one !== opened)];
     while (days.length > KEPT_DAYS) {
-      const isFar = (one: Day) => one !== opened && Math.abs(one.day - calendarDayAt(now)) > 1;
+      const isFar = (one: Day) =>
+        one !== opened && (one.span !== USUAL_SPAN || Math.abs(one.day - calendarDayAt(now)) > 1);
       freeDay(days.findLast(isFar) ?? (days.at(-1) as Day));
     }
     return opened;
@@ -106,17 +112,16 @@ export function createPlanners(
         if (planner) planner.of = null;
       }
     },
-    warm: (now: number) => openDay(calendarDayAt(now), now),
+    warm: (now: number) => openDay(calendarDayAt(now), USUAL_SPAN, now),
   };
 }
 
-function linesOfDay(timetable: Timetable, day: number): ReturnType<typeof createDayLines> {
-  const secondsTo = (other: number) => (serviceDayStart(other) - serviceDayStart(day)) / SECOND_MS;
+function linesOfDay(timetable: Timetable, day: number, span: DaySpan): ReturnType<typeof createDayLines> {
   const lines = createLines(timetable.sections, {
     day,
-    dayStarts: [secondsTo(day - 1), 0, secondsTo(day + 1)],
+    span,
     servicesOn: (on) => timetable.servicesOn(on),
     nextTrip: (trip, on) => timetable.nextTrip(trip, on),
   });
-  return createDayLines(lines, { day, tripCount: timetable.tripCount });
+  return createDayLines(lines, { day, span, tripCount: timetable.tripCount });
 }

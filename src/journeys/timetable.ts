@@ -140,7 +140,8 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
         asOf = asOfRides(found, live);
       }
       if (journeys.length === 0 && !query.mayBeNone) {
-        throw noJourneys(formatPlace(query.from), formatPlace(query.to), query.conditions);
+        const [start, end] = [formatPlace(query.from), formatPlace(query.to)];
+        throw noJourneys('timetable', start, end, { conditions: query.conditions });
       }
       const freshness = freshnessAsOf(asOf);
       return {

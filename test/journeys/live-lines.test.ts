@@ -54,10 +54,8 @@ function liveWith(timetable: Timetable, { buses, ferries }: Publications, some: 
 }
 
 function openDayLines(timetable: Timetable, day: number) {
-  const secondsTo = (other: number) => (serviceDayStart(other) - serviceDayStart(day)) / 1000;
   const lines = createLines(timetable.sections, {
     day,
-    dayStarts: [secondsTo(day - 1), 0, secondsTo(day + 1)],
     servicesOn: (on) => timetable.servicesOn(on),
     nextTrip: (trip, on) => timetable.nextTrip(trip, on),
   });

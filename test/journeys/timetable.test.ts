@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { HOUR_MS } from '#src/core/clock.ts';
 import type { Journey } from '#src/journeys/journey.ts';
 import type { JourneyQuery } from '#src/journeys/source.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
@@ -179,6 +180,7 @@ const written = (journeys: readonly Journey[]) =>
       ].join(' '),
     ),
   );
+const isToday = ({ legs: [first] }: Journey) => Number(first?.origin.planned) < EIGHT + 12 * HOUR_MS;
 const clock = (moment: Date) =>
   moment.toLocaleTimeString('en-GB', { timeZone: 'Australia/Sydney', timeStyle: 'short' });
 
@@ -378,6 +380,67 @@ describe('journeys from the timetable', () => {
     expect(await ridden([MAY_ALIGHT, both, both], {})).toEqual([]);
   });
 
+  describe('days ahead', () => {
+    const on = (days: string[], id: string, calls: [string, string][], route = 'R') => ({
+      ...bus(id, calls, { route }),
+      days,
+    });
+    const coach = (days: string[]) =>
+      on(days, 'coach', [
+        ['2', '06:00'],
+        ['3', '09:00'],
+      ]);
+    const feeder = (days: string[]) =>
+      on(
+        days,
+        'feeder',
+        [
+          ['1', '08:10'],
+          ['2', '08:40'],
+        ],
+        'Q',
+      );
+    const legsOf = (journeys: readonly Journey[]) =>
+      journeys.map(({ legs }) =>
+        legs.map(({ runId, origin, destination }) =>
+          [runId, origin.planned, destination.planned]
+            .map((one) => (one instanceof Date ? one.toISOString().slice(5, 16) : one))
+            .join(' '),
+        ),
+      );
+
+    it('a timetable journey two days later is found, also if its parts run on different days', async () => {
+      const direct = await open({ ...TOWNS, trips: [coach(['20261128'])] })({ from: '2' });
+      expect(legsOf(direct)).toEqual([['coach 11-27T19:00 11-27T22:00']]);
+      const trips = [feeder(['20261126']), coach(['20261128'])];
+      const both = ['feeder 11-25T21:10 11-25T21:40', 'coach 11-27T19:00 11-27T22:00'];
+      expect(legsOf(await open({ ...TOWNS, trips })({}))).toEqual([both]);
+      const arriving = { at: { date: '20261128', time: '2000' }, isArrival: true };
+      expect(legsOf(await open({ ...TOWNS, trips })(arriving))).toEqual([both]);
+    });
+
+    it('a timetable journey may take longer than a day', async () => {
+      const trips = [feeder(['20261126']), coach(['20261127'])];
+      expect(legsOf(await open({ ...TOWNS, trips })({}))).toEqual([
+        ['feeder 11-25T21:10 11-25T21:40', 'coach 11-26T19:00 11-26T22:00'],
+      ]);
+    });
+
+    it('a timetable journey that would arrive more than three days later is not found, and the error says who searched', async () => {
+      const late = open({ ...TOWNS, trips: [coach(['20261129'])] });
+      await expect(late({ from: '2', at: { date: '20261126', time: '0859' }, mayBeNone: false })).rejects.toMatchObject(
+        {
+          code: 'NO_JOURNEYS_FOUND',
+          message: 'No journey in the timetable from 2 to 3 within three days of this time.',
+        },
+      );
+      expect(await late({ from: '2', at: { date: '20261126', time: '0900' } })).toHaveLength(1);
+      const early = { from: '2', at: { date: '20261202', time: '0601' }, isArrival: true };
+      await expect(late({ ...early, mayBeNone: false })).rejects.toMatchObject({ code: 'NO_JOURNEYS_FOUND' });
+      expect(await late({ ...early, at: { date: '20261202', time: '0559' } })).toHaveLength(1);
+    });
+  });
+
   it('a rider stays in a late vehicle for its next run, which is late too', async () => {
     const find = (late: FeedSpec | null) => open(ONE_VEHICLE)({}, EIGHT, late);
     expect(written(await find(null))).toEqual([['one 08:10 08:30']]);
@@ -403,7 +466,7 @@ describe('journeys from the timetable', () => {
       return open(ONE_VEHICLE)({}, EIGHT, { ...late, trips: [...(late.trips ?? []), ...next] });
     };
     expect(written(await find(300))).toEqual([['one 08:15 08:30']]);
-    expect(written(await find(1800))).toEqual([]);
+    expect(written((await find(1800)).filter(isToday))).toEqual([]);
   });
 
   it('a rider does not stay in a vehicle that ends its run early', async () => {
@@ -413,7 +476,7 @@ describe('journeys from the timetable', () => {
       { stopId: '2', scheduleRelationship: 1 },
     ];
     const cutShort = { timestamp: EIGHT / 1000, trips: [{ tripId: 'one', startDate: '20261126', stops }] };
-    expect(written(await open(ONE_VEHICLE)({}, EIGHT, cutShort))).toEqual([]);
+    expect(written((await open(ONE_VEHICLE)({}, EIGHT, cutShort)).filter(isToday))).toEqual([]);
   });
 
   it('timetable journeys keep their clock times on the days when clocks change', async () => {

@@ -80,7 +80,6 @@ export function openNetwork(trips: readonly Trip[], walks: readonly [number, num
   );
   const lines = createLines(timetable.sections, {
     day: DAY,
-    dayStarts: [-DAY_SECONDS, 0, DAY_SECONDS],
     servicesOn: (day) => timetable.servicesOn(day),
     nextTrip: (trip, day) => timetable.nextTrip(trip, day),
   });

@@ -20,8 +20,10 @@ export interface PlanRequest extends Pick<Search, 'access' | 'egress' | 'changeS
   usableStops?: Uint8Array;
   /** The number of journeys requested. */
   limit: number;
-  /** Journeys that arrive later are left out; with `isArrival`, those that leave earlier. Default: a day from the start. */
+  /** Journeys that arrive later are left out; with `isArrival`, those that leave earlier. */
   bound?: number;
+  /** Whether journeys may end days after `at`, if the lines have runs of these days. Otherwise they end within a day. */
+  isFar?: boolean;
   /** Whether only journeys are needed that may be the best one, with the cost of their changes added. */
   isBrief?: boolean;
 }
@@ -46,7 +48,10 @@ export interface WheelchairAccess {
   stops: Uint8Array;
 }
 
+/** How many days from its time a far search covers. */
+export const FAR_DAYS = 3;
 const DAY_SECONDS = 86_400;
+const FAR_SECONDS = FAR_DAYS * DAY_SECONDS;
 /** Journeys may have more rides if that saves enough time. */
 const USUAL_RIDES = 4;
 /** The first search allows few rides. Its arrival bounds the later searches, which makes them cheap. */
@@ -93,8 +98,8 @@ export function createPlanner(
     const [ahead, back] = isArrival ? [openBackward(), forward] : [forward, openBackward()];
     const [near, far] = isArrival ? [egress, ways] : [ways, egress];
     const begin = isArrival ? -at : at;
-    const day = begin + DAY_SECONDS;
-    const latest = bound === undefined ? day : Math.min(day, isArrival ? -bound : bound);
+    const end = begin + (request.isFar ? FAR_SECONDS : DAY_SECONDS);
+    const latest = bound === undefined ? end : Math.min(end, isArrival ? -bound : bound);
     const startBack = () => back.begin(request, { changeSeconds, access: far, egress: near, latest: -begin });
     /** Found in the direction of `back`, whose arrival is the departure. */
     const plans: Found[] = [];
@@ -148,6 +153,8 @@ export function createPlanner(
       start = left + 1;
       return limit < latest;
     };
+    // Searches with fewer rides would each go through the whole network in vain.
+    if (request.isFar && reach(maxRides, latest, 0) === NEVER) return;
     startBack();
     const hasMore = pass();
     // A journey that leaves earlier and arrives later than these saves a change at best, which is not worth it.
@@ -164,7 +171,7 @@ export function createPlanner(
       const spans = listSpans(known, { after: covered, until: latest });
       if (spans.length === 0) return;
       start = begin;
-      reach(fewer, (spans.at(-1) as Span)[1], DAY_SECONDS);
+      reach(fewer, (spans.at(-1) as Span)[1], FAR_SECONDS);
       startBack();
       for (const [from, to] of spans) {
         const range = { from: -to, until: -from, maxRides: fewer, bounds: ahead.labels, known };

@@ -236,7 +236,7 @@ export const createTripsOperation = ({
         const { journeys } = found;
         const current = withNews(found);
         const fitting = keepFitting(current.journeys, query);
-        if (fitting.journeys.length === 0) throw noJourneys(from, to, conditions);
+        if (fitting.journeys.length === 0) throw noJourneys(found.origin.source, from, to, { conditions });
         const selection = selectJourneys(fitting.journeys, { ...request, limit: query.limit, now: now() });
         return {
           found,

@@ -1,0 +1,38 @@
+import type { Sections } from '../timetable/packed-timetable.ts';
+
+/**
+ * Groups the stops between which there may be a journey on some day, by runs of the timetable in either direction and on foot. Returns the
+ * group of each stop.
+ */
+export function groupConnectedStops({
+  stopId,
+  callStop,
+  patternCalls,
+  walkStart,
+  walkStop,
+}: Pick<Sections, 'stopId' | 'callStop' | 'patternCalls' | 'walkStart' | 'walkStop'>): Int32Array {
+  const parents = Int32Array.from(stopId, (_, stop) => stop);
+  const rootOf = (stop: number): number => {
+    let root = stop;
+    while (parents[root] !== root) {
+      parents[root] = parents[parents[root] as number] as number;
+      root = parents[root] as number;
+    }
+    return root;
+  };
+  const join = (one: number, other: number) => {
+    parents[rootOf(one)] = rootOf(other);
+  };
+  for (let pattern = 0; pattern + 1 < patternCalls.length; pattern++) {
+    const first = patternCalls[pattern] as number;
+    for (let call = first + 1; call < (patternCalls[pattern + 1] as number); call++) {
+      join(callStop[first] as number, callStop[call] as number);
+    }
+  }
+  for (let stop = 0; stop + 1 < walkStart.length; stop++) {
+    for (let at = walkStart[stop] as number; at < (walkStart[stop + 1] as number); at++) {
+      join(stop, walkStop[at] as number);
+    }
+  }
+  return parents.map((_, stop) => rootOf(stop));
+}
