@@ -5,11 +5,11 @@ import { OPERATION_PATHS, TOKENS_PATH } from '../access/grant.ts';
 import type { SignedKeys } from '../access/signed-keys.ts';
 import { invalidParameters, operationNotAllowed } from '../errors/messages.ts';
 import { problemsOf } from '../operations/operation.ts';
+import { STOP_ID } from '../transit/region.ts';
 import { readJsonBody } from './json-body.ts';
 
 const DEFAULT_MINUTES = 15;
 const MAX_LISTED = 20;
-const STOP_ID = /^[Gg]?\d{1,12}$/;
 
 const wholeNumber = (min: number, max: number) =>
   z

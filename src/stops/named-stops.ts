@@ -8,7 +8,8 @@ import {
   type StopPoint,
   withoutLocality,
 } from '../efa/stop-point.ts';
-import { noStops, STOP_ID, type StopRecord, type StopTable } from './table.ts';
+import { STOP_ID } from '../transit/region.ts';
+import { noStops, type StopRecord, type StopTable } from './table.ts';
 
 /** The trip planner's stops, which the register adds to the timetable's stops. */
 export interface PlannerStops {

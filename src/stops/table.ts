@@ -3,9 +3,6 @@ import { firstFrom } from '../core/binary-search.ts';
 import { MODES, type Mode, modeSchema, sortModes } from '../transit/mode.ts';
 import type { Bounds } from '../transit/region.ts';
 
-/** The ID of a station, platform, pole or group of poles. Excludes upstream's internal numbers, which look similar. */
-export const STOP_ID = /^[A-Z]?\d{1,12}$/;
-
 /** A stop or platform. Fields may be unknown. */
 export interface StopRecord {
   readonly stop_id: string;

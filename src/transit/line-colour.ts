@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Mode } from './mode.ts';
-import { COLOURS_OF_LINES } from './region.ts';
+import { COLOURS_OF_LINES, REGIONAL_TRAIN } from './region.ts';
 
 /** The colours of modes and of walks. */
 const COLOURS_OF_MODES: Readonly<Record<Mode | 'walk', string>> = {
@@ -9,7 +9,7 @@ const COLOURS_OF_MODES: Readonly<Record<Mode | 'walk', string>> = {
   lightrail: 'C6202C',
   bus: '006A99',
   ferry: '2E7623',
-  coach: '742282',
+  coach: '732A82',
   schoolbus: '7A5B00',
   walk: '5F6B72',
 };
@@ -47,7 +47,8 @@ export const legColorFields = {
 export function colorsOf(mode: Mode | 'walk', route: string | null = null) {
   const ofLines = mode === 'walk' ? undefined : COLOURS_OF_LINES[mode];
   const hasOwn = ofLines && route !== null && Object.hasOwn(ofLines, route);
-  const background = hasOwn ? (ofLines[route] as string) : COLOURS_OF_MODES[mode];
+  const isRegional = mode === 'train' && route !== null && REGIONAL_TRAIN.name.test(route);
+  const background = hasOwn ? (ofLines[route] as string) : isRegional ? REGIONAL_TRAIN.colour : COLOURS_OF_MODES[mode];
   return { color: background, text_color: luminance(background) > HALFWAY ? BLACK : WHITE };
 }
 

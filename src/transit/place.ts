@@ -27,7 +27,7 @@ export type Position = z.infer<typeof positionSchema>;
 /** Longest name put into the URL of a search. */
 const MAX_NAME = 50;
 
-/** A stop ID from a caller: digits, or `G` and digits for a street stop. The result is upper-case. */
+/** A stop ID from a caller. The result is upper-case. */
 export const stopIdParameter = readAs(
   requiredText('a stop ID such as 200070', 'must be given once; /v1/boards takes several stops'),
   (text, refuse): string => {
@@ -192,7 +192,7 @@ export const placeParameter = readAs(
   },
 ).meta({
   type: 'string',
-  pattern: `^\\s*([Gg]?\\d{1,12}|[A-Za-z]{2,20}ID:.{1,${MAX_ID_BYTES}}|${PAIR_PATTERN})\\s*$`,
+  pattern: `^\\s*(${STOP_ID.source.slice(1, -1)}|[A-Za-z]{2,20}ID:.{1,${MAX_ID_BYTES}}|${PAIR_PATTERN})\\s*$`,
 });
 
 /** `lat,lng`. */

@@ -23,12 +23,23 @@ export const BUILT_UP_CANBERRA: Bounds = { south: -35.49, west: 148.97, north: -
 /** The local modes of Canberra. Coaches and trains to Canberra are in the timetable. */
 export const CANBERRA_MODES: readonly Mode[] = ['bus', 'schoolbus', 'lightrail'];
 
-/** A stop ID: digits, or for a street stop `G` and the number of one of its poles. */
-export const STOP_ID = /^[Gg]?\d{1,12}$/;
+/**
+ * A stop ID: digits, or for a street stop `G` and the number of one of its poles. TrainLink's stops in Victoria are "V22180" and, for
+ * a platform, "22180P1".
+ */
+export const STOP_ID = /^([GgVv]?\d{1,12}|\d{1,9}[Pp]\d{1,2})$/;
 
 /** The number of a street stop, shared with one of its poles; any other ID unchanged. */
 export function withoutG(stopId: string): string {
   return stopId.replace(/^G/, '');
+}
+
+/** TrainLink's trains are also named by their number: "31", "623". */
+export const REGIONAL_TRAIN = { name: /^\d{2,3}$/, colour: 'E56E0F' };
+
+/** Lines with one colour; their short route names are separated by blanks. */
+function sameColour(colour: string, routes: string): Record<string, string> {
+  return Object.fromEntries(routes.split(' ').map((route) => [route, colour]));
 }
 
 /** Upstream's own line colours, by short route name. All other routes have the colour of their mode. */
@@ -39,7 +50,7 @@ export const COLOURS_OF_LINES: Partial<Record<Mode, Readonly<Record<string, stri
     T3: 'F37021',
     T4: '005AA3',
     T5: 'C4258F',
-    T6: '7C3E21',
+    T6: 'F6891F',
     T7: '6F818E',
     T8: '00954C',
     T9: 'D11F2F',
@@ -48,6 +59,7 @@ export const COLOURS_OF_LINES: Partial<Record<Mode, Readonly<Record<string, stri
     HUN: '833134',
     SCO: '005AA3',
     SHL: '00954C',
+    ...sameColour(REGIONAL_TRAIN.colour, 'NRC NRW STH WST'),
   },
   metro: { M1: '168388' },
   lightrail: {
@@ -55,6 +67,7 @@ export const COLOURS_OF_LINES: Partial<Record<Mode, Readonly<Record<string, stri
     L2: 'DD1E25',
     L3: '781140',
     L4: 'BB2043',
+    LX: 'EE343F',
     NLR: 'EE343F',
   },
   ferry: {
@@ -67,7 +80,7 @@ export const COLOURS_OF_LINES: Partial<Record<Mode, Readonly<Record<string, stri
     F7: '00B189',
     F8: '55622B',
     F9: '65B32E',
-    F10: '5AB031',
-    STKN: '5AB031',
+    F10: '469B3B',
+    ...sameColour('5AB031', 'BRKL BUNC CCLC CCSH CCTZ CCWB CCWM CHCP CRF EMPB MFF PLMB STKN Stkn WAGE'),
   },
 };

@@ -85,7 +85,7 @@ describe('the OpenAPI description', () => {
     ['/v1/departures', 'limit', false, { type: 'integer', minimum: 1, default: 10 }],
     ['/v1/departures', 'modes', false, { type: 'array', items: { enum: ['all', ...MODES] }, default: ['bus'] }],
     ['/v1/departures', 'routes', false, { type: 'array', items: { type: 'string' }, maxItems: 50 }],
-    ['/v1/departures', 'stop', true, { type: 'string', pattern: '^[Gg]?\\d{1,12}$' }],
+    ['/v1/departures', 'stop', true, { type: 'string', pattern: '^([GgVv]?\\d{1,12}|\\d{1,9}[Pp]\\d{1,2})$' }],
     ['/v1/departures', 'date', false, { type: 'string', pattern: '^\\d{8}$|^\\d{4}-\\d\\d-\\d\\d$' }],
     ['/v1/nearby', 'lat', true, { type: 'number', minimum: -90, maximum: 90 }],
     ['/v1/nearby', 'radius', false, { type: 'integer', minimum: 1, default: 500 }],

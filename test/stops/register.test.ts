@@ -64,6 +64,8 @@ describe('the bundled stops', () => {
   it('the bundled stops cover New South Wales', () => {
     expect(table.size).toBeGreaterThan(37_000);
     expect(register.get('200060')).toMatchObject({ name: 'Central Station', modes: ['train', 'metro', 'lightrail'] });
+    expect(register.get('219410')).toMatchObject({ name: 'Campsie Station', modes: ['metro'] });
+    expect(register.get('220010')).toMatchObject({ name: 'Bankstown Station', modes: ['train', 'metro', 'bus'] });
     expect(new Date(register.updatedAt).getUTCFullYear()).toBe(2026);
   });
 

@@ -118,6 +118,21 @@ describe('`include=colors`', () => {
     expect([...lines]).toEqual(expect.arrayContaining(['train T1', 'ferry F1', 'walk null']));
   });
 
+  it.each([
+    ['train', 'T6', 'F6891F'],
+    ['train', '31', 'E56E0F'],
+    ['train', '623', 'E56E0F'],
+    ['train', 'NRW', 'E56E0F'],
+    ['coach', '135', '732A82'],
+    ['lightrail', 'LX', 'EE343F'],
+    ['ferry', 'F10', '469B3B'],
+    ['ferry', 'MFF', '5AB031'],
+    ['ferry', 'CCTZ', '5AB031'],
+    ['ferry', 'Stkn', '5AB031'],
+  ] as const)('the colour of %s %s is %s, as in the timetable', (mode, route, color) => {
+    expect(colorsOf(mode, route).color).toBe(color);
+  });
+
   it('colours default to the colours of the mode', () => {
     expect(colorsOf('bus', '333')).toEqual({ color: '006A99', text_color: 'FFFFFF' });
     expect(colorsOf('train', 'constructor')).toEqual(colorsOf('train'));

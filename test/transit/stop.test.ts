@@ -6,18 +6,30 @@ describe('the stop ID', () => {
     ['200060', '200060'],
     ['g201023', 'G201023'],
     [' G201023 ', 'G201023'],
+    ['V22180', 'V22180'],
+    ['22180p1', '22180P1'],
     ['0', '0'],
     ['123456789012', '123456789012'],
   ])('the stop ID %j is read as %j', (text, id) => {
     expect(stopIdParameter.parse(text)).toBe(id);
   });
 
-  it.each(['1234567890123', 'GG1', 'G', 'coord:1:2', '200060,200070', 'Central', '-1', '1.5', ' '])(
-    'the stop ID %j is refused',
-    (text) => {
-      expect(stopIdParameter.safeParse(text).success).toBe(false);
-    },
-  );
+  it.each([
+    '1234567890123',
+    'GG1',
+    'G',
+    'P1',
+    '22180P',
+    '22180Q1',
+    'coord:1:2',
+    '200060,200070',
+    'Central',
+    '-1',
+    '1.5',
+    ' ',
+  ])('the stop ID %j is refused', (text) => {
+    expect(stopIdParameter.safeParse(text).success).toBe(false);
+  });
 });
 
 describe('distances', () => {

@@ -6,6 +6,7 @@ import type { SignedKeys } from '../../access/signed-keys.ts';
 import type { Accounts } from '../../access/store.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { wantsPage } from '../../http/paths.ts';
+import { STOP_ID } from '../../transit/region.ts';
 import { type Html, html } from '../site/html.ts';
 import { fixedPage, type Layout, sendPage } from '../site/layout.ts';
 import { localTimeScript } from '../site/local-time.ts';
@@ -209,8 +210,6 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
     return { visit, key };
   }
 }
-
-const STOP_ID = /^[Gg]?\d{1,12}$/;
 
 /**
  * `POST /keys/board`: creates a wall link with one of the account's keys, and opens it.

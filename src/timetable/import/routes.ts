@@ -54,7 +54,12 @@ const NETWORKS_OF_NAMES: ReadonlyMap<string, number> = new Map([
   ['Sydney Buses Network', 5],
   ['School Buses', 8],
   ['Sydney Ferries Network', 10],
+  ['Private ferry and fast ferry services', 12],
+  ['Sydney Light Rail Network', 13],
+  ['Parramatta Light Rail Network', 13],
   ['Temporary buses', 14],
+  ['Newcastle Light Rail Network', 21],
+  ['Sydney Metro Network', 24],
 ]);
 const INTERCITY_ROUTES: readonly string[] = ['BMT', 'CCN', 'HUN', 'SCO', 'SHL'];
 
@@ -111,12 +116,16 @@ type Named = Pick<ScheduleRoute, 'id' | 'shortName' | 'mode' | 'agencyId'>;
 
 /**
  * A train line consists of many routes, one for each direction and variant, with the line's name as their description: "T4
- * Eastern Suburbs & Illawarra Line". Other routes have their network as description, which the trip planner uses to name buses.
+ * Eastern Suburbs & Illawarra Line". Other routes, and the trains of the bundle, have their network as description, which the trip
+ * planner uses to name buses and TrainLink's trains.
  */
 function findLineName({ mode, shortName }: Named, longName: string, description: string): string {
   const lineName = LINE_NAMES.get(shortName);
   if (lineName && mode !== 'bus' && mode !== 'schoolbus') return lineName;
-  if (mode === 'train') return description || shortName;
+  if (mode === 'train') {
+    if (!description.endsWith(' Network')) return description || shortName;
+    if (longName !== shortName && longName !== '') return longName;
+  }
   if (mode === 'metro' || mode === 'lightrail' || mode === 'ferry') {
     return longName.startsWith(shortName) ? longName : `${shortName} ${longName}`.trim();
   }

@@ -678,6 +678,26 @@ CTY_W1a,NSWTrains,WST,Sydney (Central) to Dubbo,NSW TrainLink Western Train Serv
     ]);
   });
 
+  it('a route of the bundle is named after its line, where other files have the network as description', async () => {
+    const { routes } = await routesOf(
+      `
+2-T8-sj2-1,x0001,T8,T8 Airport and South Line,Sydney Trains Network,2,00954C
+76-623-sj2-1,711,623,623,Regional Trains and Coaches Network,106,E56E0F
+3-M1-sj2-1,SMNW,M1,M1 Metro North West and Bankstown Line,Sydney Metro Network,401,168388
+78-LX-sj2-1,SLR,LX,LX Special Event Services,Sydney Light Rail Network,900,EE343F
+4-BUN-C-sj2-1,300,BUNC,BUNC Bundeena Ferry,Private ferry and fast ferry services,4,5AB031
+`,
+      'complete',
+    );
+    expect(routes).toEqual([
+      ['T8', 'T8 Airport and South Line', 'train', 1],
+      ['623', 'Regional Trains and Coaches Network 623', 'train', null],
+      ['M1', 'M1 Metro North West & Bankstown Line', 'metro', 24],
+      ['LX', 'LX Special Event Services', 'lightrail', 13],
+      ['BUNC', 'BUNC Bundeena Ferry', 'ferry', 12],
+    ]);
+  });
+
   it('a route of another mode is recognised by its extended type too', async () => {
     const { routes } = await routesOf(
       `
