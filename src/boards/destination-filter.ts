@@ -1,6 +1,6 @@
 import type { LiveTimetable } from '../realtime/live-timetable.ts';
 import type { Timetable } from '../timetable/timetable.ts';
-import { MAX_CONTINUATIONS } from './run-calls.ts';
+import { findContinuation, MAX_CONTINUATIONS } from './run-calls.ts';
 import { type BoardCall, isServed } from './scheduled-departure.ts';
 
 export type DestinationFilter = ReturnType<typeof createDestinationFilter>;
@@ -23,10 +23,10 @@ export function createDestinationFilter({ timetable }: LiveTimetable, to: Readon
   }
 
   function continuesThere(trip: number, day: number): boolean {
-    let next = timetable.nextTrip(trip, day);
+    let next = findContinuation(timetable, { trip, day });
     for (let count = 0; next !== null && count < MAX_CONTINUATIONS; count++) {
       if (callsThere(timetable.patternOf(next), 0)) return true;
-      next = timetable.nextTrip(next, day);
+      next = findContinuation(timetable, { trip: next, day });
     }
     return false;
   }

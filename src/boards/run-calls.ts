@@ -23,7 +23,7 @@ export interface RunView {
   isByFeed: boolean;
 }
 
-/** The calls of a run, and of the runs that the vehicle continues as without a new headsign. */
+/** The calls of a run, and of the runs that the vehicle continues as with its riders on board. */
 export function callsOfRun(live: LiveTimetable, first: LiveRun): RunView {
   const runs = [first];
   for (let run = first; runs.length <= MAX_CONTINUATIONS; ) {
@@ -155,15 +155,47 @@ export function findNextRun(timetable: Timetable, { trip, day }: Pick<CallRef, '
 }
 
 /**
- * Trains through the city are split at Central, while their headsign names a stop beyond it. If the headsign names the last
- * stop of the trip, the train ends there.
+ * Trains through the city are split at Central, where their riders stay on board, also where the headsign of the first part names
+ * Central. A train that goes back the way it came ends there.
  */
-function findContinuation(timetable: Timetable, { trip, day }: Pick<CallRef, 'trip' | 'day'>): number | null {
-  if (trip < 0) return null;
-  const { mode, headsign } = timetable.trip(trip);
-  const last = mode === 'train' ? timetable.stopsOf(timetable.patternOf(trip)).at(-1) : undefined;
-  const [destination = ''] = headsign.split(' via ');
-  if (last === undefined || destination === '' || timetable.stop(last).name.startsWith(destination)) return null;
-  const next = timetable.nextTrip(trip, day);
-  return next !== null && timetable.trip(next).mode === mode ? next : null;
+export function findContinuation(timetable: Timetable, { trip, day }: Pick<CallRef, 'trip' | 'day'>): number | null {
+  const next = trip < 0 || timetable.trip(trip).mode !== 'train' ? null : timetable.nextTrip(trip, day);
+  if (next === null || timetable.trip(next).mode !== 'train') return null;
+  const stationOf = (stop: number | undefined) => (stop === undefined ? -1 : timetable.stationOf(stop));
+  const [before, after] = [trip, next].map((one) => timetable.stopsOf(timetable.patternOf(one))) as [
+    Uint32Array,
+    Uint32Array,
+  ];
+  return stationOf(before.at(-2)) === stationOf(after[1]) ? null : next;
+}
+
+/**
+ * The headsign of the last run that the vehicle makes with its riders on board, where it names another place than `headsign`; else
+ * null. `ridden` are the runs that riders are known to stay on for.
+ */
+export function findThroughHeadsign(
+  live: LiveTimetable,
+  ridden: readonly Pick<CallRef, 'trip' | 'day'>[],
+  headsign: string,
+): string | null {
+  const { timetable } = live;
+  const runs = (trip: number, day: number) => {
+    const source = trip < 0 ? null : live.find(trip, day);
+    return !source?.snapshot.isCancelled(source.run);
+  };
+  let last = ridden.at(-1);
+  for (let count = 0; last && runs(last.trip, last.day) && count < MAX_CONTINUATIONS; count++) {
+    const next = findContinuation(timetable, last);
+    if (next === null || !runs(next, last.day)) break;
+    last = { trip: next, day: last.day };
+  }
+  if (!last || last.trip < 0 || last.trip === ridden[0]?.trip) return null;
+  const { length } = timetable.stopsOf(timetable.patternOf(last.trip));
+  const own = timetable.headsignAt({ trip: last.trip, position: length - 2 });
+  return destinationOf(own) === destinationOf(headsign) ? null : own;
+}
+
+/** The place in a headsign, without the way: "Gordon" of "Gordon via Lindfield". */
+function destinationOf(headsign: string): string {
+  return headsign.split(/ via /i)[0]?.toLowerCase() ?? '';
 }

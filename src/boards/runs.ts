@@ -18,7 +18,7 @@ import { toSydneyWallClock } from '../transit/time.ts';
 import { describeHeadway } from './headway.ts';
 import { callHere } from './monitor.ts';
 import { findRide, type Ride, type RideStart, withoutEstimates } from './ride.ts';
-import { callsOfRun, findNextRun, findRun, latestOf, type RunView } from './run-calls.ts';
+import { callsOfRun, findNextRun, findRun, findThroughHeadsign, latestOf, type RunView } from './run-calls.ts';
 
 /** A run as shown to callers. */
 export interface Run extends Pick<RunView, 'calls' | 'asOf' | 'isByFeed'> {
@@ -26,7 +26,7 @@ export interface Run extends Pick<RunView, 'calls' | 'asOf' | 'isByFeed'> {
     Departure,
     'runId' | 'lineId' | 'mode' | 'route' | 'destination' | 'stopId' | 'plannedAt' | 'alerts'
   > &
-    Pick<Departure, 'isWheelchairAccessible'> & { isCancelled: boolean };
+    Pick<Departure, 'isWheelchairAccessible' | 'throughTo'> & { isCancelled: boolean };
   /** False if only the departure itself is known because the trip planner lists no other calls. */
   areListed: boolean;
   next: RunStart | null;
@@ -130,12 +130,14 @@ export class Runs {
     const alerts = this.#findAlerts({ mode, route, network, tripId, stopIds, at: plannedAt });
     const isStopAccessible =
       place?.isWheelchairAccessible === true && !alerts.some((alert) => alert.restrictsWheelchairs);
+    const destination = live.headsignOf(run, call?.position ?? -1);
     const isVehicleAccessible = run.like < 0 ? null : timetable.isVehicleAccessible(run.like);
     return {
       ...start,
       lineId,
       route,
-      destination: live.headsignOf(run, call?.position ?? -1),
+      destination,
+      throughTo: findThroughHeadsign(live, [run], destination),
       isWheelchairAccessible: isVehicleAccessible ?? isStopAccessible,
       alerts: [...alerts.map(({ text }) => text), ...describeHeadway(timetable, run, call?.isLive ?? false)],
       isCancelled: false,

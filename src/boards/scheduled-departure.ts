@@ -13,6 +13,7 @@ import type { FindAlerts } from '../transit/alert.ts';
 import { type Departure, leavesAt } from '../transit/departure.ts';
 import { toMinute } from '../transit/time.ts';
 import { describeHeadway } from './headway.ts';
+import { findThroughHeadsign } from './run-calls.ts';
 
 const MINUTE_SECONDS = 60;
 
@@ -179,6 +180,7 @@ export function toDeparture(parts: DepartureParts, boardCall: BoardCall, key: st
   const isVehicleAccessible = facts.like < 0 ? null : timetable.isVehicleAccessible(facts.like);
   const state = stateOfCall(facts, call, { isArrival, isHere });
   const isOver = state.kind === 'departed' || (state.kind === 'live' && state.leavesAt < now - MINUTE_MS);
+  const headsign = boardCall.headsign();
   const isPlannedAhead = plannedAt >= now - MINUTE_MS;
   return {
     key,
@@ -187,7 +189,8 @@ export function toDeparture(parts: DepartureParts, boardCall: BoardCall, key: st
     mode,
     route,
     network,
-    destination: boardCall.headsign(),
+    destination: headsign,
+    throughTo: isArrival || !boardCall.ref ? null : findThroughHeadsign(live, [boardCall.ref], headsign),
     ...(isArrival && { origin: originOf(live, boardCall) }),
     stopId: stop.id,
     platform: stop.platform,

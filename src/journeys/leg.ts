@@ -32,6 +32,8 @@ export interface Leg {
   route: string | null;
   lineName: string | null;
   direction: string | null;
+  /** The headsign under which the vehicle goes on with its riders, if it names another place; null if unknown. */
+  throughTo: string | null;
   origin: LegEnd;
   destination: LegEnd;
   durationSeconds: number;
@@ -71,6 +73,7 @@ export const LEG_DEFAULTS: Omit<Leg, 'origin' | 'destination' | 'durationSeconds
   route: null,
   lineName: null,
   direction: null,
+  throughTo: null,
   distanceMetres: null,
   stops: 0,
   listCalls: () => [],

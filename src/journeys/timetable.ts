@@ -1,5 +1,5 @@
 import { describeHeadway } from '../boards/headway.ts';
-import { joinRuns } from '../boards/run-calls.ts';
+import { findThroughHeadsign, joinRuns } from '../boards/run-calls.ts';
 import { findBoardStops } from '../boards/scheduled.ts';
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
 import type { Turn } from '../core/turn-queue.ts';
@@ -376,6 +376,7 @@ function mapRide({ parts }: EngineRide, { live, findAlerts }: Parts): Leg {
   const stopIds: [string, ...string[]] = [origin.stopId, ...origin.ids.filter((id) => id !== origin.stopId)];
   const at = origin.planned.getTime();
   const alerts = findAlerts({ mode: line.mode, route: line.route, network: line.network, tripId, stopIds, at });
+  const direction = live.headsignOf(run, run.calls[first.first]?.position ?? -1);
   const headway = describeHeadway(timetable, run, origin.realtime !== null);
   const texts = [...new Set([...alerts.map(({ text }) => text), ...headway])];
   const needsBooking =
@@ -387,7 +388,8 @@ function mapRide({ parts }: EngineRide, { live, findAlerts }: Parts): Leg {
     lineId: line.lineId,
     route: line.route,
     lineName: line.lineName,
-    direction: live.headsignOf(run, run.calls[first.first]?.position ?? -1),
+    direction,
+    throughTo: findThroughHeadsign(live, runs, direction),
     origin,
     destination,
     durationSeconds: rideSeconds(origin, destination),

@@ -76,6 +76,15 @@ export const requestedLineIdField = lineIdField.nullable().optional().meta({
     'ID for `/v1/lines/{line_id}`; null on a walk and if the line is not in the timetable. Only with `include=ids`',
 });
 
+export const THROUGH_ADDED =
+  '`through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names.';
+
+export const throughToField = z.string().nullable().optional().meta({
+  description:
+    'The headsign under which the vehicle goes on with its riders on board; null if it does not, or still shows the same place. Only with `include=through`',
+  example: 'Hornsby via Strathfield',
+});
+
 export const tripIdField = z.string().nullable().optional().meta({
   description:
     'The ID of the run, the same on boards and in journeys; null if unknown. Stable within a service day; another day may reuse it. Only with `include=ids`',
@@ -99,7 +108,17 @@ export const alertTextsField = z.record(z.string(), z.string()).optional().meta(
 export interface RequestedFields {
   cancelled: 'exclude' | 'include';
   include?:
-    | readonly ('ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages' | 'occupancy' | 'changes')[]
+    | readonly (
+        | 'ids'
+        | 'colors'
+        | 'alert_texts'
+        | 'access'
+        | 'calls'
+        | 'carriages'
+        | 'occupancy'
+        | 'changes'
+        | 'through'
+      )[]
     | undefined;
 }
 

@@ -69,6 +69,8 @@ export interface Departure {
   /** Short route name. */
   route: string;
   destination: string;
+  /** The headsign under which the vehicle goes on with its riders, if it names another place; absent if unknown. */
+  throughTo?: string | null;
   /** Where the run begins, null if unknown; on arrival boards only. */
   origin?: string | null;
   platform: string | null;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { callsOfRun, findNextRun } from '#src/boards/run-calls.ts';
+import { callsOfRun, findNextRun, findThroughHeadsign } from '#src/boards/run-calls.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
 import { toDayNumber, toMoment } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
@@ -213,12 +213,40 @@ describe('the calls of a run', () => {
     expect(call(timetable, cutShort).calls[1]?.isCancelled).toBe(true);
   });
 
-  it('the calls of a run end at the stop of its headsign even when the vehicle continues as another run', () => {
-    const turning = { ...A, blockId: 'X', headsign: 'Central', calls: A.calls.slice(0, 2) };
-    const timetable = timetableOf(turning, { ...A, id: 'B', blockId: 'X', calls: A.calls.slice(1) });
-    expect(call(timetable).calls).toHaveLength(2);
+  it('riders stay on a train whose headsign names the station where its run is split, and are told where it goes on to', () => {
+    const split = { ...A, blockId: 'X', headsign: 'Central via Redfern', calls: A.calls.slice(0, 2) };
+    const rest = { ...A, id: 'B', blockId: 'X', headsign: 'Wynyard via Town Hall', calls: A.calls.slice(1) };
+    const timetable = timetableOf(split, rest);
+    expect(call(timetable).calls.map(({ stopId }) => stopId)).toEqual(['R1', 'C1', 'T1', 'W1']);
+    const through = (headsign: string, ...trips: TripSpec[]) =>
+      findThroughHeadsign(
+        new LiveTimetable(timetable, [predict(timetable, trips, { source: 'sydneytrains', now: NOW })]),
+        [runOf(timetable)],
+        headsign,
+      );
+    expect(through('Central via Redfern')).toBe('Wynyard via Town Hall');
+    expect(through('Wynyard')).toBeNull();
+    expect(through('Central via Redfern', { tripId: 'B', scheduleRelationship: 3 })).toBeNull();
     const next = { runId: 'B', mode: 'train', stopId: 'C1', plannedAt: at('08:05') };
     expect(findNextRun(timetable, runOf(timetable))).toEqual(next);
+  });
+
+  it('the calls of a train end where it turns round, even when it goes on as another run', () => {
+    const there = { ...A, blockId: 'X', headsign: 'Central', calls: A.calls.slice(0, 2) };
+    const back = {
+      ...A,
+      id: 'B',
+      blockId: 'X',
+      headsign: 'Redfern',
+      calls: [
+        ['C1', '08:10'],
+        ['R2', '08:14'],
+      ] as MadeTrip['calls'],
+    };
+    const timetable = timetableOf(there, back);
+    expect(call(timetable).calls).toHaveLength(2);
+    expect(findThroughHeadsign(new LiveTimetable(timetable), [runOf(timetable)], 'Central')).toBeNull();
+    expect(findNextRun(timetable, runOf(timetable))?.runId).toBe('B');
   });
 
   it('an added trip has the calls of its feed at known stops', () => {

@@ -334,14 +334,18 @@ describe('a run from the timetable', () => {
     expect(liveOf(body)).toEqual(['08:01', '08:11', '08:21', '08:33', '08:44'].map((time) => iso(at(time))));
   });
 
-  it('a timetable run links to the next run of its block, which can be followed in turn', async () => {
+  it('a timetable run lists its stops through the next run of its block, and links to that run', async () => {
     const first = { ...TRAIN, blockId: 'X', headsign: 'B', calls: calls(['A1', '08:00'], ['B1', '08:10']) };
     const second = { ...TRAIN, id: 'A.2', blockId: 'X', calls: calls(['B1', '08:12'], ['C1', '08:20']) };
     const service = serviceOf([first, second]);
     const body = await service.get('A.1', 'A1', at('08:00'));
-    expect(stopsOf(body)).toEqual(['A1', 'B1']);
+    expect(stopsOf(body)).toEqual(['A1', 'B1', 'C1']);
+    expect(body).toMatchObject({ destination: 'B', through_to: 'D' });
+    service.advance(at('07:50'), [{ tripId: 'A.1', scheduleRelationship: CANCELED }]);
+    expect(await service.get('A.1', 'A1', at('08:00'))).toMatchObject({ through_to: null });
+    service.advance(at('07:50'), []);
     const next = await service.getById(body.next_run_id ?? '');
-    expect(next).toMatchObject({ trip_id: 'A.2', next_run_id: null });
+    expect(next).toMatchObject({ trip_id: 'A.2', through_to: null, next_run_id: null });
     expect(stopsOf(next)).toEqual(['B1', 'C1']);
   });
 

@@ -105,6 +105,7 @@ const OTHER_STAND: MadeSchedule = {
     ONE_VEHICLE.trips[0] as MadeSchedule['trips'][0],
     {
       ...(ONE_VEHICLE.trips[1] as MadeSchedule['trips'][0]),
+      headsign: 'Harbour',
       days: ['20261126'],
       calls: [
         ['5', '08:21'],
@@ -451,7 +452,9 @@ describe('journeys from the timetable', () => {
   it('a rider stays in a vehicle that goes on from another stand, on the days of both runs', async () => {
     const find = open(OTHER_STAND);
     const [journey] = await find({});
-    expect(journey?.legs.map(({ runId, direction, stops }) => [runId, direction, stops])).toEqual([['one', 'City', 2]]);
+    expect(journey?.legs.map(({ runId, direction, throughTo, stops }) => [runId, direction, throughTo, stops])).toEqual(
+      [['one', 'City', 'Harbour', 2]],
+    );
     expect(written(await find({}, EIGHT, lateBus('one', 600, ['1', '2'])))).toEqual([['one 08:20 08:39']]);
     expect(written(await find({ at: { date: '20261126', time: '0900' }, isArrival: true }))).toEqual([
       ['one 08:10 08:30'],

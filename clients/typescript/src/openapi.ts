@@ -138,6 +138,10 @@ export type Departure = {
      */
     stop_accessible?: boolean | null;
     /**
+     * The headsign under which the vehicle goes on with its riders on board; null if it does not, or still shows the same place. Only with `include=through`
+     */
+    through_to?: string | null;
+    /**
      * Planned arrival at `to`, UTC; null if unknown. Only with `to`
      */
     arrives_at?: string | null;
@@ -1254,6 +1258,10 @@ export type Leg = {
      */
     needs_booking?: boolean;
     /**
+     * The headsign under which the vehicle goes on with its riders on board; null if it does not, or still shows the same place. Only with `include=through`
+     */
+    through_to?: string | null;
+    /**
      * Predicted occupancy of each carriage when the train leaves this stop, front carriage first; null if unknown. Only with `include=carriages`
      */
     carriages?: Array<Carriage> | null;
@@ -1925,6 +1933,10 @@ export type Run = {
      */
     destination: string;
     /**
+     * The headsign under which the vehicle goes on with its riders on board; null if it does not, or still shows the same place
+     */
+    through_to: string | null;
+    /**
      * Timestamp (UTC) of the oldest live data in this response
      */
     retrieved_at: string;
@@ -2254,9 +2266,9 @@ export type GetDeparturesData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only.
+         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names.
          */
-        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages' | 'occupancy'>;
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages' | 'occupancy' | 'through'>;
         /**
          * Pagination cursor from the `Link` header (`rel="next"` or `rel="prev"`). Valid only with the same operation and parameters.
          */
@@ -2372,9 +2384,9 @@ export type GetBoardsData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only.
+         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names.
          */
-        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages' | 'occupancy'>;
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages' | 'occupancy' | 'through'>;
     };
     url: '/v1/boards';
 };
@@ -2731,9 +2743,9 @@ export type PlanTripsData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `journey_id` to each journey, `line_id`, `trip_id`, `run_id`, `alert_ids` and `on_demand` to each leg, and `parent_stop_id` to its ends. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends, with times and platform. Uses live times of the realtime feeds if they are newer. `access` adds `vehicle_accessible` and `needs_booking` to each leg, and `stop_accessible` to its ends. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `changes` adds `change_ratings` to each journey: the time to spare at each change, and whether that is `on_time`, `tight` or `at_risk`. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only.
+         * `ids` adds `journey_id` to each journey, `line_id`, `trip_id`, `run_id`, `alert_ids` and `on_demand` to each leg, and `parent_stop_id` to its ends. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends, with times and platform. Uses live times of the realtime feeds if they are newer. `access` adds `vehicle_accessible` and `needs_booking` to each leg, and `stop_accessible` to its ends. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names. `changes` adds `change_ratings` to each journey: the time to spare at each change, and whether that is `on_time`, `tight` or `at_risk`. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only.
          */
-        include?: Array<'ids' | 'colors' | 'alert_texts' | 'calls' | 'access' | 'carriages' | 'changes' | 'occupancy'>;
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'calls' | 'access' | 'carriages' | 'through' | 'changes' | 'occupancy'>;
     };
     url: '/v1/trips';
 };
@@ -3052,9 +3064,9 @@ export type StreamDeparturesData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only.
+         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names.
          */
-        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages' | 'occupancy'>;
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages' | 'occupancy' | 'through'>;
     };
     url: '/v1/departures/stream';
 };

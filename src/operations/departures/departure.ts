@@ -10,6 +10,7 @@ import {
   type RequestedFields,
   requestedLineIdField,
   stopAccessField,
+  throughToField,
   tripIdField,
   vehicleAccessField,
 } from '../../transit/additional-fields.ts';
@@ -62,6 +63,7 @@ export const departureSchema = z
     occupancy_source: occupancySourceField,
     vehicle_accessible: vehicleAccessField,
     stop_accessible: stopAccessField,
+    through_to: throughToField,
     arrives_at: timestampSchema
       .nullable()
       .optional()
@@ -95,6 +97,7 @@ export const departuresResponse = z
 
 export const arrivalSchema = departureSchema
   .omit({
+    through_to: true,
     run_id: true,
     arrives_at: true,
     arrives_at_realtime: true,
@@ -174,6 +177,7 @@ export function toDeparture(
       vehicle_accessible: departure.isVehicleAccessible,
       stop_accessible: departure.isStopAccessible,
     }),
+    ...(include?.includes('through') && { through_to: departure.throughTo ?? null }),
     ...(arrivesAt && arrivalAt(arrivesAt)),
     ...(include?.includes('carriages') && { carriages: isCancelled(departure) ? null : carriages }),
     ...(include?.includes('calls') && { calls: calls?.map((call) => toCallBody(call, include)) ?? null }),

@@ -6,6 +6,7 @@ import {
   cancelledParameter,
   includeParameter,
   OCCUPANCY_ADDED,
+  THROUGH_ADDED,
 } from '../../transit/additional-fields.ts';
 import { modesParameter, routesParameter } from '../../transit/mode.ts';
 import { countUpTo, describe, optional, withDefault } from '../../transit/parameter.ts';
@@ -56,6 +57,7 @@ export const departuresQuery = z.object({
     calls: '`calls` to each departure: its stops from here to the end of the run.',
     carriages: CARRIAGES_ADDED,
     occupancy: OCCUPANCY_ADDED,
+    through: THROUGH_ADDED,
   }),
   cursor: cursorParameter,
 });

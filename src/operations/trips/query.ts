@@ -6,6 +6,7 @@ import {
   cancelledParameter,
   includeParameter,
   OCCUPANCY_ADDED,
+  THROUGH_ADDED,
 } from '../../transit/additional-fields.ts';
 import { bookingParameter } from '../../transit/booking.ts';
 import { changeParameters, toChoices, walkingParameters } from '../../transit/choices.ts';
@@ -98,6 +99,7 @@ export const tripsQuery = z
         '`calls` to each leg: every stop of the vehicle in order, including both ends, with times and platform. Uses live times of the realtime feeds if they are newer.',
       access: '`vehicle_accessible` and `needs_booking` to each leg, and `stop_accessible` to its ends.',
       carriages: CARRIAGES_ADDED,
+      through: THROUGH_ADDED,
       changes:
         '`change_ratings` to each journey: the time to spare at each change, and whether that is `on_time`, `tight` or `at_risk`.',
       occupancy: OCCUPANCY_ADDED,

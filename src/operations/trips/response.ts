@@ -22,6 +22,7 @@ import {
   type RequestedFields,
   requestedLineIdField,
   stopAccessField,
+  throughToField,
   tripIdField,
   vehicleAccessField,
 } from '../../transit/additional-fields.ts';
@@ -101,6 +102,7 @@ export const legSchema = z
       .meta({ description: 'Whether the ride must be booked and its times are indicative. Only with `include=ids`' }),
     vehicle_accessible: vehicleAccessField,
     needs_booking: needsBookingField,
+    through_to: throughToField,
     carriages: carriagesField,
     calls: z.array(callSchema).nullable().optional().meta({
       description:
@@ -270,6 +272,7 @@ function toLegBody(
       vehicle_accessible: leg.isAccessible,
       needs_booking: leg.needsBooking,
     }),
+    ...(include?.includes('through') && { through_to: leg.throughTo }),
     ...(include?.includes('carriages') && { carriages: leg.carriages ?? leg.listCalls()?.[0]?.carriages ?? null }),
     ...(include?.includes('calls') && { calls: leg.listCalls()?.map((call) => toCallBody(call, include)) ?? null }),
     ...(path === 'polyline' && { polyline: encodePolyline(leg.path) }),

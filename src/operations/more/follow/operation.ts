@@ -67,7 +67,7 @@ const CHANGE_STATUSES = ['possible', 'at_risk', 'missed'] as const;
 const STATUSES = [...CHANGE_STATUSES, 'cancelled', 'ended'] as const;
 
 const followedLegSchema = legSchema
-  .omit({ polyline: true, vehicle_accessible: true, needs_booking: true })
+  .omit({ polyline: true, vehicle_accessible: true, needs_booking: true, through_to: true })
   .extend({
     found: z.boolean().meta({
       description:

@@ -30,6 +30,10 @@ const runResponse = z
     mode: modeSchema,
     line_id: nullableLineIdField,
     destination: z.string().meta({ description: 'Headsign', example: 'Bondi Junction' }),
+    through_to: z.string().nullable().meta({
+      description:
+        'The headsign under which the vehicle goes on with its riders on board; null if it does not, or still shows the same place',
+    }),
     retrieved_at: timestampSchema.meta({
       description: 'Timestamp (UTC) of the oldest live data in this response',
     }),
@@ -74,6 +78,7 @@ const exampleBody: z.infer<typeof runResponse> = {
   mode: 'train',
   line_id: 'train_T1',
   destination: 'Berowra via Gordon',
+  through_to: null,
   retrieved_at: '2026-11-20T02:00:20Z',
   is_live: true,
   cancelled: false,
@@ -160,6 +165,7 @@ export const runOperation = defineOperation({
       mode: departure.mode,
       line_id: departure.lineId ?? null,
       destination: departure.destination,
+      through_to: departure.throughTo ?? null,
       retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
       is_live: found.asOf !== null,
       cancelled: isOff,

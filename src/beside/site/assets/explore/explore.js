@@ -130,7 +130,7 @@ function followBoard(stopId, options) {
       stop: stopId,
       modes: filters.modes,
       limit: 20,
-      include: 'ids,alert_texts',
+      include: 'ids,alert_texts,through',
       ...whenOf(filters),
     });
     return answered(response, (board) => {
@@ -262,7 +262,7 @@ function planJourney([from, to], options) {
     const query = {
       from,
       to,
-      include: 'ids,alert_texts,access,changes',
+      include: 'ids,alert_texts,access,changes,through',
       ...whenOf(filters),
       ...(filters.arriveBy && { arrive_by: 'true' }),
     };

@@ -53,6 +53,7 @@ export function showBoard(place, board, actions) {
         'td',
         {},
         destinationOf(departure, actions.follow),
+        departure.through_to ? h('span', { class: 'hint' }, ` through to ${departure.through_to}`) : null,
         ...alertMarks(departure, ids, actions.alert),
         h('span', { class: 'hint' }, departure.platform ?? ''),
       ),
@@ -209,6 +210,7 @@ export function showRun(place, run, leavesAt, actions) {
   const where = run.position === null ? STATUS[run.status] : `Now ${run.position}`;
   place.replaceChildren(
     h('h2', { tabindex: '-1' }, lineBadge(run), ` to ${run.destination}`),
+    run.through_to ? h('p', {}, `Through to ${run.through_to}`) : '',
     h('p', {}, h('strong', {}, where), run.is_live ? '' : ', by the timetable'),
     h('p', { class: 'hint' }, `As of ${clock(run.retrieved_at, true)} in Sydney`, h('span', { 'data-age': '' })),
     h(
@@ -357,6 +359,7 @@ function legOf(leg) {
     attributes,
     endOf(origin.departs_at, origin.departs_at_realtime, origin),
     h('div', {}, what, h('span', { class: 'hint' }, `${leg.duration_minutes} min${stops}`)),
+    leg.through_to ? h('span', { class: 'hint' }, `through to ${leg.through_to}`) : '',
     leg.cancelled ? h('strong', { class: 'bad' }, 'Does not run') : '',
     leg.found === false ? h('span', { class: 'hint' }, 'no longer listed: planned times') : '',
     endOf(destination.arrives_at, destination.arrives_at_realtime, destination),
