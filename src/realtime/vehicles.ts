@@ -215,23 +215,27 @@ function findNextCall(
 /** The call at which the vehicle stands, else the first one that is ahead. */
 function nextCallOf(live: LiveTimetable, run: LiveRun, position: VehiclePosition, now: number): LiveCall | undefined {
   const calls = run.calls.filter(({ stop, isSkipped, hasLeft }) => stop >= 0 && !isSkipped && !hasLeft);
-  const stands = position.isStanding && calls.find((call) => isReportedAt(live, run, call, position));
+  const stands = position.isStanding && findReported(live, run, calls, position);
   if (stands && Math.max(stands.departsAt, position.reportedAt + STANDS_MS) > now) return stands;
   // The vehicle does not arrive at its first stop.
   return calls.find((call) => (call === run.calls[0] ? call.departsAt : call.arrivesAt) > now);
 }
 
-/** Whether the vehicle reports this call: by its sequence number, else by its stop. */
-function isReportedAt(
+/** The call that the vehicle reports: by its sequence number, if the stop is the same or of the same station, else by its stop. */
+function findReported(
   { timetable }: LiveTimetable,
   { trip }: LiveRun,
-  call: LiveCall,
+  calls: readonly LiveCall[],
   { sequence, stopId }: VehiclePosition,
-): boolean {
-  const isAtStop = timetable.stop(call.stop).id === stopId;
-  if (sequence === null || trip < 0 || call.position < 0) return isAtStop;
+): LiveCall | undefined {
   const { callSequence, patternCalls } = timetable.sections;
-  return callSequence[(patternCalls[timetable.patternOf(trip)] as number) + call.position] === sequence;
+  const first = trip < 0 ? 0 : (patternCalls[timetable.patternOf(trip)] as number);
+  const reported = stopId === null ? null : timetable.findStop(stopId);
+  const isThere = ({ stop }: LiveCall) =>
+    reported !== null && timetable.stationOf(stop) === timetable.stationOf(reported);
+  const hasNumber = ({ position }: LiveCall) =>
+    trip >= 0 && position >= 0 && sequence !== null && callSequence[first + position] === sequence;
+  return calls.find((call) => hasNumber(call) && (reported === null || isThere(call))) ?? calls.find(isThere);
 }
 
 function meets(a: Bounds, b: Bounds): boolean {

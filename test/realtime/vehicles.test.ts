@@ -92,6 +92,17 @@ describe('the next call of a vehicle', () => {
     const stands = vehicle({ currentStatus: STOPPED_AT, stopId: 'A', currentStopSequence: 3 });
     expect(await nextCall(loop, trips, stands)).toBe('A -1');
   });
+  it('is the stop where the vehicle reports that it stands if its sequence number is that of another stop', async () => {
+    const trips = [trip('R', [update('B', { delay: 0 }), update('C', { delay: 0 })])];
+    const stands = vehicle({ currentStatus: STOPPED_AT, stopId: 'B', currentStopSequence: 3, timestamp: at(10) });
+    expect(await nextCall(planned, trips, stands, NOW + 10.5 * 60_000)).toBe('B 10');
+  });
+  it('is the station where the vehicle reports that it stands, whatever the platform', async () => {
+    const station = timetable([run('R', [-5, ['S1', 8], 30])]);
+    const trips = [trip('R', [update('S1', { delay: 0 })])];
+    const stands = vehicle({ currentStatus: STOPPED_AT, stopId: 'S2', timestamp: at(8) });
+    expect(await nextCall(station, trips, stands, NOW + 8.5 * 60_000)).toBe('S1 8');
+  });
   it('is the platform to which the call has moved', async () => {
     const station = timetable([
       run('R', [

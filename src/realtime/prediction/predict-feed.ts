@@ -1,6 +1,7 @@
 import { isEmptyRoute } from '../../timetable/import/passenger-trips.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
 import { toDayNumber } from '../../timetable/service-day.ts';
+import { withoutDate } from '../../transit/run-id.ts';
 import { type Feed, STOPPED_AT, TRIP_RELATIONSHIPS, type TripRelationship } from '../feed/feed.ts';
 import { NONE, STOP, TRIP, VEHICLE } from '../feed/packed-feed.ts';
 import { type FeedSourceId, filesOfFeed } from '../polling/feed-source.ts';
@@ -173,15 +174,12 @@ export function predictFeed(
     }
     const { matched, inserted } = matchUpdates(trip, pattern);
     const isMerged = inserted > 0;
-    const vehicle = vehicles?.get(id);
-    const reached = vehicle === undefined ? -1 : findReached(vehicle, pattern);
     const facts: TripFacts = {
       isTrain,
       isReplaced: LISTS_CALLS.has(relationship) && matched + inserted > 0,
       delay: feed.trips[row + TRIP.delay] as number,
       continues: isTrain && timetable.nextTrip(run.trip, run.day) !== null,
-      reached: isMerged ? -1 : reached,
-      isStanding: vehicle !== undefined && isStanding(vehicle),
+      ...locateVehicle(id, pattern),
     };
     const saysAnything = predictRun(columns, feed.stops, base, facts);
     if (columns.impossible > 0) leaveOut('impossible time', id);
@@ -417,8 +415,7 @@ export function predictFeed(
       isReplaced: LISTS_CALLS.has(trip.relationship),
       delay: feed.trips[trip.row + TRIP.delay] as number,
       continues: false,
-      reached: -1,
-      isStanding: false,
+      ...locateVehicle(id, like < 0 ? null : (sections.tripPattern[like] as number)),
     };
     if (isTrain) cutToMinutes(columns, base);
     if (!predictRun(columns, feed.stops, base, facts)) {
@@ -475,18 +472,31 @@ export function predictFeed(
     return packSnapshot(about, numbers);
   }
 
-  /** The first call that the vehicle has reached or goes to, as its position in the trip; -1 if unknown. */
-  function findReached(row: number, pattern: number): number {
-    const { vehicles } = positions as Feed;
-    const { patternCalls, callSequence, callStop } = sections;
-    const first = patternCalls[pattern] as number;
-    const sequence = vehicles[row + VEHICLE.sequence] as number;
-    const text = (positions as Feed).textOf(vehicles[row + VEHICLE.stopId]);
+  /** Where the vehicle of the run in `columns` is, by its position report. `pattern` has the numbers of its planned calls. */
+  function locateVehicle(id: string, pattern: number | null): Pick<TripFacts, 'reached' | 'standsAt'> {
+    const row = vehicles?.get(withoutDate(id));
+    if (row === undefined) return { reached: -1, standsAt: -1 };
+    const { vehicles: rows } = positions as Feed;
+    const sequence = rows[row + VEHICLE.sequence] as number;
+    const text = (positions as Feed).textOf(rows[row + VEHICLE.stopId]);
     const stop = text === null ? -1 : runs.stopOf(text);
-    for (let call = first; call < (patternCalls[pattern + 1] as number); call++) {
-      const isHere = sequence === NONE ? callStop[call] === stop : callSequence[call] === sequence;
-      if (isHere) return call - first;
-    }
+    const isThere = (at: number) => stop >= 0 && runs.isSameStation(columns.stop[at] as number, stop);
+    const hasNumber = (at: number) => {
+      const position = columns.position[at] as number;
+      if (pattern === null || position < 0) return false;
+      return sections.callSequence[(sections.patternCalls[pattern] as number) + position] === sequence;
+    };
+    // A feed may number the calls of another timetable: then the stop counts.
+    const byNumber = sequence === NONE ? -1 : findCall((at) => hasNumber(at) && (stop < 0 || isThere(at)));
+    const reached = byNumber >= 0 ? byNumber : findCall(isThere);
+    if (!isStanding(row)) return { reached, standsAt: -1 };
+    const listed = findCall((at) => (columns.update[at] as number) >= 0 && isThere(at));
+    return { reached, standsAt: byNumber >= 0 ? byNumber : listed };
+  }
+
+  /** The first call in `columns` for which the condition holds; -1 if none. */
+  function findCall(meets: (at: number) => boolean): number {
+    for (let at = 0; at < columns.count; at++) if (meets(at)) return at;
     return -1;
   }
 
@@ -497,11 +507,12 @@ export function predictFeed(
   }
 }
 
+/** The rows of vehicles by the ID of their run, without its date: the two feeds may be of different publications. */
 function indexVehicles(positions: Feed): Map<string, number> {
   const rows = new Map<string, number>();
   for (let row = 0; row < positions.vehicles.length; row += VEHICLE.words) {
     const id = positions.textOf(positions.vehicles[row + VEHICLE.tripId]);
-    if (id !== null) rows.set(id, row);
+    if (id !== null) rows.set(withoutDate(id), row);
   }
   return rows;
 }

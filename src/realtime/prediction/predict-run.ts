@@ -33,8 +33,8 @@ export interface TripFacts {
   continues: boolean;
   /** The last call that the vehicle has reached, by its position report; -1 if unknown. */
   reached: number;
-  /** Whether it stands there. */
-  isStanding: boolean;
+  /** The call at which it stands; -1 if none. */
+  standsAt: number;
 }
 
 const [TIME, DELAY, BEFORE, TRIP_DELAY, NOT_YET, BEFORE_FIRST, ORDER, STANDING] = [
@@ -62,7 +62,7 @@ export function predictRun(columns: RunColumns, rows: Int32Array, base: number, 
   const first = firstListed(columns);
   if (facts.delay === NONE && !saysAnything(columns, facts)) return false;
   if (limits.length < count) limits = new Float64Array(count * 2);
-  stand(columns, first, facts);
+  stand(columns, facts);
   passBack(columns);
   passForward(columns, first, facts);
   markEnds(columns, facts);
@@ -140,16 +140,16 @@ function firstListed({ count, state }: RunColumns): number {
 }
 
 /** A vehicle that stands at a stop whose update is still in the feed has not left it. */
-function stand(columns: RunColumns, first: number, { reached, isStanding }: TripFacts): void {
+function stand(columns: RunColumns, { standsAt }: TripFacts): void {
   const { plannedDeparture, arrival, departure, state, rule } = columns;
-  if (!isStanding || first < 0 || reached < first || (state[reached] as number) & CALL.skipped) return;
-  if (((state[reached] as number) & CALL.listed) === 0 || (departure[reached] as number) >= 0) return;
+  const flags = (state[standsAt] ?? 0) & (CALL.listed | CALL.skipped);
+  if (flags !== CALL.listed || (departure[standsAt] as number) >= 0) return;
   // Without an estimate it leaves as planned.
-  const isUnknown = departure[reached] === NONE;
-  if (isUnknown) arrival[reached] = 0;
-  departure[reached] = isUnknown ? Math.max(0, plannedDeparture[reached] as number) : 0;
-  state[reached] = (state[reached] as number) | CALL.live | CALL.own;
-  rule[reached] = STANDING;
+  const isUnknown = departure[standsAt] === NONE;
+  if (isUnknown) arrival[standsAt] = 0;
+  departure[standsAt] = isUnknown ? Math.max(0, plannedDeparture[standsAt] as number) : 0;
+  state[standsAt] = (state[standsAt] as number) | CALL.live | CALL.own;
+  rule[standsAt] = STANDING;
 }
 
 /** No later call with an own time is reached in less than a third of the planned time. */

@@ -644,4 +644,48 @@ describe('a vehicle that stands', () => {
   it('keeps its estimate while it moves', () => {
     expect(callsOf(planned, predict(planned, trips, { vehicles: vehicle(2, 'B') }), 'R')?.[1]).toBe('B -2>-1');
   });
+  it('at another platform of the station than planned has not left it', () => {
+    const station = timetable([run('R', [-10, ['S1', -2], ['B', 5]])]);
+    const stops = [update('S2', { time: -1, delay: 60 }), update('B', { time: 6 })];
+    for (const stopId of ['S1', 'S2', 'S']) {
+      const snapshot = predict(station, [trip('R', stops)], { vehicles: vehicle(1, stopId) });
+      expect(callsOf(station, snapshot, 'R')?.[1]).toBe('S2 -2>-1/0');
+    }
+  });
+  it('has not left its stop where the feed inserts a call before it', () => {
+    const stops = [update('K', { time: -5 }), update('B', { time: -1 }), update('C', { time: 6 })];
+    const snapshot = predict(planned, [trip('R', stops)], { vehicles: vehicle(1, 'B') });
+    expect(callsOf(planned, snapshot, 'R')?.[2]).toBe('B -2>-1/0');
+  });
+  it('has not left its stop on a run that only the feed has', () => {
+    const stops = [update('A', { time: -8 }), update('B', { time: -1 }), update('C', { time: 6 })];
+    const added = trip('X', stops, { scheduleRelationship: TRIP.added, routeId: 'R' });
+    const position = [{ ...vehicle(1, 'B')[0], trip: { tripId: 'X' } }];
+    const snapshot = predict(planned, [added], { vehicles: position });
+    expect(calls(planned, snapshot, 0)[1]).toBe('B -1>-1/0');
+  });
+  it('has not left its stop where its position has the ID of another publication', () => {
+    const dated = timetable([run('F.150626.31.0850', [-10, -2, 5])], 'sydneyferries');
+    const position = [{ ...vehicle(1, 'B')[0], trip: { tripId: 'F.160626.31.0850' } }];
+    const updates = [trip('F.170626.31.0850', trips[0]?.stops ?? [])];
+    const snapshot = predict(dated, updates, { source: 'sydneyferries', vehicles: position });
+    expect(callsOf(dated, snapshot, 'F.150626.31.0850')?.[1]).toBe('B -2>-1/0');
+  });
+  it('stands at the second call of a loop if the first one is no longer listed', () => {
+    const loop = timetable([
+      run('R', [
+        ['A', -20],
+        ['B', -10],
+        ['A', -1],
+        ['C', 10],
+      ]),
+    ]);
+    const stops = [update('A', { time: -0.5 }), update('C', { time: 11 })];
+    const snapshot = predict(loop, [trip('R', stops)], { vehicles: vehicle(1, 'A') });
+    expect(callsOf(loop, snapshot, 'R')?.[2]).toBe('A -1>-0.5/0');
+  });
+  it('stands at the stop that it reports if its sequence number is that of another stop', () => {
+    const position = [{ ...vehicle(1, 'B')[0], currentStopSequence: 3 }];
+    expect(callsOf(planned, predict(planned, trips, { vehicles: position }), 'R')?.[1]).toBe('B -2>-1/0');
+  });
 });
