@@ -8,6 +8,7 @@ import { MINUTE_MS, untilAborted, withTimeLimit } from '../core/clock.ts';
 import type { createConcurrencyLimit } from '../core/event-loop-turn.ts';
 import type { Log } from '../core/log.ts';
 import { pipeThrough } from '../core/own-memory.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { unexpectedResponse, unexpectedStatus } from './failure.ts';
 
 /**
@@ -129,7 +130,10 @@ export class UpstreamHttp {
           yield chunk;
         }
       }
-      await pipeline(bounded, createWriteStream(file), { signal });
+      await pipeline(bounded, createWriteStream(file), { signal }).catch((error: Error) => {
+        if (error instanceof ApiError || signal.aborted) throw error;
+        throw new BrokenDownload(`stopped after ${size} bytes: ${error.message}`, { cause: error });
+      });
       return headers;
     });
   }
@@ -215,6 +219,11 @@ async function unpack(bytes: Buffer, encoding: string, maxBytes: number): Promis
   } catch (error) {
     throw unexpectedResponse('the response could not be unpacked', error);
   }
+}
+
+/** The body ended before it was complete. */
+export class BrokenDownload extends Error {
+  override readonly name = 'BrokenDownload';
 }
 
 /** A larger difference hides vehicles that have not left yet, or shows some that have. */

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MINUTE_MS, SECOND_MS } from '../core/clock.ts';
 import { outcomeOf } from '../efa/failure.ts';
-import { UpstreamHttp } from '../efa/upstream-http.ts';
+import { BrokenDownload, UpstreamHttp } from '../efa/upstream-http.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { FailedDownload, type ScheduleSource } from '../timetable/update/download.ts';
 import { baseOf } from './upstream-source.ts';
@@ -61,7 +61,11 @@ export function openScheduleSource(options: {
           if (headers?.['last-modified'] === ifModifiedSince) return null;
         }
         const get = (apiKey: string) => http.download(path, { apiKey, timeoutMs: downloadMs, ifModifiedSince }, file);
-        const headers = await call(get);
+        // A file that upstream replaces meanwhile breaks off.
+        const headers = await call(get).catch((error) => {
+          if (error instanceof BrokenDownload) return call(get);
+          throw error;
+        });
         return headers && { lastModified: headers['last-modified'] ?? null };
       } catch (error) {
         throw await toFailedDownload(error, file);
@@ -84,6 +88,7 @@ async function toFailedDownload(error: unknown, file: string): Promise<FailedDow
     const failure = isShort(error) ? 'no-calls' : isRefused ? 'key-refused' : 'unusable';
     return new FailedDownload(failure, cause instanceof Error ? cause.message : message, error);
   }
+  if (error instanceof BrokenDownload) return new FailedDownload('unusable', message, error);
   const receivedBytes = (await stat(file).catch(() => null))?.size ?? 0;
   if (receivedBytes > 0)
     return new FailedDownload('unusable', `stopped after ${receivedBytes} bytes: ${message}`, error);

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { DAY_MS } from '#src/core/clock.ts';
+import { startServerProcess } from '../support/process.ts';
 import { smallSchedule, startScheduleServer, zipAnswer } from '../support/schedule-server.ts';
 
 /*
@@ -25,13 +26,33 @@ const lostAnswer: Answer = (_request, response) => response.socket?.destroy();
 const dayIn = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '');
 const wholeAnswer = zipAnswer(smallSchedule({ from: dayIn(-1), to: dayIn(30) }));
 
-/** Runs the command against an upstream that answers after `delayMs`. */
-async function run(command: string, answer: Answer, delayMs: number) {
+/** Whole files, but no more than five in a second, as upstream allows. */
+function limitedAnswer(): Answer {
+  const lastFive: number[] = [];
+  return (request, response) => {
+    const now = performance.now();
+    if (lastFive.length === 5 && now - (lastFive[0] as number) < 1000) {
+      response.writeHead(403, { 'X-Error-Detail': 'Account Over Rate Limit' }).end('{"code":403}');
+      return;
+    }
+    lastFive.push(now);
+    if (lastFive.length > 5) lastFive.shift();
+    wholeAnswer(request, response);
+  };
+}
+
+async function startUpstream(answer: Answer, delayMs: number) {
   const upstream = await startScheduleServer();
   upstream.others.answer = async (request, response) => {
     await sleep(delayMs);
     answer(request, response);
   };
+  return upstream;
+}
+
+/** Runs the command against an upstream that answers after `delayMs`. */
+async function run(command: string, answer: Answer, delayMs: number, env: Record<string, string> = {}) {
+  const upstream = await startUpstream(answer, delayMs);
   const [program = '', ...words] = command.split(' ');
   const child = spawn(process.execPath, [`src/cli/${program}.ts`, ...words], {
     env: {
@@ -39,6 +60,7 @@ async function run(command: string, answer: Answer, delayMs: number) {
       DATA_DIR: mkdtempSync(join(root, 'data-')),
       UPSTREAM_URL: upstream.url,
       UPSTREAM_API_KEY: 'secret',
+      ...env,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -75,6 +97,11 @@ describe.concurrent('a command with default settings', () => {
     expect([code, said]).toEqual([0, expect.stringContaining('23 of 23 files are up to date.')]);
   });
 
+  it('an update of the timetable takes all files and the bundle from an upstream that allows five calls a second', async () => {
+    const { code, said } = await run('timetable update', limitedAnswer(), 100, { TIMETABLE: 'auto,complete' });
+    expect([code, said]).toEqual([0, expect.stringContaining('24 of 24 files are up to date.')]);
+  });
+
   it.concurrent.each([
     ['404 after 0 ms', 1, statusAnswer(404), 0, /33 calls: 0 hold/],
     ['500 after 100 ms', 1, statusAnswer(500), 100, /33 calls: 0 hold/],
@@ -99,4 +126,23 @@ describe.concurrent('a command with default settings', () => {
     const { code, calls } = await run(command, statusAnswer(500), 0);
     expect([code, calls]).toEqual([expected, 0]);
   });
+});
+
+it('a service and an update of its timetable at the same time import each file once', async () => {
+  const upstream = await startUpstream(limitedAnswer(), 100);
+  const isTried = Promise.withResolvers<void>();
+  upstream.answer('metro', (request, response) => isTried.promise.then(() => wholeAnswer(request, response)));
+  const env = { UPSTREAM_URL: upstream.url, UPSTREAM_API_KEY: 'secret', DATA_DIR: mkdtempSync(join(root, 'data-')) };
+  const service = await startServerProcess({ ...env, TIMETABLE: 'auto' });
+  const lease = join(env.DATA_DIR, 'timetable/update.lease');
+  await expect.poll(() => existsSync(lease), { timeout: 30_000 }).toBe(true);
+  const during = await run('timetable update', wholeAnswer, 0, env);
+  expect([during.code, during.said]).toEqual([2, expect.stringContaining('Another update is under way')]);
+  isTried.resolve();
+  await expect.poll(() => service.log.map(({ msg }) => msg), { timeout: 120_000 }).toContain('timetable in use');
+  expect(service.log).toContainEqual(expect.objectContaining({ msg: 'schedule imported', files: 23 }));
+  const after = await run('timetable update', wholeAnswer, 0, env);
+  expect([after.code, after.said]).toEqual([0, expect.stringContaining('23 of 23 files are up to date.')]);
+  await service.stop();
+  await upstream.close();
 });

@@ -1,4 +1,5 @@
 import {
+  appendFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -135,6 +136,28 @@ describe('an update of the timetable', () => {
     expect(server.requests).toEqual([]);
   });
 
+  it('an update downloads a file again that broke off because upstream replaced it', async () => {
+    const answer = zipAnswer(smallSchedule({ trips: 12 }));
+    let requests = 0;
+    server.answer('metro', (request, response) => {
+      if (++requests > 1) return answer(request, response);
+      response.setHeader('content-length', 100_000).write('PK\x03\x04 and', () => response.socket?.destroySoon());
+    });
+    expect((await run(['update'])).code).toBe(0);
+    expect(await tripsOf('metro')).toBe('metro 12');
+  });
+
+  it('an update from a folder refuses a file that changes while it is copied', async () => {
+    const from = join(root, 'changing');
+    const file = join(from, `${SCHEDULE_FILES.metro.path}.zip`);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, Buffer.alloc(20e6));
+    const writer = setInterval(() => appendFileSync(file, 'x'), 1);
+    const { said } = await run(['update', '--from', from]);
+    clearInterval(writer);
+    expect(said).toMatch(/^metro +is not in use: .*metro.zip changes while it is copied$/m);
+  });
+
   it('an update imports the bundle of all operators, if requested, only once a first timetable exists', async () => {
     const seen: (string[] | null)[] = [];
     const answer = zipAnswer(smallSchedule({ prefix: 'other' }));
@@ -204,7 +227,7 @@ describe('an unusable file', () => {
       (_request, response) => response.setHeader('content-type', 'text/html').end('<html>Sorry</html>'),
     ],
     sydneyferries: [
-      /broke off|reached|closed/,
+      /^stopped after \d+ bytes: /,
       (_request, response) => {
         response.setHeader('content-length', 100_000).write('PK\x03\x04 and', () => response.socket?.destroySoon());
       },

@@ -1,5 +1,5 @@
 import { pipeline, type Readable } from 'node:stream';
-import { createInflateRaw } from 'node:zlib';
+import { crc32, createInflateRaw } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { type Columns, type Row, readRows, type Table } from './rows.ts';
 import { UnreadableFile } from './schedule-file.ts';
@@ -67,17 +67,20 @@ export class ScheduleZip {
     const entry = this.#entries.get(name);
     if (!entry) return;
     checkSize(entry);
-    let length = 0;
+    let [length, checksum] = [0, 0];
     try {
       for await (const chunk of await this.#unpack(entry)) {
         length += chunk.length;
         if (length > entry.uncompressedSize) break;
+        checksum = crc32(chunk, checksum);
         yield chunk;
       }
     } catch (error) {
       refuse(`${name} is broken`)(error);
     }
     if (length !== entry.uncompressedSize) throw new UnreadableFile(`${name} has a different size than the zip states`);
+    // Of a zip that changed while it was downloaded, some parts may be old.
+    if (checksum !== entry.crc32) throw new UnreadableFile(`${name} has a different checksum than the zip states`);
   }
 
   /** Does not use yauzl to unpack, because its chunks are so small that they take longer than parsing the rows. */

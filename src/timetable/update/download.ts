@@ -1,6 +1,8 @@
 import { constants } from 'node:fs';
 import { copyFile, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { SECOND_MS } from '../../core/clock.ts';
 
 /**
  * `unreachable`: nothing was received. `no-calls`: upstream accepts no calls, or none are left. `unusable`: a status other than 200, an incomplete body, or
@@ -28,19 +30,31 @@ export interface ScheduleSource {
   fetch(path: string, file: string, knownVersion: string | null): Promise<{ lastModified: string | null } | null>;
 }
 
+/** How often a file is copied that changes meanwhile, and how long until the next copy. */
+const COPIES = 3;
+const COPY_AGAIN_MS = SECOND_MS;
+
 /** Returns zips from a folder with upstream's paths: DIR/v1/gtfs/schedule/buses.zip. */
 export function folderSource(folder: string): ScheduleSource {
   return {
     async fetch(path, file, knownVersion) {
       const from = join(folder, `${path}.zip`);
-      const stats = await stat(from).catch(() => null);
-      if (!stats) throw new FailedDownload('unusable', `${from} does not exist`);
-      const lastModified = `${stats.mtime.toISOString()} ${stats.size}`;
-      if (lastModified === knownVersion) return null;
-      await copyFile(from, file, constants.COPYFILE_FICLONE);
-      return { lastModified };
+      for (let copies = 1; ; copies++) {
+        const lastModified = await versionOf(from);
+        if (lastModified === null) throw new FailedDownload('unusable', `${from} does not exist`);
+        if (lastModified === knownVersion) return null;
+        await copyFile(from, file, constants.COPYFILE_FICLONE);
+        if ((await versionOf(from)) === lastModified) return { lastModified };
+        if (copies === COPIES) throw new FailedDownload('unusable', `${from} changes while it is copied`);
+        await setTimeout(COPY_AGAIN_MS);
+      }
     },
   };
+}
+
+async function versionOf(path: string): Promise<string | null> {
+  const stats = await stat(path).catch(() => null);
+  return stats && `${stats.mtime.toISOString()} ${stats.size}`;
 }
 
 /** Checks that the file is a zip, because the gateway can return error pages with status 200. Throws `FailedDownload`. */

@@ -807,6 +807,13 @@ describe('an unusable schedule file', () => {
     expect(await refused(zip)).toMatch(message);
   });
 
+  it('a schedule file in which a part of another version has the same length is refused', async () => {
+    const zip = gtfsZip(FILES);
+    const at = zip.indexOf('stop_times.txt') + 'stop_times.txt'.length + TIMES_HEADER.length;
+    zip.write('Z', at, 'latin1');
+    expect(await refused(zip)).toBe('stop_times.txt has a different checksum than the zip states');
+  });
+
   it('a schedule file with corrupt bytes is refused', async () => {
     const zip = gtfsZip({ ...FILES, 'stop_times.txt': TIMES_HEADER + 'x'.repeat(5000) }, { method: 'deflate' });
     zip.fill(0xff, zip.indexOf('stop_times.txt') + 14, zip.indexOf('stop_times.txt') + 24);
