@@ -1,8 +1,8 @@
 import { contours } from 'd3-contour';
 import type { Timetable } from '../timetable/timetable.ts';
-import { type Choices, LONGEST_WALK_METRES } from '../transit/choices.ts';
-import { METRES_PER_DEGREE, type Position } from '../transit/place.ts';
-import { walkMetres } from '../transit/walking.ts';
+import type { Choices } from '../transit/choices.ts';
+import { METRES_PER_DEGREE, type Position } from '../transit/position.ts';
+import { LONGEST_WALK_METRES, walkMetres } from '../transit/walking.ts';
 import type { Reached } from './reached.ts';
 
 /** A place from which a rider can walk this far. */

@@ -1,7 +1,7 @@
 import type { Sections } from '../timetable/packed-timetable.ts';
-import { type Choices, PACES } from '../transit/choices.ts';
-import { distanceMetres, type Position } from '../transit/place.ts';
-import { walkSeconds } from '../transit/walking.ts';
+import type { Choices } from '../transit/choices.ts';
+import { distanceMetres, type Position } from '../transit/position.ts';
+import { PACES, walkSeconds } from '../transit/walking.ts';
 import type { Footpaths } from './raptor/lines.ts';
 
 /**

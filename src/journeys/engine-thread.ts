@@ -6,7 +6,7 @@ import { Snapshot } from '../realtime/snapshot.ts';
 import { calendarDayAt } from '../timetable/service-day.ts';
 import { Timetable } from '../timetable/timetable.ts';
 import type { Choices, Preference } from '../transit/choices.ts';
-import { distanceMetres, type Position } from '../transit/place.ts';
+import { distanceMetres, type Position } from '../transit/position.ts';
 import { createAreas } from './area.ts';
 import { createChosenFootpaths } from './chosen-footpaths.ts';
 import { groupConnectedStops } from './connected-stops.ts';

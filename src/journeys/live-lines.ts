@@ -1,8 +1,8 @@
 import type { LiveTimetable } from '../realtime/live-timetable.ts';
 import type { Snapshot } from '../realtime/snapshot.ts';
-import { MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
+import { MAY_ALIGHT, MAY_BOARD } from '../timetable/call-flags.ts';
 import { serviceDayStart } from '../timetable/service-day.ts';
-import { MODES } from '../transit/mode.ts';
+import { MODES } from '../transit/modes.ts';
 import { type DaySpan, firstRunsAt, indexRuns, USUAL_SPAN } from './day-lines.ts';
 import { callAt, createDraft, freeLines, type Lines, lastPosition, mirrorLines, mirrorRun } from './raptor/lines.ts';
 

@@ -13,12 +13,12 @@ import type { CurrentTimetable } from '../timetable/update/keep-current.ts';
 import type { FindAlerts, FindLiftsOut } from '../transit/alert.ts';
 import { withBookingNotice } from '../transit/booking.ts';
 import { isLiveCall, type RunCall } from '../transit/call.ts';
-import { type Choices, LONGEST_WALK_METRES } from '../transit/choices.ts';
+import type { Choices } from '../transit/choices.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
 import { distanceMetres, formatPlace, nameInPlaceId, type Place, type Position } from '../transit/place.ts';
 import { positionInPlaceId } from '../transit/place-grid.ts';
 import { earliestMoment, startOfMinute, type WallClock } from '../transit/time.ts';
-import { walkSeconds } from '../transit/walking.ts';
+import { LONGEST_WALK_METRES, walkSeconds } from '../transit/walking.ts';
 import type { JourneyEngine } from './engine.ts';
 import type {
   EngineEnd,

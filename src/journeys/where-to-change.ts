@@ -1,4 +1,4 @@
-import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
+import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from '../timetable/call-flags.ts';
 import type { Ride } from './raptor/labels.ts';
 import { callAt, type Footpaths, type Lines, lastPosition } from './raptor/lines.ts';
 

@@ -1,5 +1,5 @@
 import { HOUR_MS } from '../core/clock.ts';
-import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from '../timetable/import/schedule-file.ts';
+import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from '../timetable/call-flags.ts';
 import { type FileId, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import type { Timetable, TimetableRoute } from '../timetable/timetable.ts';
 import type { CallState } from '../transit/departure.ts';

@@ -1,11 +1,12 @@
 import { firstFrom } from '../core/binary-search.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts';
-import { lineIdOf } from '../transit/line-id.ts';
-import { MODES, type Mode } from '../transit/mode.ts';
-import { boundsAround, distanceMetres, isWithin, type Position } from '../transit/place.ts';
+import { lineIdOf } from '../transit/line-names.ts';
+import { MODES, type Mode } from '../transit/modes.ts';
+import { boundsAround, distanceMetres, isWithin, type Position } from '../transit/position.ts';
 import type { Bounds } from '../transit/region.ts';
-import { withoutDate } from '../transit/run-id.ts';
-import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, type FileReport, MAY_ALIGHT, MAY_BOARD } from './import/schedule-file.ts';
+import { withoutDate } from '../transit/trip-id.ts';
+import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from './call-flags.ts';
+import type { FileReport } from './import/schedule-file.ts';
 import {
   type About,
   CELLS_AROUND,

@@ -1,15 +1,10 @@
 import { z } from 'zod';
 import { describe, oneOf, optional, wholeBetween, withDefault } from './parameter.ts';
-
-/** The walking speeds in metres per second. */
-export const PACES = { slow: 0.8, normal: 1.2, fast: 1.6 } as const;
-export type Pace = keyof typeof PACES;
+import { LONGEST_WALK_METRES, PACES, type Pace } from './walking.ts';
 
 export const PREFERENCES = ['fewer_changes', 'less_walking'] as const;
 export type Preference = (typeof PREFERENCES)[number];
 
-/** The longest walk from a position to a stop, and the longest journey on foot. */
-export const LONGEST_WALK_METRES = 1000;
 const MOST_CHANGE_MINUTES = 60;
 
 const paceNames = Object.keys(PACES) as [Pace, ...Pace[]];

@@ -1,9 +1,8 @@
 import { z } from 'zod';
+import { MODES, type Mode } from './modes.ts';
 import { notAllowed, readAs, requiredText, splitList } from './parameter.ts';
 
-/** Vehicle modes, in the order used in responses. */
-export const MODES = ['train', 'metro', 'lightrail', 'bus', 'coach', 'ferry', 'schoolbus'] as const;
-export type Mode = (typeof MODES)[number];
+export { MODES, type Mode } from './modes.ts';
 
 export const modeSchema = z.enum(MODES).meta({ id: 'Mode', description: 'The kind of vehicle', examples: ['train'] });
 export const legModeSchema = z

@@ -1,6 +1,17 @@
 import { z } from 'zod';
 import { DECIMAL, notAllowed, type ProblemDetails, readAs, requiredText, splitList } from './parameter.ts';
+import { isWithin, type Position } from './position.ts';
 import { AUSTRALIA, type Bounds, COVERED, STOP_ID } from './region.ts';
+
+export {
+  boundsAround,
+  distanceMetres,
+  isWithin,
+  METRES_PER_DEGREE,
+  middleOf,
+  type Position,
+  pathLengthMetres,
+} from './position.ts';
 
 export const latitudeSchema = z
   .number()
@@ -20,9 +31,6 @@ export const longitudeOrNull = longitudeSchema
   .nullable()
   .meta({ description: 'Longitude in degrees, EPSG:4326; null if unknown' });
 export const positionSchema = z.tuple([latitudeSchema, longitudeSchema]);
-
-/** `[lat, lng]`, EPSG:4326. */
-export type Position = z.infer<typeof positionSchema>;
 
 /** Longest name put into the URL of a search. */
 const MAX_NAME = 50;
@@ -98,15 +106,6 @@ export function areSwapped(lat: number, lng: number): boolean {
 const boundsAllowed =
   'must be south,west,north,east as decimal numbers of degrees, south below north and west below east';
 
-export const METRES_PER_DEGREE = 111_195;
-
-/** The bounding box of a circle, with its radius in metres. */
-export function boundsAround([lat, lng]: Position, radiusMetres: number): Bounds {
-  const north = radiusMetres / METRES_PER_DEGREE;
-  const east = north / Math.max(0.01, Math.cos((lat * Math.PI) / 180));
-  return { south: lat - north, west: lng - east, north: lat + north, east: lng + east };
-}
-
 /** A window of at most `maxDegrees` each way; `otherWay` says what to do with a larger one. */
 export const boundsParameter = (maxDegrees: number, otherWay: string) =>
   readAs(requiredText('a window as south,west,north,east'), (text, refuse): Bounds => {
@@ -121,30 +120,6 @@ export const boundsParameter = (maxDegrees: number, otherWay: string) =>
     }
     return { south, west, north, east };
   }).meta({ type: 'string', pattern: `^\\s*${Array(4).fill(DECIMAL.source.slice(1, -1)).join('\\s*,\\s*')}\\s*$` });
-
-export function isWithin({ south, west, north, east }: Bounds, lat: number, lng: number): boolean {
-  return lat >= south && lat <= north && lng >= west && lng <= east;
-}
-
-export function middleOf({ south, west, north, east }: Bounds): Position {
-  return [(south + north) / 2, (west + east) / 2];
-}
-
-const EARTH_RADIUS_METRES = 6_371_009;
-
-/** Great-circle distance in metres, unrounded. */
-export function distanceMetres([fromLat, fromLng]: Position, [toLat, toLng]: Position): number {
-  const radians = Math.PI / 180;
-  const latHalf = Math.sin(((toLat - fromLat) * radians) / 2);
-  const lngHalf = Math.sin(((toLng - fromLng) * radians) / 2);
-  const chord = latHalf ** 2 + Math.cos(fromLat * radians) * Math.cos(toLat * radians) * lngHalf ** 2;
-  return 2 * EARTH_RADIUS_METRES * Math.asin(Math.min(1, Math.sqrt(chord)));
-}
-
-/** Length of a polyline in metres, unrounded; 0 for fewer than two points. */
-export function pathLengthMetres(path: readonly Position[]): number {
-  return path.slice(1).reduce((sum, point, index) => sum + distanceMetres(path[index] as Position, point), 0);
-}
 
 /** Start or end of a journey: the ID of a stop or other place, or a position. */
 export type Place = string | Position;

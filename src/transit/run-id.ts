@@ -4,6 +4,8 @@ import { contentOf, type IdSigner } from '../core/signer.ts';
 import { MODES, type Mode } from './mode.ts';
 import { readAs, requiredText } from './parameter.ts';
 
+export { isDated, isSameRun, readTrainId, withoutDate } from './trip-id.ts';
+
 /** A departure of a run; with it any instance can request the run again at any time. */
 export interface RunStart {
   runId: string;
@@ -17,31 +19,6 @@ export const runIdField = z.string().nullable().optional().meta({
   description: 'ID for `/v1/runs/{run_id}`; valid today only, null if unknown. Only with `include=ids`',
   example: 'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5MgtfyRWPqD8Tc',
 });
-
-const DATE = /\.[0-3]\d[01]\d{3}(?=\.|$)/;
-
-/**
- * The run's own ID without the date of publication: "SN56.4.N.2.1156" of "SN56.140126.4.N.2.1156". Timetable, feeds and trip
- * planner may have runs of ferries, TrainLink and Newcastle's light rail from different publications. IDs of other runs contain no
- * date.
- */
-export function withoutDate(runId: string): string {
-  return runId.replace(DATE, '');
-}
-
-export function isDated(runId: string): boolean {
-  return DATE.test(runId);
-}
-
-export function isSameRun(one: string | null, other: string | null): boolean {
-  return one === other || (one !== null && other !== null && withoutDate(one) === withoutDate(other));
-}
-
-/** The parts of a train's trip ID. TrainLink's diesel trains are also in the file and the feeds of Sydney's trains, under the same number. */
-export function readTrainId(tripId: string): { number: string; isDiesel: boolean } {
-  const [number = '', , , , set = ''] = tripId.split('.');
-  return { number, isDiesel: /^[NJPX]/.test(set) };
-}
 
 const VERSION = '1';
 const MAX_LENGTH = 300;

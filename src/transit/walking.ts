@@ -1,13 +1,24 @@
-import { type Choices, LONGEST_WALK_METRES, PACES } from './choices.ts';
+/** The walking speeds in metres per second. */
+export const PACES = { slow: 0.8, normal: 1.2, fast: 1.6 } as const;
+export type Pace = keyof typeof PACES;
+
+/** The longest walk from a position to a stop, and the longest journey on foot. */
+export const LONGEST_WALK_METRES = 1000;
 
 /** Streets are longer than the straight line. */
 const DETOUR = 1.3;
 
-export function walkSeconds(metres: number, { pace = 'normal' }: Choices = {}): number {
+/** What a rider chooses of it; what is absent is as usual. */
+interface Walking {
+  pace?: Pace | undefined;
+  maxWalk?: number | undefined;
+}
+
+export function walkSeconds(metres: number, { pace = 'normal' }: Walking = {}): number {
   return Math.round((metres * DETOUR) / PACES[pace]);
 }
 
 /** The straight line that can be walked in this time; never longer than the longest walk of a journey. */
-export function walkMetres(seconds: number, { pace = 'normal', maxWalk = LONGEST_WALK_METRES }: Choices = {}): number {
+export function walkMetres(seconds: number, { pace = 'normal', maxWalk = LONGEST_WALK_METRES }: Walking = {}): number {
   return Math.min(maxWalk, (seconds * PACES[pace]) / DETOUR);
 }

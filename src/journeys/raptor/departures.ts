@@ -1,4 +1,4 @@
-import { MAY_BOARD } from '../../timetable/import/schedule-file.ts';
+import { MAY_BOARD } from '../../timetable/call-flags.ts';
 import { type Lines, offsetsOf } from './lines.ts';
 import type { Range, Search, Walk } from './query.ts';
 

@@ -1,4 +1,4 @@
-import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
+import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from '../../timetable/call-flags.ts';
 
 /**
  * The runs of some days in the form that RAPTOR needs: grouped into lines. All runs of a line make the same stops and none
@@ -187,6 +187,12 @@ function createColumn<Column extends Int32Array<ArrayBuffer> | Int8Array<ArrayBu
       if (length === values.length) resize(length + (length >> 1) + 16);
       values[length++] = value;
     },
+    append(more: ArrayLike<number>): void {
+      const end = length + more.length;
+      if (end > values.length) resize(end + (end >> 1) + 16);
+      values.set(more, length);
+      length = end;
+    },
     get length() {
       return length;
     },
@@ -246,10 +252,8 @@ export function createDraft(offsets: ArrayLike<number>, capacity = { runs: 0, ca
           runs.departures.push(run.departures);
           runs.source.push(addedBefore + index);
         }
-        for (let index = 0; index < stops.length; index++) {
-          lines.stops.push(stops[index] as number);
-          lines.flags.push(flags[index] as number);
-        }
+        lines.stops.append(stops);
+        lines.flags.append(flags);
         lines.modes.push(mode);
         lines.firstCall.push(lines.stops.length);
         lines.firstRun.push(runs.trip.length);

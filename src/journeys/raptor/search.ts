@@ -1,4 +1,4 @@
-import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
+import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/call-flags.ts';
 import { findRun, listDepartures } from './departures.ts';
 import { type Found, type Labels, NEVER, readRides } from './labels.ts';
 import { callAt, type Footpaths, type Lines, lastPosition, offsetsOf } from './lines.ts';

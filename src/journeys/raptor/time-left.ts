@@ -1,4 +1,4 @@
-import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
+import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/call-flags.ts';
 import { callAt, type Footpaths, type Lines, lastPosition } from './lines.ts';
 
 /** A time that does not fit, or no way to the destination. */

@@ -3,6 +3,8 @@ import type { Mode } from '../../transit/mode.ts';
 import { type FileId, isFileId } from '../schedule-files.ts';
 import { describeLeftOut } from './left-out.ts';
 
+export { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from '../call-flags.ts';
+
 /** The file as a whole is unusable. The message has the reason. */
 export class UnreadableFile extends Error {
   override name = 'UnreadableFile';
@@ -85,12 +87,6 @@ export interface ScheduleTrip {
   /** A vehicle leaves about every so many seconds, without fixed times; 0 if the times are fixed. */
   headway: number;
 }
-
-export const MAY_BOARD = 1;
-export const MAY_ALIGHT = 2;
-/** Only riders who have booked may board, or alight. */
-export const BOOK_TO_BOARD = 4;
-export const BOOK_TO_ALIGHT = 8;
 
 /** Columns of equal length, sorted within each trip. Passing points are excluded. */
 export interface ScheduleCalls {
