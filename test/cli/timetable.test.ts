@@ -232,7 +232,7 @@ describe('an unusable file', () => {
         response.setHeader('content-length', 100_000).write('PK\x03\x04 and', () => response.socket?.destroySoon());
       },
     ],
-    MFF: [/5 trips, down from 10/, zipAnswer(smallSchedule({ trips: 5 }), { changedAt: LATER })],
+    MFF: [/5 trips on its busiest day, down from 10/, zipAnswer(smallSchedule({ trips: 5 }), { changedAt: LATER })],
     innerwest: [/ends on 20261125/, zipAnswer(smallSchedule({ to: '20261125' }), { changedAt: LATER })],
     cbdandsoutheast: [/begins on 20261130/, zipAnswer(smallSchedule({ from: '20261130' }), { changedAt: LATER })],
     parramatta: [

@@ -65,6 +65,7 @@ export function scheduleFile(id: FileId, made: MadeSchedule): ScheduleFile {
       file: id,
       trips: made.trips.length,
       stopTimes: calls.length,
+      busiestDay: null,
       firstDay: made.firstDay ?? days[0] ?? '20261126',
       lastDay: made.lastDay ?? days.at(-1) ?? '20261126',
       leftOut: {},

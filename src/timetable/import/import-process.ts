@@ -25,8 +25,8 @@ export interface ImportedFile {
   candidate: string | null;
   /** The path of the last good zip. */
   kept: string | null;
-  /** The number of trips of the last good zip. */
-  tripsBefore: number | null;
+  /** The trips of the last good zip on its busiest day; null if unknown. */
+  busiestDayBefore: number | null;
   /** Whether to use the candidate no matter how few trips and days it has. */
   isAccepted: boolean;
 }
@@ -63,13 +63,13 @@ async function importFiles(
 
   /** Returns whether the zip was usable; otherwise `problems` has the reason. Nothing of it is kept in memory. */
   async function use(imported: ImportedFile, usedZip: 'candidate' | 'kept'): Promise<boolean> {
-    const { id, [usedZip]: path, tripsBefore, isAccepted } = imported;
+    const { id, [usedZip]: path, busiestDayBefore, isAccepted } = imported;
     const isCandidate = usedZip === 'candidate';
     if (!path) return false;
     await tell({ kind: 'reading', id, isCandidate });
     try {
       const file = await readScheduleFile(path, id);
-      const problem = isCandidate && !isAccepted ? findImplausible(file.report, tripsBefore, today) : null;
+      const problem = isCandidate && !isAccepted ? findImplausible(file.report, busiestDayBefore, today) : null;
       if (problem !== null) throw refuseFile(problem, file.report.leftOut);
       builder.add(file);
       used++;
@@ -82,7 +82,7 @@ async function importFiles(
   }
 
   const standsInFor = ({ id }: ImportedFile): FileId | null => SCHEDULE_FILES[id].standsInFor ?? null;
-  const none = { candidate: null, kept: null, tripsBefore: null, isAccepted: false };
+  const none = { candidate: null, kept: null, busiestDayBefore: null, isAccepted: false };
   for (const id of new Set(files.map((file) => standsInFor(file) ?? file.id))) {
     const file = files.find((file) => file.id === id) ?? { id, ...none };
     if (await use(file, 'candidate')) continue;

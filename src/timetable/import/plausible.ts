@@ -1,16 +1,19 @@
 import { toDayNumber } from '../service-day.ts';
 import type { FileReport } from './read-file.ts';
 
-/** A file with a smaller share of its previous trips is assumed to be incomplete. */
-const MIN_SHARE_OF_TRIPS = 0.6;
+/**
+ * A file is assumed to be incomplete if its busiest day has a smaller share of the trips that the busiest day had before. All
+ * trips of a file say less: around a change of the timetable it lists the trips of both.
+ */
+const MIN_SHARE = 0.6;
 const DAYS_COVERED = 3;
 
-/** Why a file should not replace the previous one, which had `tripsBefore` trips; null if it may. `today` is a service day. */
-export function findImplausible(report: FileReport, tripsBefore: number | null, today: number): string | null {
-  const { trips } = report;
+/** Why a file should not replace the previous one, whose busiest day had `before` trips; null if it may. `today` is a service day. */
+export function findImplausible(report: FileReport, before: number | null, today: number): string | null {
+  const { trips, busiestDay } = report;
   if (trips === 0) return 'it has no trips';
-  if (tripsBefore !== null && trips < MIN_SHARE_OF_TRIPS * tripsBefore) {
-    return `it has ${trips} trips, down from ${tripsBefore}; if that is correct, use --accept`;
+  if (before !== null && busiestDay !== null && busiestDay < MIN_SHARE * before) {
+    return `it has ${busiestDay} trips on its busiest day, down from ${before}; if that is correct, use --accept`;
   }
   return findUncovered(report, today);
 }

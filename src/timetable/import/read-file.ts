@@ -119,12 +119,25 @@ function nameOfLastStop(calls: ScheduleCalls, { firstCall, callCount }: Range, s
 function daysOf(
   trips: readonly ScheduleTrip[],
   services: readonly ScheduleService[],
-): Pick<FileReport, 'firstDay' | 'lastDay'> {
-  let [first, last] = [Infinity, -Infinity];
-  for (const index of new Set(trips.map(({ service }) => service))) {
-    const { firstDay, days } = services[index] as ScheduleService;
-    first = Math.min(first, firstDay);
-    last = Math.max(last, firstDay + days.length * 8 - 1 - Math.clz32((days.at(-1) as number) << 24));
+): Pick<FileReport, 'firstDay' | 'lastDay' | 'busiestDay'> {
+  const tripsOf = new Uint32Array(services.length);
+  for (const { service } of trips) tripsOf[service] = (tripsOf[service] as number) + 1;
+  const tripsByDay = new Map<number, number>();
+  for (const [index, { firstDay, days }] of services.entries()) {
+    const count = tripsOf[index] as number;
+    if (count === 0) continue;
+    for (const [at, bits] of days.entries()) {
+      for (let bit = 0; bits >> bit > 0; bit++) {
+        const day = firstDay + at * 8 + bit;
+        if (((bits >> bit) & 1) === 1) tripsByDay.set(day, (tripsByDay.get(day) ?? 0) + count);
+      }
+    }
   }
-  return { firstDay: toDate(first), lastDay: toDate(last) };
+  let [first, last, busiestDay] = [Infinity, -Infinity, 0];
+  for (const [day, count] of tripsByDay) {
+    first = Math.min(first, day);
+    last = Math.max(last, day);
+    busiestDay = Math.max(busiestDay, count);
+  }
+  return { firstDay: toDate(first), lastDay: toDate(last), busiestDay };
 }

@@ -23,6 +23,8 @@ export const fileReportSchema = z.object({
   file: z.custom<FileId>((name) => typeof name === 'string' && isFileId(name)),
   trips: z.number(),
   stopTimes: z.number(),
+  /** The trips of the day with most of them; null in a report of an earlier version. */
+  busiestDay: z.number().nullable().default(null),
   /** `YYYYMMDD`, the first and last day with any trip. */
   firstDay: z.string(),
   lastDay: z.string(),

@@ -182,8 +182,8 @@ class Update {
         const candidate = candidates.has(id) ? candidatePath(folder, id) : null;
         const keptZip = good ? zipPath(folder, id) : null;
         if (!candidate && !keptZip) return [];
-        const tripsBefore = good?.report.trips ?? null;
-        return [{ id, candidate, kept: keptZip, tripsBefore, isAccepted: accepted?.has(id) ?? false }];
+        const busiestDayBefore = good?.report.busiestDay ?? null;
+        return [{ id, candidate, kept: keptZip, busiestDayBefore, isAccepted: accepted?.has(id) ?? false }];
       });
       if (files.length === 0) return;
       const out = await nextTimetablePath(folder, now());

@@ -38,6 +38,7 @@ const report = {
   file: 'metro',
   trips: 3123,
   stopTimes: 65_495,
+  busiestDay: 1200,
   stops: 63,
   firstDay: '20261101',
   lastDay: '20261231',

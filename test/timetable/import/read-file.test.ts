@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findImplausible } from '#src/timetable/import/plausible.ts';
 import { readScheduleFile, type ScheduleFile, UnreadableFile } from '#src/timetable/import/read-file.ts';
 import type { FileId } from '#src/timetable/schedule-files.ts';
 import { toDayNumber } from '#src/timetable/service-day.ts';
@@ -138,6 +139,7 @@ describe('a schedule file', () => {
       file: 'sydneytrains',
       trips: 1,
       stopTimes: 2,
+      busiestDay: 1,
       firstDay: '20261123',
       lastDay: '20261204',
       leftOut: {},
@@ -572,6 +574,25 @@ describe('services of a schedule file', () => {
       '20261204',
     ]);
     expect(file.report.leftOut).toEqual({ 'calendar date that cannot be read': 1 });
+  });
+
+  it('the busiest day of a file counts the trips of one day, not those of all its timetables', async () => {
+    const calendar = (id: string, from: string, until: string) => `${id},1,1,1,1,1,0,0,${from},${until}\n`;
+    const { report } = await read({
+      'calendar.txt':
+        CALENDAR.split('\n')[0] +
+        `\n${calendar('OLD', '20261123', '20261127')}${calendar('NEW', '20261130', '20261204')}`,
+      'calendar_dates.txt': undefined,
+      'trips.txt': `route_id,service_id,trip_id\n${['OLD,T1', 'OLD,T2', 'NEW,T3', 'NEW,T4', 'NEW,T5'].map((trip) => `APS_1a,${trip}\n`).join('')}`,
+      'stop_times.txt': `trip_id,arrival_time,departure_time,stop_id,stop_sequence\n${['T1', 'T2', 'T3', 'T4', 'T5']
+        .map((id) => `${id},08:00:00,08:00:00,2000323,1\n${id},08:05:00,08:05:00,2135238,2\n`)
+        .join('')}`,
+    });
+    expect(report).toMatchObject({ trips: 5, busiestDay: 3, firstDay: '20261123', lastDay: '20261204' });
+    expect(findImplausible(report, 4, toDayNumber('20261123') as number)).toBeNull();
+    expect(findImplausible(report, 6, toDayNumber('20261123') as number)).toMatch(
+      /^it has 3 trips on its busiest day, down from 6/,
+    );
   });
 
   it('a service may have dates only, and either calendar file may have only a header', async () => {
