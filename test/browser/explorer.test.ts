@@ -147,6 +147,25 @@ it('the explorer draws a journey with line ends at its stops, by keyboard alone'
   await context.close();
 });
 
+it('the explorer plans with the options that the reader sets, and its link keeps them', async () => {
+  const { page, context } = await open('/explore#journey=202020,209573');
+  await page.locator('path.leg').first().waitFor();
+  await page.locator('#options summary').click();
+  await page.getByLabel('Longest walk').selectOption('400 m');
+  const requested = page.waitForRequest((request) => request.url().includes('pace=slow'));
+  await page.getByLabel('Pace').selectOption('Slow');
+  const { searchParams } = new URL((await requested).url());
+  const names = ['from', 'pace', 'max_walk', 'min_change', 'prefer'];
+  expect(names.map((name) => searchParams.get(name))).toEqual(['202020', 'slow', '400', null, null]);
+  // The service of this file has no timetable.
+  await page.getByText('`pace` works only with journeys from the timetable').first().waitFor();
+  const { pathname, hash } = new URL(page.url());
+  const other = await open(pathname + hash);
+  expect(await other.page.getByLabel('Pace').inputValue()).toBe('slow');
+  expect(await other.page.getByLabel('Longest walk').inputValue()).toBe('400');
+  await Promise.all([context.close(), other.context.close()]);
+});
+
 it('the explorer follows a planned journey, and offers another way when its change is missed', async () => {
   const plan = '/v1/trips?from=99000008&to=99004007&include=ids';
   const headers = { authorization: `Bearer ${front.testKey}` };

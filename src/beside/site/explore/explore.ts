@@ -57,6 +57,7 @@ ${hasVehicles && VEHICLES}
 <h2 id="trip-title">Journey</h2>
 ${END_FIELDS}
 <p class="row"><button type="button" id="plan" disabled>Plan</button> <button type="button" class="plain" id="swap">Swap</button></p>
+${OPTIONS}
 </section>
 <p id="message" role="status" aria-live="polite" tabindex="-1"></p>
 <section id="result" aria-label="Response"></section>
@@ -90,6 +91,15 @@ const END_FIELDS = [
     html`<div class="suggested"><label for="${id}">${label}</label><input type="text" id="${id}" maxlength="100" placeholder="A stop, an address, a sight"></div>
 `,
 );
+
+/** The choices of a rider; the first one of each is the usual. */
+const OPTIONS = html`<details id="options"><summary>Options</summary>
+<p class="row"><label>Pace <select name="pace"><option value="slow">Slow</option><option value="" selected>Normal</option><option value="fast">Fast</option></select></label>
+<label>Longest walk <select name="max_walk"><option value="">As usual</option>${[200, 400, 600, 800].map((metres) => html`<option value="${String(metres)}">${String(metres)} m</option>`)}</select></label></p>
+<p class="row"><label>Time for a change <select name="min_change"><option value="">As usual</option>${[3, 5, 10, 15].map((minutes) => html`<option value="${String(minutes)}">${String(minutes)} min</option>`)}</select></label>
+<label>Prefer <select name="prefer"><option value="">The fastest</option><option value="fewer_changes">Fewer changes</option><option value="less_walking">Less walking</option></select></label></p>
+<p class="hint">Pace and walks also count for reach.</p>
+</details>`;
 
 function filterFields(): Html {
   return html`<div id="filters">

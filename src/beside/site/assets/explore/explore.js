@@ -2,7 +2,7 @@
 
 import { ageText, everyWhileVisible } from '../age.js';
 import { keepKey, requestJson } from './api.js';
-import { endsOfJourney, forgetEnd, readFilters, setEnd, swapEnds, whenOf, writeFilters } from './form.js';
+import { endsOfJourney, forgetEnd, readFilters, setEnd, swapEnds, walkingOf, whenOf, writeFilters } from './form.js';
 import { readLink, writeLink } from './link.js';
 import { createMap, SYDNEY } from './map.js';
 import { nameModes } from './mode-names.js';
@@ -218,7 +218,7 @@ function showReachOnMap([minutes, ...place], options) {
   return attempt('Searching the timetable…', options, async () => {
     const filters = readFilters();
     const from = place.join(',');
-    const query = { from, minutes, format: 'geojson', modes: filters.modes, ...whenOf(filters) };
+    const query = { from, minutes, format: 'geojson', modes: filters.modes, ...whenOf(filters), ...walkingOf(filters) };
     return answered(await requestWithKey('reachable', query), (reach) => {
       showReach(find('result'), reach, Number(minutes), {
         choose: (chosen) => open({ reach: [chosen, ...place] }),
@@ -265,6 +265,7 @@ function planJourney([from, to], options) {
       include: 'ids,alert_texts,access,changes,through',
       ...whenOf(filters),
       ...(filters.arriveBy && { arrive_by: 'true' }),
+      ...filters.choices,
     };
     return answered(await requestWithKey('trips', query), (plan) => {
       setEnd('from', plan.origin);
@@ -491,6 +492,11 @@ find('filters').addEventListener('change', () => {
   // The reader stays at the filters, perhaps to change another one.
   show({ movesReader: false });
   showVehicles();
+});
+find('options').addEventListener('change', () => {
+  if (!view) return;
+  saveLink();
+  if (view.journey || view.reach) show({ movesReader: false });
 });
 find('vehicles')?.addEventListener('change', () => {
   if (view) saveLink();

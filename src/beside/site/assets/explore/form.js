@@ -2,6 +2,7 @@
 
 const find = (id) => document.getElementById(id);
 const boxes = () => [...document.querySelectorAll('#modes input')];
+const options = () => [...document.querySelectorAll('#options select')];
 
 /** Returns the filters as query parameters, which the page's address uses too. */
 export function readFilters() {
@@ -13,17 +14,29 @@ export function readFilters() {
     date: find('date').value.replaceAll('-', ''),
     time: find('time').value.replace(':', ''),
     arriveBy: find('arrive-by').checked,
+    choices: Object.fromEntries(options().flatMap(({ name, value }) => (value ? [[name, value]] : []))),
     hasVehicles: find('vehicles')?.checked ?? true,
   };
 }
 
-export function writeFilters({ modes, date, time, arriveBy, hasVehicles }) {
+export function writeFilters({ modes, date, time, arriveBy, choices, hasVehicles }) {
   if (modes) for (const box of boxes()) box.checked = modes.includes(box.value);
   find('date').value = date.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3');
   find('time').value = time.replace(/^(\d\d)(\d\d)$/, '$1:$2');
   find('arrive-by').checked = arriveBy;
   if (find('vehicles')) find('vehicles').checked = hasVehicles;
   if (date || time || arriveBy) find('when').open = true;
+  for (const option of options()) {
+    option.value = choices[option.name] ?? '';
+    // A value that the page does not offer selects nothing.
+    if (option.selectedIndex < 0) option.value = '';
+    if (option.value) find('options').open = true;
+  }
+}
+
+/** Returns the choices that a search from one place to many takes. */
+export function walkingOf({ choices: { pace, max_walk } }) {
+  return { ...(pace && { pace }), ...(max_walk && { max_walk }) };
 }
 
 /** Returns the date and time parameters; empty for now. */

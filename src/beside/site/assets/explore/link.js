@@ -1,5 +1,6 @@
 // Stores the view in the page's address, behind the #, which no server receives. It never contains the key.
 
+const CHOICES = ['pace', 'max_walk', 'min_change', 'prefer'];
 const VIEWS = ['around', 'search', 'board', 'journey', 'run', 'trip', 'line', 'lines', 'reach'];
 
 /**
@@ -29,6 +30,7 @@ export function readLink() {
       date: given.get('date') ?? '',
       time: given.get('time') ?? '',
       arriveBy: given.get('arrive_by') === 'true',
+      choices: Object.fromEntries(CHOICES.map((name) => [name, given.get(name) ?? ''])),
       hasVehicles: given.get('vehicles') !== 'off',
     },
   };
@@ -51,6 +53,7 @@ export function writeLink({ view, at, filters }) {
     date: filters.date,
     time: filters.time,
     arrive_by: filters.arriveBy ? 'true' : '',
+    ...filters.choices,
     vehicles: filters.hasVehicles ? '' : 'off',
     at: `${at.lat.toFixed(5)},${at.lng.toFixed(5)},${at.zoom}`,
   };
