@@ -160,12 +160,13 @@ describe('an update of the timetable', () => {
 
   it('an update imports the bundle of all operators, if requested, only once a first timetable exists', async () => {
     const seen: (string[] | null)[] = [];
-    const answer = zipAnswer(smallSchedule({ prefix: 'other' }));
+    const answer = zipAnswer(smallSchedule({ trips: 12 }));
     server.answer('complete', async (request, response) => {
       seen.push(await timetable());
       answer(request, response);
     });
-    expect((await run(['update', '--complete'])).code).toBe(0);
+    const { code, said } = await run(['update', '--complete']);
+    expect([code, said]).toEqual([0, expect.stringMatching(/^complete +12 trips, .*\n +left out: 10 doubles$/m)]);
     expect(seen).toEqual([expect.arrayContaining(['buses 10'])]);
     expect(await timetable()).toHaveLength(24);
   });

@@ -760,7 +760,7 @@ describe('trains that are in two files', () => {
     expect(idsOn(timetable, '20261126')).toEqual(['cbdandsoutheast 49177-10017']);
     expect(idsOn(timetable, '20261127')).toEqual(['cbdandsoutheast 49177-10018']);
     expect(idsOn(timetable, '20261128')).toEqual(['complete 47197-10017']);
-    expect(timetable.files[1]?.leftOut).toEqual({ 'line of another file': 1 });
+    expect(timetable.files[1]?.leftOut).toEqual({ 'trip of a line of another file': 1 });
   });
 
   it('a TrainLink train of the bundle replaces its duplicate in the suburban file, and in the bundle itself', () => {

@@ -108,7 +108,8 @@ export class TimetableBuilder {
     this.#writePath = writePath;
   }
 
-  add(file: ScheduleFile): void {
+  /** Returns the report of the file, with what is left out because other files have it. */
+  add(file: ScheduleFile): FileReport {
     const report = { ...file.report, leftOut: { ...file.report.leftOut } };
     this.#reports.push(report);
     const { isBundle } = SCHEDULE_FILES[file.id];
@@ -131,6 +132,7 @@ export class TimetableBuilder {
       this.#addTrip(trip, usedServices[index] as number, file, added);
     }
     this.#pathsByStops.clear();
+    return report;
   }
 
   finish({ importedAt }: { importedAt: number }): SharedArrayBuffer {
@@ -324,7 +326,7 @@ export class TimetableBuilder {
       if (line && 2 * line.found < line.trips) others.push(...line.days);
       if (others.length === 0) continue;
       services[index] = this.#withoutDays(services[index] as number, others);
-      if (services[index] === GONE) leaveOut(report, same ? 'double' : 'line of another file', 1);
+      if (services[index] === GONE) leaveOut(report, same ? 'double' : 'trip of a line of another file', 1);
     }
   }
 

@@ -71,9 +71,9 @@ async function importFiles(
       const file = await readScheduleFile(path, id);
       const problem = isCandidate && !isAccepted ? findImplausible(file.report, busiestDayBefore, today) : null;
       if (problem !== null) throw refuseFile(problem, file.report.leftOut);
-      builder.add(file);
+      const report = builder.add(file);
       used++;
-      await reportRead(id, usedZip, file.report);
+      await reportRead(id, usedZip, report);
       return true;
     } catch (error) {
       problems.set(id, messageOf(error));
