@@ -77,7 +77,7 @@ export const tripsQuery = z
     to: describe(placeParameter, `The destination, different from the origin: a stop ID, ${POSITION}.`, '209573'),
     date: optional(dateParameter),
     time: optional(timeParameter),
-    arrive_by: withDefault(describe(booleanParameter, 'Arrive by date and time, instead of departing then.'), 'false'),
+    arrive_by: withDefault(describe(booleanParameter, 'Arrive before the date and time, instead of departing then.'), 'false'),
     limit: describe(withDefault(countUpTo(6), '5'), 'Maximum number of journeys. Values above 6 count as 6.'),
     path: pathParameter,
     modes: describe(withDefault(modesParameter, 'all'), MODES_DESCRIPTION),
