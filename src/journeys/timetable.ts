@@ -123,7 +123,7 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
         const waypoints = places.map(({ waypoint }) => waypoint);
         const { found, live, ...searched } = await search('via', { ...engineQuery, limit, ends: waypoints });
         isPartial = searched.isPartial ?? false;
-        journeys = found.map((parts) => mapVia(parts, places, { live, findAlerts }));
+        journeys = found.map((parts) => mapVia(parts, places, { live, findAlerts, choices: query.choices }));
         const parts = found.flatMap((chain) => chain.map(({ journey }) => journey));
         asOf = asOfRides(parts, live);
       } else {
@@ -314,20 +314,35 @@ export function mapJourney(journey: EngineJourney, parts: Parts): Journey {
 function mapVia(
   parts: readonly EngineViaPart[],
   places: readonly { end: End }[],
-  { live, findAlerts }: Pick<Parts, 'live' | 'findAlerts'>,
+  { live, findAlerts, choices }: Pick<Parts, 'live' | 'findAlerts'> & { choices: Choices | undefined },
 ): Journey {
+  const { timetable } = live;
   const endAt = (index: number) => (places[index] as { end: End }).end;
   const legs: Leg[] = [];
   for (const [index, { from, to, journey }] of parts.entries()) {
     const partLegs = mapJourney(journey, { live, findAlerts, from: endAt(from), to: endAt(to) }).legs;
     const [before, next, ride] = [legs.at(-1), partLegs[0] as Leg, parts[index - 1]?.journey.rides.at(-1)];
     const areRides = before && before.mode !== 'walk' && next.mode !== 'walk';
-    if (areRides && ride && before.destination.stopId !== next.origin.stopId) {
-      legs.push(timeWalks([before, walkTo(before, next, ride), next])[1] as Leg);
+    if (areRides && ride) {
+      const isAt = (end: LegEnd) => endAt(from).stops.some(({ stop }) => timetable.stop(stop).id === end.stopId);
+      if (!isAt(before.destination) && !isAt(next.origin)) legs.push(...walkThrough(before, endAt(from), next));
+      else if (before.destination.stopId !== next.origin.stopId) {
+        legs.push(timeWalks([before, walkTo(before, next, ride), next])[1] as Leg);
+      }
     }
     legs.push(...partLegs);
   }
   return { legs };
+
+  /** The walk to a place between two rides that do not call there, and the walk on. */
+  function walkThrough({ destination }: Leg, place: End, { origin }: Leg): Leg[] {
+    const secondsTo = ({ position }: LegEnd) => walkSeconds(distanceMetres(position, place.position), choices);
+    const [there, onward] = [secondsTo(destination), secondsTo(origin)];
+    const moment = ({ planned, realtime }: LegEnd) => (realtime ?? planned).getTime();
+    const arrives = endOf(timetable, place, moment(destination) + there * 1000);
+    const leaves = endOf(timetable, place, moment(origin) - onward * 1000);
+    return [walk({ ...destination }, arrives, there), walk(leaves, { ...origin }, onward)];
+  }
 }
 
 /** Planned times are cut to the minute, so a walk may appear up to a minute too long. */

@@ -1,3 +1,4 @@
+import { MAY_BOARD } from '../timetable/import/schedule-file.ts';
 import type { Ride } from './raptor/labels.ts';
 import { callAt, type Footpaths, type Lines } from './raptor/lines.ts';
 import { type Plan, type PlanRequest, walkOnly } from './raptor/plan.ts';
@@ -57,7 +58,7 @@ export function* planVia(
       if (!next) return;
       chain.push(next);
     }
-    const late = postpone(steps, chain);
+    const late = settleChanges(network, postpone(steps, chain), waypoints, request);
     yield joinPlans(late);
     if (late.every(({ rides }) => rides.length === 0)) return;
     start = (late[0] as Plan).departsAt + 1;
@@ -120,7 +121,7 @@ function createSteps(
       isBrief: false,
       ...bounded,
     });
-    return [...found, ...onward.filter(({ rides: [first] }) => first && isSameVehicle(last, first))];
+    return [...found, ...onward.flatMap((one) => stayOn(lines, last, one) ?? [])];
   }
 
   /** The plan to the waypoint before `next` that leaves last, not before `earliest`, and is in time for it. */
@@ -197,6 +198,57 @@ function isSameVehicle(before: Ride, next: Ride): boolean {
 function isThrough(before: Plan, { rides: [next] }: Plan): boolean {
   const last = before.rides.at(-1);
   return last !== undefined && next !== undefined && isSameVehicle(last, next);
+}
+
+/** The plan from the stop where a ride ends, if it begins in the same vehicle, perhaps after a loop; null if it does not. */
+function stayOn({ nextRuns }: Lines, last: Ride, plan: Plan): Plan | null {
+  const [first, ...others] = plan.rides;
+  if (!first) return null;
+  let run = last.alightRun;
+  while (run >= 0 && run !== first.run) run = nextRuns[run] as number;
+  if (run < 0 || (run === last.alightRun && first.board < last.alight)) return null;
+  return { ...plan, rides: [{ ...first, run: last.alightRun, board: last.alight }, ...others] };
+}
+
+/**
+ * At a place without a stay, a rider whose next ride is in the same vehicle stays there if it passes the place. A rider who would walk
+ * to the place and back changes there if one of the rides calls there in time.
+ */
+function settleChanges(
+  { lines, footpaths }: Network,
+  plans: readonly Plan[],
+  waypoints: readonly Waypoint[],
+  { changeSeconds, isWheelchair, withoutBooking }: ViaRequest,
+): readonly Plan[] {
+  const settled = [...plans];
+  for (let index = 0; index + 1 < settled.length; index++) {
+    const [before, next] = [settled[index] as Plan, settled[index + 1] as Plan];
+    const [last, first] = [before.rides.at(-1), next.rides[0]];
+    if (!last || !first || isThrough(before, next)) continue;
+    const { stops, staySeconds } = waypoints[index + 1] as Waypoint;
+    const [end, start] = [callAt(lines, last.alightRun, last.alight), callAt(lines, first.run, first.board)];
+    const isOwn = (stop: number) => stops.has(stop);
+    const joined = staySeconds === 0 && (isOwn(end.stop) || isOwn(start.stop)) ? stayOn(lines, last, next) : null;
+    if (joined) settled[index + 1] = joined;
+    else if (!isWheelchair && !withoutBooking && !isOwn(end.stop) && !isOwn(start.stop)) {
+      const inTime = (at: typeof end, from: typeof end) =>
+        [...listWalks(footpaths, at.stop)].some(
+          ([target, seconds]) =>
+            target === from.stop && at.arrivesAt + Math.max(changeSeconds, seconds + staySeconds) <= from.departsAt,
+        );
+      const board = findLastCall(first.board - 1, 0, (position) => {
+        const call = callAt(lines, first.run, position);
+        return isOwn(call.stop) && (call.flags & MAY_BOARD) !== 0 && inTime(end, call);
+      });
+      if (board >= 0) settled[index + 1] = { ...next, rides: [{ ...first, board }, ...next.rides.slice(1)] };
+    }
+  }
+  return settled;
+}
+
+function findLastCall(from: number, until: number, fits: (position: number) => boolean): number {
+  for (let position = from; position >= until; position--) if (fits(position)) return position;
+  return -1;
 }
 
 /** Joins two plans where the rider stays in the vehicle. */

@@ -208,14 +208,14 @@ const TOWNS: MadeSchedule = {
 };
 
 describe('journeys with via', () => {
-  const timetable = timetableOf(scheduleFile('buses', TOWNS));
-  const source = timetableJourneys({
-    timetable: currentOf(timetable),
-    engine: createInlineEngine(timetable),
-    feeds: null,
-    now: () => EIGHT,
-  });
-  async function find(via: JourneyQuery['via'], more: Partial<JourneyQuery> = {}) {
+  async function find(via: JourneyQuery['via'], more: Partial<JourneyQuery> = {}, made = TOWNS) {
+    const timetable = timetableOf(scheduleFile('buses', made));
+    const source = timetableJourneys({
+      timetable: currentOf(timetable),
+      engine: createInlineEngine(timetable),
+      feeds: null,
+      now: () => EIGHT,
+    });
     const sent = { from: '1', to: '3', at: null, isArrival: false, modes: MODES, isAccessible: false } as const;
     const { journeys } = await source.find({ ...sent, cancelled: 'exclude', mayBeNone: true, via, ...more });
     return journeys.map(({ legs }) =>
@@ -247,6 +247,75 @@ describe('journeys with via', () => {
   it('a journey with via walks to a place nearby, and stays there before the next ride', async () => {
     const [first] = await find([{ stopId: '1', stayMinutes: 5 }], { from: '5' });
     expect(first).toBe('walk 08:00 08:05, first 08:10 09:10');
+  });
+
+  /** Two buses; the second one begins at F, 60 m from C. */
+  const NEAR: MadeSchedule = {
+    stops: [
+      ...TOWNS.stops,
+      { id: '6', name: 'F', lat: -34, lng: 150.0006 },
+      { id: '7', name: 'G', lat: -34.5, lng: 150 },
+    ],
+    routes: [{ id: 'R' }, { id: 'Q' }],
+    trips: [
+      bus('in', [
+        ['1', '08:10'],
+        ['3', '08:40'],
+        ['7', '09:10'],
+      ]),
+      bus(
+        'on',
+        [
+          ['6', '08:45'],
+          ['3', '08:50'],
+          ['7', '09:20'],
+        ],
+        'Q',
+      ),
+    ],
+  };
+
+  it('a place of via that is reached on foot is the end of a walk, and the next ride begins there if it calls there', async () => {
+    expect((await find([{ stopId: '6', stayMinutes: 0 }], { to: '7' }, NEAR))[0]).toBe(
+      'in 08:10 08:40, walk 08:40 08:41, on 08:45 09:20',
+    );
+    const elsewhere = { ...NEAR, trips: [NEAR.trips[0], { ...NEAR.trips[1], calls: NEAR.trips[1]?.calls.slice(1) }] };
+    const other = {
+      ...elsewhere,
+      trips: [
+        ...elsewhere.trips,
+        bus(
+          'away',
+          [
+            ['6', '03:00'],
+            ['7', '03:30'],
+          ],
+          'Q',
+        ),
+      ],
+    };
+    expect((await find([{ stopId: '6', stayMinutes: 0 }], { to: '7' }, other as MadeSchedule))[0]).toBe(
+      'in 08:10 08:40, walk 08:40 08:41, walk 08:49 08:50, on 08:50 09:20',
+    );
+  });
+
+  it('nobody leaves a vehicle at a place of via without a stay and boards it again after a loop', async () => {
+    const loop = bus('loop', [
+      ['1', '08:05'],
+      ['2', '08:10'],
+      ['3', '08:15'],
+      ['2', '08:20'],
+      ['3', '08:25'],
+      ['2', '08:30'],
+      ['5', '08:45'],
+    ]);
+    const via = [
+      { stopId: '3', stayMinutes: 0 },
+      { stopId: '2', stayMinutes: 0 },
+    ];
+    expect(await find(via, { to: '5', limit: 1 }, { ...TOWNS, trips: [loop] })).toEqual(['loop 08:05 08:45']);
+    const [stay] = await find([{ stopId: '2', stayMinutes: 5 }], { to: '5' }, { ...TOWNS, trips: [loop] });
+    expect(stay).toBe('loop 08:05 08:10, loop 08:30 08:45');
   });
 
   it('journeys with via name the stop that the timetable lacks', async () => {
