@@ -252,7 +252,7 @@ async function compareJourney(
   const { journeys } = response.body;
   counts.journeys += journeys.length;
   const arrivals = journeys.map(({ arrives_at }) => Date.parse(arrives_at));
-  // A walk may take the place of a change that would save seconds.
+  // In a list, one more change must save a minute.
   if (expected !== null && Math.min(...arrivals) > expected + MINUTE_MS) {
     differ(
       'later than possible',
