@@ -37,6 +37,8 @@ export function createLabels(stopCount: number) {
     alightRun: column(),
     alightAt: column(),
     walkedFrom: column(),
+    /** The first position from which each line was followed. */
+    followed: new Int32Array(0),
     /** What is left to the destination at least. */
     left: { alighted: [], ready: [], of: null } as TimeLeftRows,
   };

@@ -69,9 +69,17 @@ export function callAt(lines: Lines, run: number, position: number) {
   };
 }
 
-export function lastPosition({ firstCall, lineOfRun }: Lines, run: number): number {
-  const line = lineOfRun[run] as number;
+export function lastPosition(lines: Lines, run: number): number {
+  return lastPositionOf(lines, lines.lineOfRun[run] as number);
+}
+
+export function lastPositionOf({ firstCall }: Lines, line: number): number {
   return (firstCall[line + 1] as number) - (firstCall[line] as number) - 1;
+}
+
+/** The number of a line in the mirrored lines. */
+export function mirrorLine({ plannedLines, lineCount }: Lines, line: number): number {
+  return line < plannedLines ? plannedLines - 1 - line : plannedLines + lineCount - 1 - line;
 }
 
 /** The number of a run in the mirrored lines. Planned runs and the others are mirrored apart. */

@@ -51,7 +51,7 @@ export interface Range {
   until: number;
   maxRides: number;
   /** The labels of the search in the other direction, which every result has to match; null without one. */
-  bounds: Pick<Labels, 'arrived' | 'ready'> | null;
+  bounds: Pick<Labels, 'arrived' | 'ready' | 'followed'> | null;
   /** Journeys that leave at `until` or later. Results have to be better in departure, arrival or rides. */
   known?: readonly Found[];
 }

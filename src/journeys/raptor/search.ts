@@ -1,12 +1,13 @@
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/call-flags.ts';
 import { findRun, listDepartures } from './departures.ts';
 import { type Found, type Labels, NEVER, readRides } from './labels.ts';
-import { callAt, type Footpaths, type Lines, lastPosition, offsetsOf } from './lines.ts';
+import { callAt, type Footpaths, type Lines, lastPosition, lastPositionOf, mirrorLine, offsetsOf } from './lines.ts';
 import { type Destination, NO_SEARCH, type Range, type Search } from './query.ts';
 import { createTimeLeft } from './time-left.ts';
 
-/** Times for more rides left take longer to find than they save. */
-const MOST_LEFT = 2;
+/** Times for more rides left take longer to find than they save, on journeys of up to `USUAL_RIDES` rides and on others. */
+const MOST_LEFT = { usually: 2, ofLong: 3 };
+const USUAL_RIDES = 4;
 
 /** A journey with fewer rides than another one within its time may take this many times as long. */
 const SLOWEST = 2;
@@ -42,6 +43,10 @@ export function createSearcher(
   /** In this round, the least time to the destination for riders who alight at a stop, or can board there. */
   let leftAlighted = nothingLeft;
   let leftReady = nothingLeft;
+  /** The same for riders who board in this round. */
+  let leftBoarding = nothingLeft;
+  /** The first position on each line from which `reach` has followed it; `NEVER` for other lines. The search back follows only these. */
+  const followed = new Int32Array(lines.modes.length).fill(NEVER);
   /** `reach` continues this many seconds past the first arrival. */
   let slack = 0;
   /** By round, the first arrival that `reach` found at the destination. */
@@ -71,10 +76,12 @@ export function createSearcher(
   }
 
   function enqueue(line: number, position: number, round: number): void {
-    if (!leadsThere(line, maxRides - round + 1)) return;
+    if (!leadsThere(line, maxRides - round + 1) || endOf(line) < 0) return;
     const earliestPosition = firstPosition[line] as number;
     if (earliestPosition === -1) queue.push(line);
-    if (earliestPosition === -1 || position < earliestPosition) firstPosition[line] = position;
+    if (earliestPosition !== -1 && position >= earliestPosition) return;
+    firstPosition[line] = position;
+    if (position < (followed[line] as number)) followed[line] = position;
   }
 
   /** Collects the lines at the marked stops, each from its first marked stop on. */
@@ -108,11 +115,18 @@ export function createSearcher(
     return ridesLeft > mostLeft || (least > 0 && least <= ridesLeft);
   }
 
+  /** The last useful position on a line: where the search in the other direction has boarded it first. Less than 0 if it has not. */
+  function endOf(line: number): number {
+    const end = lastPositionOf(lines, line);
+    return bounds ? end - (bounds.followed[mirrorLine(lines, line)] as number) : end;
+  }
+
   /** Chooses the rows of a round. */
   function lookAhead(round: number): void {
     const ridesLeft = maxRides - round;
     leftAlighted = (ridesLeft <= mostLeft && labels.left.alighted[ridesLeft]) || nothingLeft;
     leftReady = (ridesLeft <= mostLeft && labels.left.ready[ridesLeft]) || nothingLeft;
+    leftBoarding = (ridesLeft < mostLeft && labels.left.ready[ridesLeft + 1]) || nothingLeft;
   }
 
   /** Lowers the labels of this and later rounds: with more rides allowed, a rider arrives no later. */
@@ -157,7 +171,7 @@ export function createSearcher(
     const { runs, stops: usable } = query.allowed;
     const flags = query.allowed.flags ?? lines.flags;
     const first = firstCall[line] as number;
-    const last = (firstCall[line + 1] as number) - 1;
+    const last = first + endOf(line);
     const before = (round - 1) * stopCount;
     const row = round * stopCount;
     /** Only an earlier run is worth boarding: `end` is the run of the ride, or the first one that is too late. */
@@ -192,7 +206,8 @@ export function createSearcher(
       board = position;
       start = starts[earlier] as number;
       arrivalsAt = arrivals[earlier] as number;
-      isOnBoard = start + (offsets[(departures[earlier] as number) + position] as number) < (cutoff[round] as number);
+      const leavesAt = start + (offsets[(departures[earlier] as number) + position] as number);
+      isOnBoard = leavesAt + (leftBoarding[stop] as number) < (cutoff[round] as number);
     }
     if (isOnBoard) stayOn(round, line, end, board);
   }
@@ -211,6 +226,7 @@ export function createSearcher(
     for (let next = nextRuns[run] as number; next >= 0; next = nextRuns[next] as number) {
       const line = lineOfRun[next] as number;
       if ((allowed.lines && !allowed.lines[line]) || (allowed.runs && !allowed.runs[next])) return;
+      followed[line] = 0;
       const offsets = offsetsOf(lines, line);
       const first = firstCall[line] as number;
       const count = (firstCall[line + 1] as number) - first;
@@ -312,6 +328,8 @@ export function createSearcher(
     mostLeft = -1;
     slack = 0;
     arrivals.fill(NEVER);
+    followed.fill(NEVER);
+    labels.followed = followed;
   }
 
   return {
@@ -325,7 +343,8 @@ export function createSearcher(
     reach(from: number, rides: number, slackSeconds: number): Int32Array {
       maxRides = rides;
       slack = slackSeconds;
-      mostLeft = query.egress.length > 0 ? Math.max(0, Math.min(rides - 2, MOST_LEFT)) : -1;
+      mostLeft =
+        query.egress.length > 0 ? Math.min(rides - 1, rides > USUAL_RIDES ? MOST_LEFT.ofLong : MOST_LEFT.usually) : -1;
       if (mostLeft >= 0) timeLeft.extend(mostLeft, (cutoff[0] as number) - from);
       lookAhead(0);
       for (const { stop, seconds } of query.access) {
