@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { HOUR_MS, MINUTE_MS } from '#src/core/clock.ts';
+import type { EngineReply } from '#src/journeys/engine-messages.ts';
+import { serviceDayStart } from '#src/timetable/service-day.ts';
+import { openPairs } from './journeys/pairs.ts';
+import { describeMachine, print } from './machine.ts';
+import { median } from './percentiles.ts';
+
+/*
+ * A search thread from its start to its first answer: it loads its modules, opens the timetable and the lines of a day, and plans three
+ * journeys. Two checkouts take turns.
+ *
+ * `node $(the flags of npm start) bench/thread-start.ts FILE [BASELINE FILE_OF_BASELINE]`: timetables as the import of each checkout writes
+ * them from the same zips, and the folder of the other checkout with its packages.
+ */
+const [file = '', baseline = '', baselineFile = ''] = process.argv.slice(2);
+const ROUNDS = 11;
+
+const { timetable, weekday, nextPair } = openPairs(file, 1);
+const now = serviceDayStart(weekday) + 8 * HOUR_MS;
+const { from, to } = nextPair();
+const checkouts = [
+  { name: 'this checkout', root: new URL('..', import.meta.url), packed: readShared(file) },
+  ...(baseline ? [{ name: 'baseline', root: pathToFileURL(`${baseline}/`), packed: readShared(baselineFile) }] : []),
+].map((checkout) => ({ ...checkout, cpuMs: [] as number[], ms: [] as number[] }));
+
+const end = (id: string) => ({ stops: [{ stop: timetable.findStop(id) as number, seconds: 0 }], withAround: true });
+const query = {
+  from: end(from),
+  to: end(to),
+  at: now,
+  now,
+  isArrival: false,
+  walkSeconds: null,
+  modes: 0xff,
+  isWheelchair: false,
+  maxRides: 5,
+  limit: 3,
+  avoidedStops: [],
+};
+
+print(describeMachine());
+for (let round = -1; round < ROUNDS; round++) {
+  for (const { root, packed, cpuMs, ms } of checkouts) {
+    const [cpu, at] = [process.cpuUsage(), performance.now()];
+    const worker = await start(root, packed);
+    const { user, system } = process.cpuUsage(cpu);
+    const passedMs = performance.now() - at;
+    await worker.terminate();
+    // The first round fills the page cache.
+    if (round < 0) continue;
+    cpuMs.push((user + system) / 1000);
+    ms.push(passedMs);
+  }
+}
+print(`median of ${ROUNDS}, ms          processor time    by the clock`);
+for (const { name, cpuMs, ms } of checkouts) {
+  print(`${name.padEnd(28)}${median(cpuMs).toFixed(0).padStart(10)}${median(ms).toFixed(0).padStart(16)}`);
+}
+const [ours, theirs] = checkouts;
+if (ours && theirs) {
+  const [cpu, clock] = [median(ours.cpuMs) / median(theirs.cpuMs), median(ours.ms) / median(theirs.ms)];
+  print(`${'ratio'.padEnd(28)}${cpu.toFixed(2).padStart(10)}${clock.toFixed(2).padStart(16)}`);
+}
+
+/** Resolves when the thread has answered. */
+async function start(root: URL, packed: SharedArrayBuffer): Promise<Worker> {
+  const worker = new Worker(new URL('src/journeys/engine-thread.ts', root), { workerData: { isLast: true } });
+  const answered = new Promise<EngineReply>((resolve, reject) => {
+    worker.on('message', (message: EngineReply | 'ready') => message !== 'ready' && resolve(message));
+    worker.on('error', reject);
+  });
+  worker.postMessage({ kind: 'timetable', packed, now });
+  worker.postMessage({ kind: 'search', id: 1, name: 'plan', query, deadlineAt: Date.now() + MINUTE_MS });
+  const reply = await answered;
+  if (!('found' in reply)) throw new Error(reply.problem);
+  return worker;
+}
+
+function readShared(path: string): SharedArrayBuffer {
+  const bytes = readFileSync(path);
+  const packed = new SharedArrayBuffer(bytes.length);
+  new Uint8Array(packed).set(bytes);
+  return packed;
+}
