@@ -23,7 +23,7 @@ import {
   TOOK_TOO_LONG,
 } from './engine-messages.ts';
 import { createPlanners, type PlannedDay, type Planner } from './planners.ts';
-import { planPreferred } from './preferences.ts';
+import { planPreferred, WORTH } from './preferences.ts';
 import { NEVER, type Ride } from './raptor/labels.ts';
 import { callAt, type Footpaths, lastPosition } from './raptor/lines.ts';
 import {
@@ -238,7 +238,11 @@ export function openEngine(packed: SharedArrayBuffer) {
       const stops = new Set(end.stops.map(({ stop }) => stop));
       return { ...end, stops, walks: findWalks(end, choices) };
     });
-    const worth = { changeSeconds: changeSecondsOf(choices), rideIsWorthSeconds: CHANGE_IS_WORTH_SECONDS };
+    const { prefer } = choices ?? {};
+    const worth = {
+      changeSeconds: changeSecondsOf(choices),
+      rideIsWorthSeconds: prefer === 'fewer_changes' ? WORTH.fewer_changes.changeSeconds : CHANGE_IS_WORTH_SECONDS,
+    };
     const request = { ...query, ...worth, footpaths, at: opened.secondsAt(at) };
     const planPart = (part: PlanRequest) => planChanges(planner, part, choices?.prefer);
     const chains: ViaPart[][] = [];

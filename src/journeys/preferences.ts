@@ -4,7 +4,7 @@ import type { Plan, PlanRequest } from './raptor/plan.ts';
 import { searchUntilEnded, type Walk } from './raptor/query.ts';
 
 /** By how many seconds a journey must be faster for one more change, and for each second more on foot. */
-const WORTH = {
+export const WORTH = {
   fewer_changes: { changeSeconds: 1200, onFoot: 0 },
   less_walking: { changeSeconds: 60, onFoot: 1 },
 } as const satisfies Record<Preference, object>;

@@ -236,6 +236,7 @@ const REFUSED: [url: string, ...told: string[]][] = [
   ['/v1/reachable?from=200060&max_walk=far', '`max_walk` must be a whole number from 0 to 1000'],
   ['/v1/travel-times?from=200060&to=209573&max_walk=-5', '`max_walk` must be a whole number from 0 to 1000'],
   ['/v1/travel-times?from=200060&to=209573&pace=run', '`pace` must be slow, normal or fast', 'not "run"'],
+  [`${TRIPS}&via=200070&prefer=less_walking`, '`prefer=less_walking` does not work with `via`. Limit walks with'],
   [`${TRIPS}&pace=slow`, '`pace` works only with journeys from the timetable, which is not used here. Leave it out.'],
   [
     `${TRIPS}&min_change=2&max_walk=300&prefer=less_walking`,

@@ -2731,7 +2731,7 @@ export type PlanTripsData = {
          */
         min_change?: number;
         /**
-         * `fewer_changes`: one more change must save 20 minutes. `less_walking`: a minute on foot counts as two.
+         * `fewer_changes`: one more change must save 20 minutes. `less_walking`: a minute on foot counts as two; does not work with `via`.
          */
         prefer?: 'fewer_changes' | 'less_walking';
         /**

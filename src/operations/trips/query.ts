@@ -77,7 +77,10 @@ export const tripsQuery = z
     to: describe(placeParameter, `The destination, different from the origin: a stop ID, ${POSITION}.`, '209573'),
     date: optional(dateParameter),
     time: optional(timeParameter),
-    arrive_by: withDefault(describe(booleanParameter, 'Arrive before the date and time, instead of departing then.'), 'false'),
+    arrive_by: withDefault(
+      describe(booleanParameter, 'Arrive before the date and time, instead of departing then.'),
+      'false',
+    ),
     limit: describe(withDefault(countUpTo(6), '5'), 'Maximum number of journeys. Values above 6 count as 6.'),
     path: pathParameter,
     modes: describe(withDefault(modesParameter, 'all'), MODES_DESCRIPTION),
@@ -108,6 +111,11 @@ export const tripsQuery = z
   .refine(({ via, arrive_by, cursor }) => !via || !(arrive_by === true || cursor), {
     path: ['via'],
     message: '`via` works neither with `arrive_by=true` nor with `cursor`.',
+    params: { isSentence: true } satisfies ProblemDetails,
+  })
+  .refine(({ via, prefer }) => !via || prefer !== 'less_walking', {
+    path: ['prefer'],
+    message: '`prefer=less_walking` does not work with `via`. Limit walks with `max_walk`.',
     params: { isSentence: true } satisfies ProblemDetails,
   })
   .refine(({ from, to }) => !isSamePlace(from, to), {
