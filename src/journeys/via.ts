@@ -1,4 +1,4 @@
-import { MAY_BOARD } from '../timetable/import/schedule-file.ts';
+import { MAY_BOARD } from '../timetable/call-flags.ts';
 import type { Ride } from './raptor/labels.ts';
 import { callAt, type Footpaths, type Lines } from './raptor/lines.ts';
 import { type Plan, type PlanRequest, walkOnly } from './raptor/plan.ts';
