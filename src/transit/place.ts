@@ -7,7 +7,6 @@ export {
   boundsAround,
   distanceMetres,
   isWithin,
-  METRES_PER_DEGREE,
   middleOf,
   type Position,
   pathLengthMetres,
