@@ -78,17 +78,21 @@ export function unknownPath(path: string, near: string | null, operations: reado
   return new ApiError('NOT_FOUND', `There is nothing at ${path}.${hint}`);
 }
 
-/** `conditions` are the parameters that limit the journeys; `hint` is a sentence on another possible cause. */
+/** `conditions` are the parameters that limit the journeys; `hint` is a sentence on another possible cause; `within` is how far the timetable was searched. */
 export function noJourneys(
   source: 'timetable' | 'planner',
   from: string,
   to: string,
-  { conditions = [], hint = '' }: { conditions?: readonly string[] | undefined; hint?: string } = {},
+  {
+    conditions = [],
+    hint = '',
+    within = 'three days',
+  }: { conditions?: readonly string[] | undefined; hint?: string; within?: string } = {},
 ): ApiError {
   const fitting = conditions.length > 0 ? ` that fits ${LIST.format(conditions)}` : '';
   const none =
     source === 'timetable'
-      ? `No journey in the timetable from ${from} to ${to}${fitting} within three days of this time.`
+      ? `No journey in the timetable from ${from} to ${to}${fitting} within ${within} of this time.`
       : `Transport for NSW finds no journey from ${from} to ${to} at this time${fitting}.`;
   return new ApiError('NO_JOURNEYS_FOUND', `${none}${hint && ` ${hint}`}`);
 }

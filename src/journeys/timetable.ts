@@ -141,7 +141,8 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
       }
       if (journeys.length === 0 && !query.mayBeNone) {
         const [start, end] = [formatPlace(query.from), formatPlace(query.to)];
-        throw noJourneys('timetable', start, end, { conditions: query.conditions });
+        const within = query.via?.length ? 'a day' : 'three days';
+        throw noJourneys('timetable', start, end, { conditions: query.conditions, within });
       }
       const freshness = freshnessAsOf(asOf);
       return {
