@@ -7,7 +7,10 @@ beforeAll(async () => {
 });
 afterAll(() => front[Symbol.asyncDispose]());
 
-const get = (url: string) => front.app.inject({ url, headers: { authorization: `Bearer ${front.testKey}` } });
+const get = (url: string) => {
+  const headers = { authorization: `Bearer ${front.testKey}`, origin: 'https://app.example' };
+  return front.app.inject({ url, headers });
+};
 
 it.each(['/v1/departures?stop=200070', '/v1/departures?stop=999999999', '/v1/stops/search?q=central', '/board/200070'])(
   'a response from the sandbox has a header that says its data is made up: %s',
