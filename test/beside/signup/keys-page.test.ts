@@ -13,8 +13,8 @@ const post = (path: string, fields: Record<string, string>, headers: Record<stri
   postForm(front.app, path, fields, headers);
 const BROWSER = { accept: 'text/html,application/xhtml+xml' };
 const signUp = (email: string, more: Record<string, string> = {}) => post('/signup', { email, terms: 'on', ...more });
-const send = (key: string) =>
-  front.app.inject({ url: '/v1/stops/search?q=central', headers: { authorization: `Bearer ${key}` } });
+const send = (key: string, more = {}) =>
+  front.app.inject({ url: '/v1/stops/search?q=central', headers: { authorization: `Bearer ${key}`, ...more } });
 
 async function openKeys(email = 'jo@example.com') {
   // Of two links made at the same moment, only one can be used.
@@ -93,7 +93,7 @@ it('only responses to a replaced key give the times of its replacement and its e
   expect((await send(old)).headers).not.toHaveProperty('sunset');
   await post('/keys/rotate', { token, key: hashes[0] ?? '', overlap: '3' }, BROWSER);
   front.clock.now = new Date('2026-11-21T09:00:00Z');
-  const { headers } = await send(old);
+  const { headers } = await send(old, { origin: 'https://app.example' });
   expect(headers).toMatchObject({
     deprecation: `@${Date.parse('2026-11-20T02:00:20Z') / 1000}`,
     sunset: 'Tue, 24 Nov 2026 00:00:00 GMT',
