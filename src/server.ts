@@ -331,7 +331,9 @@ async function testKey(kind?: 'pub'): Promise<string | null> {
 async function announceSandbox(): Promise<void> {
   logger.warn('UPSTREAM_API_KEY is not set: the embedded sandbox makes up every response. Do not travel by it.');
   // Single quotes, because JSON logs would escape double quotes and the command could not be copied.
-  logger.info(`try: ${sampleCommand((await testKey()) ?? 'YOUR_KEY')}`);
+  const line = `try: ${sampleCommand((await testKey()) ?? 'YOUR_KEY')}`;
+  // Nothing works without the key, so a lower log level does not hide it.
+  logger[logger.isLevelEnabled('info') ? 'info' : 'warn'](line);
 }
 
 /** Prints the address, a key, and a command to copy for a person at a terminal. */

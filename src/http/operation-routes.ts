@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { PLANS } from '../access/plan.ts';
 import { createBoundedMap } from '../core/own-memory.ts';
-import { type Operation, readQuery } from '../operations/operation.ts';
+import { noticesOfCut, type Operation, readQuery } from '../operations/operation.ts';
 import { queryKey, type Requester, type Responses } from '../operations/serve.ts';
 import { receivedBy, toRoute } from './paths.ts';
 import { sendResponse } from './send-response.ts';
@@ -21,13 +21,13 @@ export async function operationRoutes(
   const readOnce = createQueryReader();
   for (const operation of operations) {
     app.get(toRoute(operation.path), (request, reply) => {
-      const { query, key, cost } = readOnce(operation, request);
+      const { query, key, cost, notices } = readOnce(operation, request);
       const response = () => {
         const cached = responses.peek(key);
-        if (cached) return sendResponse(request, reply, cached, { responses, now });
+        if (cached) return sendResponse(request, reply, cached, { responses, now, notices });
         return responses
           .find(operation, query, requesterOf(request))
-          .then((finished) => sendResponse(request, reply, finished, { responses, now }));
+          .then((finished) => sendResponse(request, reply, finished, { responses, now, notices }));
       };
       return cost === 1 ? response() : request.chargeMore(cost - 1).then(response);
     });
@@ -60,8 +60,10 @@ export function createQueryReader() {
   };
 }
 
-/** `cost` is the number of requests charged. */
+/** `cost` is the number of requests charged; `notices` depend on how the query was written. */
 function readRequest(operation: Operation, request: QueryRequest) {
-  const query = readQuery(operation, receivedBy(request));
-  return { query, key: queryKey(operation, query), cost: operation.cost?.(query) ?? 1 };
+  const received = receivedBy(request);
+  const query = readQuery(operation, received);
+  const notices = noticesOfCut(operation, received);
+  return { query, key: queryKey(operation, query), cost: operation.cost?.(query) ?? 1, notices };
 }

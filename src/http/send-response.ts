@@ -1,17 +1,24 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ENCODINGS, type Encoding, encodeOnce, type FinishedResponse } from '../operations/finished-response.ts';
-import { noticeTo } from '../operations/operation.ts';
+import { type Notice, noticeTo } from '../operations/operation.ts';
 import type { Responses } from '../operations/serve.ts';
 import { listsEtag, matchesAny, responseHeaders } from './freshness-headers.ts';
 import { noteSources } from './request-log.ts';
+
+/** RFC 7946, 12. It has no charset: it is always UTF-8. */
+const GEOJSON = 'application/geo+json';
 
 /** Sends a finished response with freshness headers, as a 304 or in the preferred encoding. */
 export function sendResponse(
   request: FastifyRequest,
   reply: FastifyReply,
   response: FinishedResponse,
-  { responses, now }: { responses: Pick<Responses, 'bytesOf'>; now: () => Date },
+  {
+    responses,
+    now,
+    notices = [],
+  }: { responses: Pick<Responses, 'bytesOf'>; now: () => Date; notices?: readonly Notice[] },
 ): FastifyReply {
   const { body } = response;
   noteSources(request, response);
@@ -21,12 +28,12 @@ export function sendResponse(
   if (hasResponse && response.isFromCache) request.outcome.isFree = true;
   reply.headers(responseHeaders(response, now().getTime()));
   if (response.link) reply.header('link', response.link);
-  const notice = noticeTo(request.query as object, response.notices);
+  const notice = noticeTo(request.query as object, response.notices, notices);
   if (notice) reply.header('x-notice', notice);
   if (response.timesSource) reply.header('x-times-source', response.timesSource);
   if (hasResponse || matchesAny(condition)) return reply.code(304).send();
 
-  reply.header('content-type', 'application/json; charset=utf-8');
+  reply.header('content-type', response.isGeoJson ? GEOJSON : 'application/json; charset=utf-8');
   return sendEncoded(request, reply, body.bytes, (encoding) => responses.bytesOf(response, encoding));
 }
 

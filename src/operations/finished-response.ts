@@ -34,6 +34,8 @@ export interface FinishedResponse<Body extends object = object> {
   timesSource?: string;
   journeys?: JourneyOrigin;
   notices?: readonly Notice[];
+  /** Whether the body is GeoJSON. */
+  isGeoJson?: boolean;
   /** The `Link` header, if there are further pages. */
   link?: string;
 }
@@ -72,6 +74,7 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
         notices = [],
       } = result;
       const bytes = await writeJson(content);
+      const isGeoJson = 'type' in content && content.type === 'FeatureCollection';
       const before = responses.peek(key)?.body;
       const body = before?.bytes.equals(bytes) ? before : finishBody(bytes, weakEtag(bytes));
       const response: FinishedResponse = {
@@ -84,6 +87,7 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
         failedParts,
         ...(boards && { boards, timesSource: nameSources(boards) }),
         ...(journeys && { journeys }),
+        ...(isGeoJson && { isGeoJson }),
         ...(notices.length > 0 && { notices }),
         ...(link !== undefined && { link: ownText(link) }),
       };

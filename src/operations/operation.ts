@@ -173,9 +173,27 @@ function foldLists(query: z.ZodObject, received: Readonly<Record<string, unknown
   return folded;
 }
 
+/** A notice for each number of the query that is above its maximum. */
+export function noticesOfCut(
+  { query }: Pick<Operation, 'query'>,
+  received: Readonly<Record<string, unknown>>,
+): readonly Notice[] {
+  return Object.entries(query.shape).flatMap(([name, schema]) => {
+    const max = schema.meta()?.['x-counts-up-to'];
+    const value = received[name];
+    if (typeof max !== 'number' || !(Number(value) > max)) return [];
+    return [{ text: `\`${name}\` is at most ${max}: that was used in place of ${value}.` }];
+  });
+}
+
 /** Joins the notices that apply to a caller with this query; undefined if there are none. */
-export function noticeTo(received: object, notices: readonly Notice[] = []): string | undefined {
-  if (notices.length === 0) return undefined;
+export function noticeTo(
+  received: object,
+  ofResponse: readonly Notice[] = [],
+  ofQuery: readonly Notice[] = [],
+): string | undefined {
+  if (ofResponse.length + ofQuery.length === 0) return undefined;
+  const notices = [...ofResponse, ...ofQuery];
   const set = namesSet(received);
   const applicable = notices.filter(({ defaultOf }) => defaultOf === undefined || !set.includes(defaultOf));
   return applicable.map(({ text }) => text).join(' ') || undefined;

@@ -1,5 +1,20 @@
 import { z } from 'zod';
+import { describe, oneOf, withDefault } from './parameter.ts';
 import { latitudeSchema, longitudeSchema } from './place.ts';
+
+const formats = oneOf(['json', 'geojson']);
+
+/** The `format` parameter, in any case: GeoJSON is written in capitals. `meaning` is that of `geojson`. */
+export const formatParameter = (meaning: string) =>
+  describe(
+    withDefault(
+      z
+        .preprocess((text) => (typeof text === 'string' ? text.toLowerCase() : text), formats)
+        .meta({ ...formats.meta() }),
+      'json',
+    ),
+    meaning,
+  );
 
 export const geoJsonConstant = <Text extends string>(text: Text) =>
   z.literal(text).meta({ description: 'As GeoJSON has it' });

@@ -64,8 +64,8 @@ const DEFAULTS: Record<string, (text: string) => unknown> = {
 };
 
 /**
- * An integer of at least `min`; values above `max` are reduced to it. `meta` has no maximum, so clients do not reject such
- * values.
+ * An integer of at least `min`; values above `max` are reduced to it, and a notice says so. `meta` has no maximum, so clients do not
+ * reject such values.
  */
 export function countUpTo(max: number, min = 1) {
   const allowed = `must be a whole number from ${min} to ${max}`;
@@ -73,7 +73,7 @@ export function countUpTo(max: number, min = 1) {
     .regex(/^\d+$/, allowed)
     .transform((digits) => Math.min(Number(digits), max))
     .pipe(z.number().min(min, allowed))
-    .meta({ type: 'integer', minimum: min });
+    .meta({ type: 'integer', minimum: min, 'x-counts-up-to': max });
 }
 
 /** An integer from `min` to `max`; other values are refused. */
@@ -113,6 +113,19 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
 }
 
 const OR = new Intl.ListFormat('en-AU', { type: 'disjunction' });
+
+/** Some of a few words, in any case, separated by commas. */
+export function someOf<const Words extends readonly [string, ...string[]]>(words: Words) {
+  const allowed = `must be some of ${words.join(', ')}, separated by commas`;
+  return readAs(requiredText(allowed), (text, refuse): Words[number][] => {
+    const names = splitList(text.toLowerCase());
+    const unknown = names.filter((name) => !words.includes(name));
+    if (names.length === 0) return refuse(allowed);
+    return unknown.length > 0
+      ? refuse(notAllowed(allowed, unknown), { isComplete: true })
+      : words.filter((word) => names.includes(word));
+  }).meta({ type: 'array', items: { type: 'string', enum: [...words] }, minItems: 1, examples: [[words[0]]] });
+}
 
 /** Adds a description and a working example to a parameter. */
 export function describe<Schema extends z.ZodType>(schema: Schema, description: string, example?: string | number) {

@@ -63,7 +63,10 @@ export function stopListParameter(
     const malformed = splitList(text).filter((stop) => !isEntry(stop));
     if (stops.length === 0) return refuse(allowed);
     if (malformed.length > 0)
-      return refuse(notAllowed(allowed, malformed), { isComplete: true, hint: hintFor(malformed) });
+      return refuse(notAllowed(allowed, malformed), {
+        isComplete: true,
+        hint: hintFor(malformed) ?? lookUp(malformed[0] as string),
+      });
     if (stops.length > maxStops) {
       return refuse(`has too many stops: ${stops.length} given, at most ${maxStops}`, { isComplete: true });
     }
@@ -72,9 +75,9 @@ export function stopListParameter(
 }
 
 /** A hint on how to find the stop that the caller named. */
-function lookUp(name: string): string {
+function lookUp(name: string, search = '/v1/stops/search'): string {
   if (!/\p{L}{2}/u.test(name)) return 'Find IDs with /v1/stops/search or /v1/nearby.';
-  return `Look it up: /v1/stops/search?q=${encodeURIComponent(name.slice(0, MAX_NAME).toWellFormed())}`;
+  return `Look it up: ${search}?q=${encodeURIComponent(name.slice(0, MAX_NAME).toWellFormed())}`;
 }
 
 /** The notice for a position outside the covered area; null for one inside. */
@@ -131,6 +134,8 @@ const DECIMALS = 6;
 const positionAllowed =
   'must be lat,lng: a latitude from -90 to 90 and a longitude from -180 to 180 as decimal numbers';
 const placeAllowed = 'must be a stop ID such as 200070, a place ID from /v1/places/search, or a position as lat,lng';
+/** An address: "2 Park St" */
+const HAS_NUMBER = /^\d/;
 /** The longest ID seen has 159 bytes. */
 const MAX_ID_BYTES = 200;
 /** "poiID:858290415:95365003:-1:Epping Reserve:Double Bay:…", passed to upstream unchanged as one parameter value. */
@@ -158,7 +163,10 @@ export const placeParameter = readAs(
   (text, refuse): Place => {
     const id = text.trim();
     if (isPlaceId(id)) return Buffer.byteLength(id) <= MAX_ID_BYTES && !/\p{C}/u.test(id) ? id : refuse(placeIdAllowed);
-    if (!text.includes(',')) return stopIdParameter.safeParse(text).data ?? refuse(placeAllowed, { hint: lookUp(id) });
+    const refuseName = () =>
+      refuse(placeAllowed, { hint: lookUp(id, HAS_NUMBER.test(id) ? '/v1/places/search' : undefined) });
+    if (!text.includes(',')) return stopIdParameter.safeParse(text).data ?? refuseName();
+    if (/\p{L}{2}/u.test(id)) return refuseName();
     const position = readPosition(text);
     if (!Array.isArray(position)) return refuse(position.allowed, { hint: position.hint });
     const [lat, lng] = position;

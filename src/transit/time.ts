@@ -37,7 +37,8 @@ export const dateParameter = readAs(requiredText('a date such as 20261130'), (te
 });
 
 const CLOCK = /^([01]\d|2[0-3]):?[0-5]\d$/;
-const ISO_8601 = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::\d\d(?:[.,]\d+)?)?(Z|[+ -](?:0\d|1[0-4])(?::?[0-5]\d)?)?$/i;
+const ISO_8601 =
+  /^(\d{4}-\d\d-\d\d)[T ]((?:[01]\d|2[0-3]):[0-5]\d)(?::\d\d(?:[.,]\d+)?)?(Z|[+ -](?:0\d|1[0-4])(?::?[0-5]\d)?)?$/i;
 const timeAllowed = 'must be a Sydney time such as 0830 or 08:30, or ISO 8601 such as 2026-11-23T08:00+11:00';
 
 /** Converts a time with an offset to `YYYYMMDDTHHmm` in Sydney, so that the same moment always makes the same query. */
@@ -51,6 +52,12 @@ export const timeParameter = readAs(requiredText('a time such as 0830'), (text, 
   description:
     'Time of day `HHmm` or `HH:mm`, 24-hour clock, Sydney local time. Or date and time as ISO 8601, such as `2026-11-23T08:00+11:00` or `2026-11-22T21:00Z`; without an offset it is Sydney local time. Default: now.',
 });
+
+/** A time, or only a date (`YYYYMMDD`, which no time looks like). */
+export const dayOrTimeParameter = readAs(requiredText('a time such as 0830'), (text, refuse) => {
+  const day = dateParameter.safeParse(text).data;
+  return day ?? timeParameter.safeParse(text).data ?? refuse(`${timeAllowed}, or a date such as 2026-11-30`);
+}).meta({ ...timeParameter.meta(), pattern: `${DAY.source}|${timeParameter.meta()?.pattern}` });
 
 /** Null if the text is not ISO 8601. An unencoded `+` (not `%2B`) arrives as a blank. */
 function readMoment(text: string): string | null {

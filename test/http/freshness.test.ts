@@ -98,9 +98,7 @@ describe('responses that the caller already has', () => {
     expect((await get({ 'if-none-match': String(headers.etag) })).statusCode).toBe(200);
   });
 
-  it('a response is not sent again if only its retrieval time differs, and the 304 gives its freshness', {
-    timeout: 60_000,
-  }, async () => {
+  it('a response is not sent again if only its retrieval time differs, and the 304 gives its freshness', async () => {
     const trips = await startProtectedApp({ now: NOW, response: json(tripResponse) });
     started.push(trips);
     // With a time, because without one, journeys that have left are left out.

@@ -43,6 +43,12 @@ const REFUSED: [url: string, ...told: string[]][] = [
   ['/v1/departures?stop=200020&lead=61', '`lead` must be a whole number from 0 to 60', 'not "61"'],
   ['/v1/departures?stop=200020&lead=-1', '`lead` must be a whole number from 0 to 60'],
   ['/v1/departures?stop=200020&per_route=0', `\`per_route\` ${COUNT} 50`],
+  ['/v1/departures?stop=200020&date=2026-11-23&time=2026-11-23T24:00', '`time` must be a Sydney time'],
+  ['/v1/trips?from=2%20Park%20St%20Sydney&to=200060', 'Look it up: /v1/places/search?q=2%20Park%20St%20Sydney'],
+  ['/v1/trips?from=2%20Park%20St,%20Sydney&to=200060', 'Look it up: /v1/places/search?q=2%20Park%20St%2C%20Sydney'],
+  ['/v1/trips?from=Central&to=200060', 'Look it up: /v1/stops/search?q=Central'],
+  ['/v1/boards?stops=200060,Town%20Hall', 'not "Town Hall"', 'Look it up: /v1/stops/search?q=Town%20Hall'],
+  ['/v1/alerts?category=lifts_escalators,x', '`category` must be some of', 'not "x"'],
   ['/v1/departures', '`stop` is required'],
   ['/v1/departures?stop', '`stop` must be a stop ID such as 200070'],
   ['/v1/departures?stop=', '`stop` must be a stop ID such as 200070'],
@@ -108,7 +114,11 @@ const REFUSED: [url: string, ...told: string[]][] = [
   [`${DEPARTURES}&time=8:00`, '`time` must be a Sydney time such as 0830 or 08:30', 'not "8:00"'],
   [`${DEPARTURES}&time=8am`, '`time` must be a Sydney time such as 0830 or 08:30'],
   [`${DEPARTURES}&date=20260416&date=20260417`, '`date` must be given once'],
-  ['/v1/alerts?category=lifts', '`category` must be trackwork, service_change or lifts_escalators', 'not "lifts"'],
+  [
+    '/v1/alerts?category=lifts',
+    '`category` must be some of trackwork, service_change, lifts_escalators',
+    'not "lifts"',
+  ],
   [`${DEPARTURES}&cancelled=yes`, '`cancelled` must be exclude or include', 'not "yes"'],
   [`${DEPARTURES}&cancelled=true`, '`cancelled` must be exclude or include'],
   [`${DEPARTURES}&cancelled=include&cancelled=include`, '`cancelled` must be given once'],
@@ -495,6 +505,19 @@ const ACCEPTED: [url: string, expected: Record<string, string | null>][] = [
   ],
   ['/v1/trips?from=g2095102&to=202091', { name_origin: 'G2095102', name_destination: '202091' }],
 ];
+
+describe('a number above its maximum', () => {
+  it.each([
+    [`${NEARBY}&radius=5000`, '`radius` is at most 2000: that was used in place of 5000.'],
+    [`${DEPARTURES}&limit=51`, '`limit` is at most 50: that was used in place of 51.'],
+  ])('is reduced in %s, and a notice says so', async (url, notice) => {
+    for (const _ of ['computed', 'cached']) {
+      const { statusCode, headers } = await app.inject(url);
+      expect([statusCode, headers['x-notice']]).toEqual([200, expect.stringContaining(notice)]);
+    }
+    expect((await app.inject(url.replace(/\d+$/, '50'))).headers['x-notice'] ?? '').not.toContain('at most');
+  });
+});
 
 describe('an unknown parameter', () => {
   it.each([

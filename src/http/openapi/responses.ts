@@ -74,7 +74,10 @@ const FRESHNESS = ['ETag', 'Cache-Control', 'Age', 'Cache-Status'] as const;
 /** The responses of an operation: its body, and all of its errors by status. */
 export function responsesOf(operation: Operation, body: Json, docsUrl: string): Record<string, Json> {
   const { summary, example } = operation;
-  const content = { 'application/json': { schema: body, example: example.body } };
+  const content = {
+    'application/json': { schema: body, example: example.body },
+    ...('format' in operation.query.shape && { 'application/geo+json': { schema: body } }),
+  };
   return { ...responses(summary, content, FRESHNESS, errorsOf(operation), docsUrl), 304: UNCHANGED };
 }
 

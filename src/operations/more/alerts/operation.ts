@@ -5,12 +5,12 @@ import type { StopRegister } from '../../../stops/register.ts';
 import { ALERT_CATEGORIES, ALERT_KINDS, holdsAt, runsAt, SEVERITIES } from '../../../transit/alert.ts';
 import { isNamed } from '../../../transit/line-id.ts';
 import { type Mode, modeSchema, modesParameter, routesParameter } from '../../../transit/mode.ts';
-import { countUpTo, describe, oneOf, optional, withDefault } from '../../../transit/parameter.ts';
+import { countUpTo, describe, oneOf, optional, someOf, withDefault } from '../../../transit/parameter.ts';
 import { stopIdParameter } from '../../../transit/place.ts';
 import {
+  dayOrTimeParameter,
   formatTimestamp,
   fromSydneyWallClock,
-  timeParameter,
   timestampSchema,
   toSydneyWallClock,
 } from '../../../transit/time.ts';
@@ -31,15 +31,15 @@ const alertsQuery = z.object({
     ),
   ),
   modes: withDefault(modesParameter, 'all'),
-  category: optional(describe(oneOf(ALERT_CATEGORIES), 'Only alerts of this category.', 'lifts_escalators')),
+  category: optional(describe(someOf(ALERT_CATEGORIES), 'Only alerts of these categories.')),
   severity: describe(
     withDefault(oneOf(SEVERITIES), 'very_low'),
     'Minimum severity. Transport for NSW marks most alerts as `normal`, and those of lifts as `low`.',
   ),
   at: optional(
     describe(
-      timeParameter,
-      'Alerts in force at this time: `HHmm` today (24-hour, Sydney time), or date and time in ISO 8601. Default: now.',
+      dayOrTimeParameter,
+      'Alerts in force at this time: `HHmm` today (24-hour, Sydney time), a date (at the present time of day), or date and time in ISO 8601. Default: now.',
       '2026-11-28T10:00+11:00',
     ),
   ),
@@ -187,9 +187,13 @@ export const createAlertsOperation = (options: { list: AlertList; stops: StopReg
   });
 
 /** Times in the hour in which clocks change mean the moment after the change. */
+/** `YYYYMMDD` */
+const DAY_LENGTH = 8;
+
 function momentOf({ at }: AlertsQuery, now: Date): number {
   if (at === undefined) return now.getTime();
-  const [time = '', date = toSydneyWallClock(now).date] = at.split('T').reverse();
+  const present = toSydneyWallClock(now);
+  const [time = '', date = present.date] = at.length === DAY_LENGTH ? [present.time, at] : at.split('T').reverse();
   const moment = fromSydneyWallClock({ date, time }) ?? fromSydneyWallClock({ date, time: '0300' });
   return (moment ?? now).getTime();
 }
@@ -203,7 +207,9 @@ function filterOf({ stop: stopId, routes, modes, category }: AlertsQuery, stops:
   const isOnRoute = ({ routes: alertRoutes }: KeptAlert) =>
     !routes || alertRoutes.some((line) => isNamed(routes, line) && modes.includes(line.mode));
   const isWanted = (alert: KeptAlert) =>
-    (category === undefined || alert.category === category) && isOfMode(alert) && isOnRoute(alert);
+    (category === undefined || (alert.category !== null && category.includes(alert.category))) &&
+    isOfMode(alert) &&
+    isOnRoute(alert);
   if (stopId === undefined) return { isWanted, notices: [] };
 
   const stop = stops.get(stopId);

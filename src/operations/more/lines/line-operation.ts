@@ -5,8 +5,7 @@ import type { Lines } from '../../../lines/lines.ts';
 import { freshnessOfList, type StopRegister } from '../../../stops/register.ts';
 import { alertId } from '../../../transit/additional-fields.ts';
 import { FRESHNESS_WINDOWS } from '../../../transit/freshness.ts';
-import { collectionTypeField, geoJsonConstant, lngLatSchema } from '../../../transit/geojson.ts';
-import { describe, oneOf, withDefault } from '../../../transit/parameter.ts';
+import { collectionTypeField, formatParameter, geoJsonConstant, lngLatSchema } from '../../../transit/geojson.ts';
 import { formatTimestamp, timestampSchema, toSydneyWallClock } from '../../../transit/time.ts';
 import { defineOperation, requestedWallClock } from '../../operation.ts';
 import {
@@ -27,8 +26,7 @@ import {
 const lineQuery = z.object({
   line_id: lineIdQuery,
   date: serviceDayQuery,
-  format: describe(
-    withDefault(oneOf(['json', 'geojson']), 'json'),
+  format: formatParameter(
     '`geojson` adds the course of each direction as features of a FeatureCollection (RFC 7946), in which longitude comes first.',
   ),
 });

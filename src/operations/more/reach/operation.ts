@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { noTimetable } from '../../../errors/messages.ts';
 import type { FoundReach, Reach } from '../../../journeys/reach.ts';
 import { toChoices, walkingParameters } from '../../../transit/choices.ts';
-import { collectionTypeField, geoJsonConstant, lngLatSchema } from '../../../transit/geojson.ts';
+import { collectionTypeField, formatParameter, geoJsonConstant, lngLatSchema } from '../../../transit/geojson.ts';
 import { modeSchema, modesParameter } from '../../../transit/mode.ts';
-import { booleanParameter, countUpTo, describe, oneOf, optional, withDefault } from '../../../transit/parameter.ts';
+import { booleanParameter, countUpTo, describe, optional, withDefault } from '../../../transit/parameter.ts';
 import { formatPlace, latitudeSchema, longitudeSchema, placeParameter } from '../../../transit/place.ts';
 import {
   dateParameter,
@@ -65,8 +65,7 @@ const reachQuery = z.object({
     withDefault(countUpTo(MAX_STOPS), '200'),
     `Maximum number of stops. Values above ${MAX_STOPS} count as ${MAX_STOPS}. Has no effect with \`format=geojson\`.`,
   ),
-  format: describe(
-    withDefault(oneOf(['json', 'geojson']), 'json'),
+  format: formatParameter(
     '`geojson` is the area within reach instead of the stops: a FeatureCollection of RFC 7946, in which longitude comes first.',
   ),
 });

@@ -2,9 +2,14 @@ import { z } from 'zod';
 import { nextTurn } from '../../../core/event-loop-turn.ts';
 import { freshnessOfList, type StopRegister } from '../../../stops/register.ts';
 import { nameWithSuburb, type StopRecord } from '../../../stops/table.ts';
-import { collectionTypeField, featureSchemaOf, toFeatureCollection } from '../../../transit/geojson.ts';
+import {
+  collectionTypeField,
+  featureSchemaOf,
+  formatParameter,
+  toFeatureCollection,
+} from '../../../transit/geojson.ts';
 import { MODES, type Mode, modeSchema, modesParameter } from '../../../transit/mode.ts';
-import { countUpTo, describe, oneOf, optional, type ProblemDetails, withDefault } from '../../../transit/parameter.ts';
+import { countUpTo, describe, optional, type ProblemDetails, withDefault } from '../../../transit/parameter.ts';
 import {
   boundsParameter,
   isWithin,
@@ -58,10 +63,7 @@ const stopListQuery = z
     ),
     modes: withDefault(modesParameter, 'all'),
     limit: describe(withDefault(countUpTo(1000), '200'), 'Maximum number of stops. Values above 1000 count as 1000.'),
-    format: describe(
-      withDefault(oneOf(['json', 'geojson']), 'json'),
-      '`geojson` is a FeatureCollection of RFC 7946, in which longitude comes first.',
-    ),
+    format: formatParameter('`geojson` is a FeatureCollection of RFC 7946, in which longitude comes first.'),
   })
   .refine(({ bbox, near }) => bbox !== undefined || near !== undefined, {
     path: ['bbox'],

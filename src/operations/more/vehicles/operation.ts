@@ -9,14 +9,18 @@ import { MAX_REPORT_AGE_MS, type Vehicle, type Vehicles } from '../../../realtim
 import type { StopRegister } from '../../../stops/register.ts';
 import { carriageSchema, occupancySchema } from '../../../transit/departure.ts';
 import type { Freshness } from '../../../transit/freshness.ts';
-import { collectionTypeField, featureSchemaOf, toFeatureCollection } from '../../../transit/geojson.ts';
+import {
+  collectionTypeField,
+  featureSchemaOf,
+  formatParameter,
+  toFeatureCollection,
+} from '../../../transit/geojson.ts';
 import { isNamed, lineIdParameter, nullableLineIdField } from '../../../transit/line-id.ts';
 import { type Mode, modeSchema, modesParameter, routesParameter } from '../../../transit/mode.ts';
 import {
   countUpTo,
   decimalBetween,
   describe,
-  oneOf,
   optional,
   type ProblemDetails,
   withDefault,
@@ -84,10 +88,7 @@ const vehiclesQuery = z
       withDefault(countUpTo(1000), '300'),
       'Maximum number of vehicles. Values above 1000 count as 1000.',
     ),
-    format: describe(
-      withDefault(oneOf(['json', 'geojson']), 'json'),
-      '`geojson` is a FeatureCollection of RFC 7946, in which longitude comes first.',
-    ),
+    format: formatParameter('`geojson` is a FeatureCollection of RFC 7946, in which longitude comes first.'),
   })
   .refine(({ bbox, lat, lng, line, run }) => bbox ?? line ?? run ?? (lat !== undefined && lng !== undefined), {
     path: ['bbox'],
