@@ -100,10 +100,16 @@ export function byStation(reached: readonly Reached[], timetable: Pick<Timetable
       arrival.arrivesAt < earlier.arrivesAt ||
       (arrival.arrivesAt === earlier.arrivesAt && arrival.rides < earlier.rides)
     ) {
-      first.set(station, { ...arrival, stop: station });
+      first.set(station, arrival);
     }
   }
-  return [...first.values()].sort((a, b) => a.arrivesAt - b.arrivesAt || a.stop - b.stop);
+  const stations = Array.from(first, ([stop, { arrivesAt, rides, alightedAt }]) => ({
+    stop,
+    arrivesAt,
+    rides,
+    alightedAt,
+  }));
+  return stations.sort((a, b) => a.arrivesAt - b.arrivesAt || a.stop - b.stop);
 }
 
 /** Null on foot. `base` is the beginning of the lines in milliseconds. */
