@@ -11,6 +11,11 @@ import { drawCourse } from './course.ts';
 import { type LineDirection, readDirections } from './directions.ts';
 import { type IndexedLine, indexLines, type Line, searchFor } from './line-index.ts';
 
+/** Unknown lines named in a notice, and their length. */
+const MAX_NAMED = 5;
+const MAX_NAME = 50;
+/** Can be sent in a header as it is. */
+const PLAIN = /^[\x20-\x7e]{1,50}$/;
 /** Lines named instead of an unknown one. */
 const MAX_NEAR = 3;
 const OR = new Intl.ListFormat('en-AU', { type: 'disjunction' });
@@ -61,12 +66,13 @@ export class Lines {
     const { timetable } = this.#stops;
     if (!timetable) return [];
     const unknown = names.filter((name) => this.#namedIn(timetable, name).length === 0);
-    return unknown.map((name) => {
+    return unknown.slice(0, MAX_NAMED).map((name) => {
+      const q = encodeURIComponent(name.slice(0, MAX_NAME).toWellFormed());
       const near = [...new Set(indexLines(timetable).lines.map(({ route }) => route))]
-        .filter((route) => isOneSlipAway(name, route.toUpperCase()))
+        .filter((route) => PLAIN.test(route) && isOneSlipAway(name, route.toUpperCase()))
         .slice(0, MAX_NEAR);
       const meant = near.length > 0 ? `; did you mean ${OR.format(near)}?` : '.';
-      return { text: `No line ${name}${meant} Find lines with /v1/lines?q=${encodeURIComponent(name)}.` };
+      return { text: `No line ${PLAIN.test(name) ? name : q}${meant} Find lines with /v1/lines?q=${q}.` };
     });
   }
 

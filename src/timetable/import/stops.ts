@@ -8,7 +8,7 @@ const MAX_TEXT = 200;
 /** Stops and stations. Entrances, nodes of paths and boarding areas have other types. */
 const STOPS_AND_STATIONS: readonly string[] = ['', '0', '1'];
 /** Entrances, taxi ranks and car parks of the bundle have no type: "222710_ENT6", "222710_TXI1", "222710_KAR1". */
-const NODE_ID = /_[A-Z]{3}\d+$/;
+const NODE_ID = /_[A-Z]{3}\d{1,9}$/;
 
 /** Returns the stops by id, in the order of the file; ferry hubs come last. */
 export async function readStops(zip: ScheduleZip, leftOut: LeftOut): Promise<Map<string, ScheduleStop>> {

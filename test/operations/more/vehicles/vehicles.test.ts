@@ -146,6 +146,17 @@ describe('GET /v1/vehicles', () => {
     });
   });
 
+  it('a line that does not exist is named in a form that a header can have', async () => {
+    const { statusCode, headers } = await inject(
+      `/v1/departures?stop=200060&routes=${encodeURIComponent('Ω T4,\u0007')}`,
+    );
+    expect(statusCode).toBe(200);
+    expect(headers['x-notice']).toContain('No line %CE%A9%20T4. Find lines with /v1/lines?q=%CE%A9%20T4.');
+    const many = Array.from({ length: 50 }, (_, index) => `X${index}X`);
+    const notice = String((await inject(`/v1/alerts?routes=${many}`)).headers['x-notice']);
+    expect(notice.match(/No line/g)).toHaveLength(5);
+  });
+
   it('GET /v1/vehicles takes the short name of a line like its ID, and is 404 for one that does not exist', async () => {
     const { vehicles } = (await get('line=T4')).body;
     expect(vehicles.length).toBeGreaterThan(0);
