@@ -276,12 +276,18 @@ class StopReader {
     return isWanted ? departure : null;
   }
 
-  /** A loop may call at a stop twice, even within a minute. */
+  /**
+   * A vehicle may call twice within a minute, at one stop of the board or at two. Cursors know a row by its run, minute and number,
+   * so the number counts the earlier calls of the run in that minute, unwanted ones included: it is the same on every page.
+   */
   #keyOf(call: BoardCall): string {
-    const { id } = this.#parts.live.timetable.stop(call.keyStop);
-    const start = `${call.tripId()},${id},${call.plannedAt}`;
-    for (let count = 0; ; count++) {
-      const key = `${start} ${count}`;
+    const { plannedAt, index, keyStop } = call;
+    const tripId = call.tripId();
+    const isEarlier = (other: BoardCall) =>
+      other.plannedAt === plannedAt && other.index < index && other.tripId() === tripId;
+    const { id } = this.#parts.live.timetable.stop(keyStop);
+    for (let count = this.#calls.filter(isEarlier).length; ; count++) {
+      const key = `${tripId},${id},${plannedAt} ${count}`;
       if (!this.#byKey.has(key)) return key;
     }
   }

@@ -1,14 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { BoardRequest } from '#src/boards/pager.ts';
+import { readScheduledBoard } from '#src/boards/scheduled.ts';
 import { bindingOf, checkedCursor } from '#src/operations/cursor.ts';
 import type { Departures } from '#src/operations/departures/departure.ts';
 import { pagesOfBoard, toPageRequest } from '#src/operations/departures/pages.ts';
+import { LiveTimetable } from '#src/realtime/live-timetable.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { createPlayedService, type PlayedSandbox, startPlayedSandbox } from '#test/realtime/service/played-service.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { departure } from '#test/support/departure.ts';
 import { ids } from '#test/support/ids.ts';
+import { scheduleFile } from '#test/support/schedule-file.ts';
+import { timetableOf } from '#test/support/timetable.ts';
 
 const STOPS = ['200060', '200070', '209573', '202020', '2000216'];
 const MINUTE = 60_000;
@@ -329,4 +333,44 @@ it('a departure of a ferry comes on one page only, also when the timetable is pu
   const isOnNextPage = cursor && toPageRequest(request, cursor, now).isWanted;
   expect(isOnNextPage?.(ferry('290826'), () => null)).toBe(false);
   expect(isOnNextPage?.(ferry('050926'), () => null)).toBe(false);
+});
+
+it('a vehicle that leaves two stands of one stop within a minute is on the pages once for each, later and earlier', () => {
+  const file = scheduleFile('buses', {
+    stops: [{ id: 'S', isStation: true }, { id: '1', parentId: 'S' }, { id: '2', parentId: 'S' }, { id: '3' }],
+    trips: [
+      {
+        id: 'bus',
+        days: ['20261126'],
+        calls: [
+          ['1', '8:10:00'],
+          ['2', '8:10:40'],
+          ['3', '8:20'],
+        ],
+      },
+    ],
+    firstDay: '20261125',
+    lastDay: '20261127',
+  });
+  const timetable = timetableOf(file);
+  const now = new Date('2026-11-25T21:05:00Z');
+  const about = { binding: bindingOf('departures', 'S'), base: now.getTime(), ids, perRoute: undefined, hasPrev: true };
+  const first: BoardRequest = {
+    queryUpstream: () => Promise.reject(new Error('no upstream call is expected')),
+    request: { kind: 'departureMonitor', stopId: 'S', modes: MODES, at: null },
+    limit: 1,
+    showsCancelled: false,
+    isWanted: () => true,
+  };
+  const parts = { live: new LiveTimetable(timetable, []), stop: timetable.findStop('S') as number, now: now.getTime() };
+  const read = (written?: string) => {
+    const cursor = written === undefined ? null : checkedCursor(written, about);
+    const request = cursor ? toPageRequest(first, cursor, now) : first;
+    const board = readScheduledBoard(request, cursor ? (request.page?.from ?? null) : null, parts);
+    return { stops: board.departures.map(({ stopId }) => stopId), ...pagesOfBoard(board, cursor, about) };
+  };
+  const page = read();
+  const later = read(page.next);
+  expect([page.stops, later.stops]).toEqual([['1'], ['2']]);
+  expect(read(later.prev).stops).toEqual(['1']);
 });
