@@ -2908,15 +2908,15 @@ export type ListAlertsData = {
          */
         modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
         /**
-         * Only alerts of this category.
+         * Only alerts of these categories.
          */
-        category?: 'trackwork' | 'service_change' | 'lifts_escalators';
+        category?: Array<'trackwork' | 'service_change' | 'lifts_escalators'>;
         /**
          * Minimum severity. Transport for NSW marks most alerts as `normal`, and those of lifts as `low`.
          */
         severity?: 'very_high' | 'high' | 'normal' | 'low' | 'very_low';
         /**
-         * Alerts in force at this time: `HHmm` today (24-hour, Sydney time), or date and time in ISO 8601. Default: now.
+         * Alerts in force at this time: `HHmm` today (24-hour, Sydney time), a date (at the present time of day), or date and time in ISO 8601. Default: now.
          */
         at?: string;
         /**
@@ -3123,15 +3123,15 @@ export type StreamAlertsData = {
          */
         modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
         /**
-         * Only alerts of this category.
+         * Only alerts of these categories.
          */
-        category?: 'trackwork' | 'service_change' | 'lifts_escalators';
+        category?: Array<'trackwork' | 'service_change' | 'lifts_escalators'>;
         /**
          * Minimum severity. Transport for NSW marks most alerts as `normal`, and those of lifts as `low`.
          */
         severity?: 'very_high' | 'high' | 'normal' | 'low' | 'very_low';
         /**
-         * Alerts in force at this time: `HHmm` today (24-hour, Sydney time), or date and time in ISO 8601. Default: now.
+         * Alerts in force at this time: `HHmm` today (24-hour, Sydney time), a date (at the present time of day), or date and time in ISO 8601. Default: now.
          */
         at?: string;
         /**
