@@ -42,7 +42,7 @@ export function planPreferred(
     const twice = withWalksTwice({ ...more, ...within((one) => 2 * secondsOnFoot(one)) });
     add(() => plan(twice).flatMap(withWalksOnce));
   }
-  const preferred = keepPreferred(rides, WORTH[prefer], secondsOnFoot);
+  const preferred = listPreferred(rides, WORTH[prefer], secondsOnFoot);
   preferred.sort(isArrival ? (a, b) => b.arrivesAt - a.arrivesAt : (a, b) => a.departsAt - b.departsAt);
   return [...walks, ...preferred.slice(0, limit)];
 }
@@ -82,9 +82,9 @@ function withWalksOnce(plan: Plan): Plan[] {
 
 /**
  * Drops each journey for which there is a preferred one: one that costs less and is worse by less than that, or one that costs
- * more and is better by more than that. No preference goes round in a circle, because the cost and the duration together only fall.
+ * more and is better by more than that. Preferences have no cycle: the sum of cost and duration only falls.
  */
-function keepPreferred(
+function listPreferred(
   plans: readonly Plan[],
   worth: (typeof WORTH)[Preference],
   secondsOnFoot: (plan: Plan) => number,

@@ -58,7 +58,7 @@ export function* planVia(
       if (!next) return;
       chain.push(next);
     }
-    const late = settleChanges(network, postpone(steps, chain), waypoints, request);
+    const late = chooseMeetings(network, postpone(steps, chain), waypoints, request);
     yield joinPlans(late);
     if (late.every(({ rides }) => rides.length === 0)) return;
     start = (late[0] as Plan).departsAt + 1;
@@ -214,7 +214,7 @@ function stayOn({ nextRuns }: Lines, last: Ride, plan: Plan): Plan | null {
  * At a place without a stay, a rider whose next ride is in the same vehicle stays there if it passes the place. A rider who would walk
  * to the place and back changes there if one of the rides calls there in time.
  */
-function settleChanges(
+function chooseMeetings(
   { lines, footpaths }: Network,
   plans: readonly Plan[],
   waypoints: readonly Waypoint[],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { describe, oneOf, withDefault } from './parameter.ts';
 
-/** Rides that must be booked, and what their riders are told. */
+/** Rides that must be booked, and the notice for their riders. */
 
 export const bookingParameter = describe(
   withDefault(oneOf(['include', 'exclude']), 'include'),

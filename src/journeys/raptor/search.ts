@@ -156,7 +156,7 @@ export function createSearcher(
     cutOff(round, rounds, at + slack);
   }
 
-  /** Arrivals from then on are of no use with these numbers of rides. */
+  /** Later arrivals with these numbers of rides are dropped. */
   function cutOff(from: number, until: number, at: number): void {
     for (let round = from; round < until; round++) if (at < (cutoff[round] as number)) cutoff[round] = at;
   }
