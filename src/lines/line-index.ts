@@ -23,6 +23,8 @@ export interface LineIndex {
   lines: readonly IndexedLine[];
   /** By ID in capitals. */
   byId: ReadonlyMap<string, IndexedLine>;
+  /** By ID and by short name, in capitals. Operators may have the same short names. */
+  byName: ReadonlyMap<string, readonly IndexedLine[]>;
   byPattern: readonly (IndexedLine | undefined)[];
 }
 
@@ -53,7 +55,10 @@ function createIndex(timetable: Timetable): LineIndex {
     .map(({ line }) => line);
   const byPattern: IndexedLine[] = [];
   for (const line of lines) for (const pattern of line.patterns) byPattern[pattern] = line;
-  return { lines, byId: new Map(lines.map((line) => [line.id.toUpperCase(), line])), byPattern };
+  const byId = new Map(lines.map((line) => [line.id.toUpperCase(), line]));
+  const byName = Map.groupBy(lines, ({ route }) => route.toUpperCase());
+  for (const [id, line] of byId) if (!byName.has(id)) byName.set(id, [line]);
+  return { lines, byId, byName, byPattern };
 }
 
 /** `patterns` are sorted by their number of trips; the first one names the line. */

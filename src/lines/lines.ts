@@ -2,7 +2,6 @@ import { beyondTimetable, noTimetable, unknownLine, unknownStop } from '../error
 import type { StopRegister } from '../stops/register.ts';
 import { toDayNumber } from '../timetable/service-day.ts';
 import type { Timetable } from '../timetable/timetable.ts';
-import { isNamed } from '../transit/line-id.ts';
 import type { Mode } from '../transit/mode.ts';
 import { isOneSlipAway } from '../transit/parameter.ts';
 import type { Position } from '../transit/place.ts';
@@ -55,9 +54,9 @@ export class Lines {
   }
 
   /** The lines with this ID or short name. Throws if there is none. */
-  listNamed(name: string): Line[] {
-    const found = this.#namedIn(this.timetable, name);
-    if (found.length === 0) throw unknownLine(name);
+  listNamed(name: string): readonly Line[] {
+    const found = indexLines(this.timetable).byName.get(name.toUpperCase());
+    if (!found) throw unknownLine(name);
     return found;
   }
 
@@ -65,20 +64,16 @@ export class Lines {
   noticesOfUnknown(names: readonly string[] = []): { text: string }[] {
     const { timetable } = this.#stops;
     if (!timetable) return [];
-    const unknown = names.filter((name) => this.#namedIn(timetable, name).length === 0);
+    const { lines, byName } = indexLines(timetable);
+    const unknown = names.filter((name) => !byName.has(name.toUpperCase()));
     return unknown.slice(0, MAX_NAMED).map((name) => {
       const q = encodeURIComponent(name.slice(0, MAX_NAME).toWellFormed());
-      const near = [...new Set(indexLines(timetable).lines.map(({ route }) => route))]
+      const near = [...new Set(lines.map(({ route }) => route))]
         .filter((route) => PLAIN.test(route) && isOneSlipAway(name, route.toUpperCase()))
         .slice(0, MAX_NEAR);
       const meant = near.length > 0 ? `; did you mean ${OR.format(near)}?` : '.';
       return { text: `No line ${PLAIN.test(name) ? name : q}${meant} Find lines with /v1/lines?q=${q}.` };
     });
-  }
-
-  #namedIn(timetable: Timetable, name: string): Line[] {
-    const names = [name.toUpperCase()];
-    return indexLines(timetable).lines.filter(({ id, ...line }) => isNamed(names, { ...line, lineId: id }));
   }
 
   /** Throws for an unknown line. */

@@ -186,10 +186,10 @@ export const createAlertsOperation = (options: { list: AlertList; stops: StopReg
     },
   });
 
-/** Times in the hour in which clocks change mean the moment after the change. */
 /** `YYYYMMDD` */
 const DAY_LENGTH = 8;
 
+/** Times in the hour in which clocks change mean the moment after the change. */
 function momentOf({ at }: AlertsQuery, now: Date): number {
   if (at === undefined) return now.getTime();
   const present = toSydneyWallClock(now);
