@@ -16,6 +16,8 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=dependencies /app/sbom.cdx.json ./
 COPY package.json ./
 COPY src ./src
+COPY sandbox ./sandbox
+COPY web ./web
 # The pages of the documentation.
 COPY docs/guide ./docs/guide
 COPY examples ./examples

@@ -8,7 +8,7 @@ const LONGEST = [
   'server',
   'browser/explorer',
   'deploy/alerts',
-  'beside/site/samples',
+  'web/samples',
   'cli/processes',
   'cli/timetable',
   'deploy/rehearsal',
@@ -19,7 +19,7 @@ const LONGEST = [
   'realtime/agreement/followed-journeys',
   'contract/spoilt-upstream',
   'cli/upstream-check/check',
-  'beside/signup/keys-page',
+  'web/signup/keys-page',
   'held-memory',
 ].map((name) => `${import.meta.dirname}/test/${name}.test.ts`);
 const moved = LONGEST.find((file) => !existsSync(file));

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { feedResponse, findFeedName } from '#src/sandbox/feeds/feed.ts';
-import { indexNetwork } from '#src/sandbox/network/network-index.ts';
-import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
+import { feedResponse, findFeedName } from '#sandbox/feeds/feed.ts';
+import { indexNetwork } from '#sandbox/network/network-index.ts';
+import { departureResponse } from '#sandbox/responses/departure-response.ts';
 import { startServerProcess } from '#test/support/process.ts';
 import { startUpstream } from '#test/support/upstream.ts';
 import { stopId } from './economy/network.ts';

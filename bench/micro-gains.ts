@@ -1,6 +1,6 @@
 import { pino } from 'pino';
-import { createInstruments } from '#src/beside/telemetry/instruments.ts';
 import { openLog } from '#src/core/log.ts';
+import { createInstruments } from '#src/extensions/telemetry/instruments.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*

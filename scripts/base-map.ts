@@ -1,15 +1,15 @@
 /*
- * Makes src/beside/site/assets/base-map.json: the land of New South Wales, the ACT and around, as rings of [lat, lng] (lakes are
+ * Makes web/assets/base-map.json: the land of New South Wales, the ACT and around, as rings of [lat, lng] (lakes are
  * rings too), the courses of ferries, and the names of places as [name, lat, lng], those of the busiest stations
  * first. The land is GSHHG 2.3.7 at full resolution (LGPL 3), from Debian's packages gmt and gmt-gshhg-full; the places are the
  * stations of the built-in stops:
  *
  *   gmt coast -M -Df -R138/157/-40/-26 -W > coast.txt
- *   node scripts/base-map.ts coast.txt > src/beside/site/assets/base-map.json
+ *   node scripts/base-map.ts coast.txt > web/assets/base-map.json
  */
 import { readFileSync } from 'node:fs';
-import { readNetwork } from '../src/sandbox/network/gtfs-network.ts';
-import { networkMap } from '../src/sandbox/network/network-map.ts';
+import { readNetwork } from '../sandbox/network/gtfs-network.ts';
+import { networkMap } from '../sandbox/network/network-map.ts';
 import { readBuiltIn } from '../src/stops/file.ts';
 
 type Point = readonly [lng: number, lat: number];

@@ -1,4 +1,8 @@
 import { join } from 'node:path';
+import { boardPages } from '#web/board/text-board.ts';
+import { type PageOptions, pages } from '#web/pages.ts';
+import { readLinkSecret } from '#web/signup/magic-link.ts';
+import { createMailer } from '#web/signup/mail/mailer.ts';
 import { GRACE_MS } from './access/known-keys.ts';
 import { Restrictions } from './access/restrictions.ts';
 import { sandboxKey } from './access/sandbox-key.ts';
@@ -6,13 +10,15 @@ import { StoreOpenError } from './access/stores/embedded-database.ts';
 import { expectStoreKind, openStore, StoreKindError } from './access/stores/open-store.ts';
 import { AlertList } from './alerts/alert-list.ts';
 import { buildApp } from './app.ts';
-import { assistants } from './beside/mcp/mcp.ts';
-import { type PageOptions, pages } from './beside/pages.ts';
-import { readLinkSecret } from './beside/signup/magic-link.ts';
-import { createMailer } from './beside/signup/mail/mailer.ts';
-import { boardPages } from './beside/site/board/text-board.ts';
-import { streams } from './beside/streams/stream-routes.ts';
-import { fileIncidents, redisIncidents } from './beside/telemetry/incidents.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
+import { deadlinesFrom, systemClock } from './core/clock.ts';
+import { openLog } from './core/log.ts';
+import { openRedis } from './core/redis/shared-redis.ts';
+import { createEfaClient } from './efa/client.ts';
+import { UpstreamClock } from './efa/upstream-http.ts';
+import { assistants } from './extensions/mcp/mcp.ts';
+import { streams } from './extensions/streams/stream-routes.ts';
+import { fileIncidents, redisIncidents } from './extensions/telemetry/incidents.ts';
 import {
   countLeftOut,
   countRequests,
@@ -20,16 +26,10 @@ import {
   recordBoard,
   watchAdmissions,
   watchUpstream,
-} from './beside/telemetry/instruments.ts';
-import { createMetrics, startMetricsServer } from './beside/telemetry/metrics.ts';
-import { SharedTraffic } from './beside/telemetry/shared-traffic.ts';
-import { Traffic, type UpstreamHealth } from './beside/telemetry/traffic.ts';
-import { type Config, ConfigError, readConfig } from './config.ts';
-import { deadlinesFrom, systemClock } from './core/clock.ts';
-import { openLog } from './core/log.ts';
-import { openRedis } from './core/redis/shared-redis.ts';
-import { createEfaClient } from './efa/client.ts';
-import { UpstreamClock } from './efa/upstream-http.ts';
+} from './extensions/telemetry/instruments.ts';
+import { createMetrics, startMetricsServer } from './extensions/telemetry/metrics.ts';
+import { SharedTraffic } from './extensions/telemetry/shared-traffic.ts';
+import { Traffic, type UpstreamHealth } from './extensions/telemetry/traffic.ts';
 import { readBuild } from './http/build.ts';
 import { connectionLimitsFor } from './http/connection/connections.ts';
 import { NETWORK_LIMIT } from './http/network-limit.ts';
@@ -266,12 +266,12 @@ function operatorHandlers(): OperatorHandlers {
 
 /** The OpenTelemetry packages are loaded only if they are used. */
 async function openLogExport(to: NonNullable<Config['collector']>) {
-  const { startLogExport } = await import('./beside/telemetry/log-export.ts');
+  const { startLogExport } = await import('./extensions/telemetry/log-export.ts');
   return startLogExport(to);
 }
 
 async function openTracing(to: NonNullable<Config['collector']>) {
-  const { startTracing } = await import('./beside/telemetry/tracing.ts');
+  const { startTracing } = await import('./extensions/telemetry/tracing.ts');
   // Only the origin: the URL may contain a password.
   logger.info(`traces${to.takesLogs ? ' and logs' : ''} are sent to ${new URL(to.endpoint).origin}`);
   return startTracing(to, logger);

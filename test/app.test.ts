@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '#sandbox/server.ts';
 import { departuresResponse } from '#src/operations/departures/departure.ts';
 import { nearbyResponse } from '#src/operations/nearby/response.ts';
 import { stopSearchResponse } from '#src/operations/stop-search/operation.ts';
 import { tripsResponse } from '#src/operations/trips/response.ts';
-import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { buildTestApp, type TestApp } from './support/app.ts';
 

@@ -4,7 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { ASSUMPTIONS } from '#src/cli/upstream-check/assumptions.ts';
 import { departuresResponse } from '#src/operations/departures/departure.ts';
 
-const pages = ['README.md', ...globSync('docs/**/*.md'), ...globSync('src/**/README.md'), 'bench/README.md'];
+const pages = [
+  'README.md',
+  ...globSync('docs/**/*.md'),
+  ...globSync('{src,web,sandbox}/**/README.md'),
+  'bench/README.md',
+];
 
 describe('the documents', () => {
   it.each(pages)('the document %s links only to files that exist', (page) => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '#sandbox/server.ts';
 import { buildApp } from '#src/app.ts';
 import { createEfaClient } from '#src/efa/client.ts';
-import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { openTestAccess, sendKey } from './support/access.ts';
 
 const NOW = new Date('2026-11-20T02:00:20Z');

@@ -11,7 +11,7 @@ interface Found {
 /** Every regular expression in the source, as written. */
 function listRegularExpressions(): Found[] {
   const found: Found[] = [];
-  for (const file of globSync('src/**/*.{ts,js}')) {
+  for (const file of globSync('{src,web,sandbox}/**/*.{ts,js}')) {
     const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
     const visit = (node: ts.Node): void => {
       const isMade =

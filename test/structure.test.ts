@@ -2,7 +2,10 @@ import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** The folders of `src`, the lowest layer first, and the folders that each may import from: all of them are in lower layers. */
+/**
+ * The folders of `src`, and `web` and `sandbox` beside it, the lowest layer first, and the folders that each may import from: all of them
+ * are in lower layers.
+ */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   core: [],
   transit: ['core'],
@@ -19,7 +22,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   operations: ['journeys', 'lines', 'boards', 'alerts', 'stops', 'realtime', 'efa', 'transit', 'errors', 'core'],
   access: ['transit', 'errors', 'core'],
   http: ['access', 'operations', 'stops', 'transit', 'errors', 'core'],
-  beside: ['http', 'access', 'operations', 'realtime', 'timetable', 'efa', 'transit', 'errors', 'core'],
+  extensions: ['http', 'access', 'operations', 'realtime', 'timetable', 'efa', 'transit', 'errors', 'core'],
+  web: ['extensions', 'http', 'access', 'operations', 'realtime', 'transit', 'errors', 'core'],
   sandbox: [],
 };
 /** The process and the operator's commands may import from all folders. */
@@ -30,8 +34,8 @@ const CONTRACT = /^src\/operations\/(departures|nearby|stop-search|trips)\//;
 const PACKAGE_HOMES: Record<string, RegExp> = {
   undici: /^src\/efa\/upstream-http\.ts$/,
   ioredis: /^src\/(core\/redis|access|upstream|realtime)\//,
-  '@modelcontextprotocol/server': /^src\/beside\/mcp\//,
-  fastify: /^src\/(app|http|access|beside|operations\/operation)/,
+  '@modelcontextprotocol/server': /^src\/extensions\/mcp\//,
+  fastify: /^(src\/(app|http|access|extensions|operations\/operation)|web\/)/,
 };
 
 /** The form of a feed, and the rules that turn it into live times. */
@@ -40,25 +44,32 @@ const FEED_AND_RULES = /^src\/realtime\/(feed|prediction)\//;
 const FIELDS_OF_UPDATES =
   /\b(StopUpdate|TripUpdate|stopUpdates?|startTimeSeconds|startDate|delaySeconds|arrivalDelay|departureDelay|arrivalSeconds|departureSeconds)\b/;
 /** The trip planner has live times of its own, in `efa`; the sandbox makes them up. */
-const MAKES_LIVE_TIMES = /^src\/(realtime\/live-timetable\.ts$|efa\/)|^src\/sandbox\//;
+const MAKES_LIVE_TIMES = /^src\/(realtime\/live-timetable\.ts$|efa\/)|^sandbox\//;
 
-const files = globSync('src/**/*.ts').sort();
+const files = globSync(['src/**/*.ts', 'web/**/*.ts', 'sandbox/**/*.ts']).sort();
 const read = (file: string) => readFileSync(file, 'utf8');
-const folderOf = (file: string) => file.split('/')[1]?.replace(/\.ts$/, '') ?? '';
+const folderOf = (file: string) =>
+  file
+    .replace(/^src\//, '')
+    .split('/')[0]
+    ?.replace(/\.ts$/, '') ?? '';
 const namesIn = (file: string, statement: RegExp) =>
   [...read(file).matchAll(statement)].map(([, from, bare]) => from ?? bare ?? '');
 const importsOf = (file: string) => namesIn(file, /^(?:import|export)\b[^;]*?from '([^']+)'|^import '([^']+)'/gm);
+/** The file that a relative import or an alias of `package.json` names. */
+const toPath = (file: string, name: string) =>
+  name.startsWith('#') ? name.slice(1) : normalize(join(dirname(file), name));
 /** What a file imports when it runs: not what it imports as types only. */
 const loadsOf = (file: string) =>
   namesIn(file, /^(?:import|export)\b(?! type\b)[^;]*?from '([^']+)'|^import '([^']+)'/gm);
 const localImports = (file: string) =>
   importsOf(file)
-    .filter((name) => name.startsWith('.'))
-    .map((name) => normalize(join(dirname(file), name)));
+    .filter((name) => /^[.#]/.test(name))
+    .map((name) => toPath(file, name));
 
 /** Types named as `import('…').Name`. */
 const typeImports = (file: string) =>
-  [...read(file).matchAll(/\bimport\('(\.[^']+)'\)/g)].map(([, name = '']) => normalize(join(dirname(file), name)));
+  [...read(file).matchAll(/\bimport\('([.#][^']+)'\)/g)].map(([, name = '']) => toPath(file, name));
 /** The file without its comments. */
 const codeOf = (file: string) => read(file).replace(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
 
@@ -94,17 +105,17 @@ describe('the structure of the source', () => {
       .filter((file) => CONTRACT.test(file))
       .flatMap((file) =>
         localImports(file)
-          .filter((other) => /^src\/(beside|operations\/more)\//.test(other))
+          .filter((other) => /^(web|src\/extensions|src\/operations\/[\w-]+)\//.test(other) && !CONTRACT.test(other))
           .map((other) => `${file} imports ${other}`),
       );
     expect(wrong).toEqual([]);
   });
 
   it('the scripts of pages and of the repository import nothing from the pages that use them', () => {
-    const scripts = globSync(['src/beside/site/assets/**/*.js', 'scripts/*.ts']).sort();
+    const scripts = globSync(['web/assets/**/*.js', 'scripts/*.ts']).sort();
     const wrong = scripts.flatMap((file) =>
       localImports(file)
-        .filter((other) => other.startsWith('src/beside/') && !other.startsWith('src/beside/site/assets/'))
+        .filter((other) => other.startsWith('web/') && !other.startsWith('web/assets/'))
         .map((other) => `${file} imports ${other}`),
     );
     expect(wrong).toEqual([]);

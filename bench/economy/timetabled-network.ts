@@ -1,4 +1,4 @@
-import type { SandboxLine, SandboxNetwork, SandboxPoint, SandboxStop } from '#src/sandbox/network/network.ts';
+import type { SandboxLine, SandboxNetwork, SandboxPoint, SandboxStop } from '#sandbox/network/network.ts';
 import { stopId } from './network.ts';
 import { createRandom } from './random.ts';
 import { placeOfStop } from './real-places.ts';

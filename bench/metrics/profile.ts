@@ -7,7 +7,7 @@ const NOT_WORK = ['(idle)', '(root)'];
 
 /**
  * Starts a CPU profile; the returned function ends it and returns the share of processor time spent on metrics: in functions of
- * `src/beside/telemetry` and in what they call outside `src`.
+ * `src/extensions/telemetry` and in what they call outside `src`.
  */
 export async function startProfile(): Promise<() => Promise<number>> {
   const stop = await startCpuProfile(200);

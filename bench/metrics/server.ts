@@ -1,16 +1,16 @@
 import type { AddressInfo } from 'node:net';
 import { openStore } from '#src/access/stores/open-store.ts';
 import { buildApp } from '#src/app.ts';
+import { openLog } from '#src/core/log.ts';
+import { openRedis } from '#src/core/redis/shared-redis.ts';
+import { createEfaClient } from '#src/efa/client.ts';
 import {
   countRequests,
   createInstruments,
   type Instruments,
   watchAdmissions,
-} from '#src/beside/telemetry/instruments.ts';
-import { createMetrics, startMetricsServer } from '#src/beside/telemetry/metrics.ts';
-import { openLog } from '#src/core/log.ts';
-import { openRedis } from '#src/core/redis/shared-redis.ts';
-import { createEfaClient } from '#src/efa/client.ts';
+} from '#src/extensions/telemetry/instruments.ts';
+import { createMetrics, startMetricsServer } from '#src/extensions/telemetry/metrics.ts';
 import { createStoreProbe } from '#src/http/readiness.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey } from '#test/support/access.ts';

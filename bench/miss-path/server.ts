@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { buildApp } from '#src/app.ts';
-import { countRequests, createInstruments } from '#src/beside/telemetry/instruments.ts';
 import { openLog } from '#src/core/log.ts';
 import { createEfaClient } from '#src/efa/client.ts';
+import { countRequests, createInstruments } from '#src/extensions/telemetry/instruments.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { openTestAccess } from '#test/support/access.ts';
 import { type LoopWatch, watchLoop } from '../event-loop.ts';

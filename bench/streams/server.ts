@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { buildApp } from '#src/app.ts';
-import { streams as streamsExtension } from '#src/beside/streams/stream-routes.ts';
 import type { CallUpstream } from '#src/efa/query-upstream.ts';
+import { streams as streamsExtension } from '#src/extensions/streams/stream-routes.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey } from '#test/support/access.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';

@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path';
 import { createClient, type UserConfig } from '@hey-api/openapi-ts';
 import { openEmbeddedStore } from '../access/stores/open-store.ts';
 import { buildApp } from '../app.ts';
-import { streams } from '../beside/streams/stream-routes.ts';
+import { streams } from '../extensions/streams/stream-routes.ts';
 import { type Description, toCollection } from './postman-collection.ts';
 
 /*

@@ -1,6 +1,6 @@
+import { isSharedDomain } from '#web/signup/throttle.ts';
 import { type Restriction, readNetwork } from '../access/restrictions.ts';
 import type { OperatorRecords } from '../access/store.ts';
-import { isSharedDomain } from '../beside/signup/throttle.ts';
 import { type Command, type CommandInput, getAccount, type Row, UNPRINTABLE, UsageError } from './command.ts';
 
 const IN_EFFECT = 'In effect on all instances within two seconds.';

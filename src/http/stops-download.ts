@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { SECOND_MS } from '../core/clock.ts';
 import { nextTurn } from '../core/event-loop-turn.ts';
-import { toListedStop } from '../operations/more/stops/operation.ts';
+import { toListedStop } from '../operations/stops/operation.ts';
 import { freshnessOfList, type StopRegister } from '../stops/register.ts';
 import { freshnessHeaders, listsEtag, matchesAny, VARY } from './freshness-headers.ts';
 import { prepareBody } from './send-response.ts';

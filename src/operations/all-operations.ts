@@ -5,24 +5,24 @@ import { Lines } from '../lines/lines.ts';
 import type { Vehicles } from '../realtime/vehicles.ts';
 import { NameSearch } from '../stops/name-search.ts';
 import type { StopRegister } from '../stops/register.ts';
+import { createAlertsOperation } from './alerts/operation.ts';
+import { createBoardsOperation } from './boards/operation.ts';
 import { arrivalsOperation, departuresOperation } from './departures/operation.ts';
-import { createAlertsOperation } from './more/alerts/operation.ts';
-import { createBoardsOperation } from './more/boards/operation.ts';
-import { createFollowOperation } from './more/follow/operation.ts';
-import { createLineOperation } from './more/lines/line-operation.ts';
-import { createLinesOperation } from './more/lines/operation.ts';
-import { createTimetableOperation } from './more/lines/timetable-operation.ts';
-import { createPlacesOperation } from './more/places/operation.ts';
-import { createReachOperation } from './more/reach/operation.ts';
-import { createTimesOperation } from './more/reach/times-operation.ts';
-import { runOperation } from './more/runs/operation.ts';
-import { createStopListOperation } from './more/stops/operation.ts';
-import { createStopOperation } from './more/stops/stop-operation.ts';
-import { createVehiclesOperation } from './more/vehicles/operation.ts';
+import { createFollowOperation } from './follow/operation.ts';
+import { createLineOperation } from './lines/line-operation.ts';
+import { createLinesOperation } from './lines/operation.ts';
+import { createTimetableOperation } from './lines/timetable-operation.ts';
 import { createNearbyOperation } from './nearby/operation.ts';
 import type { IsRehearsal, Operation } from './operation.ts';
+import { createPlacesOperation } from './places/operation.ts';
+import { createReachOperation } from './reach/operation.ts';
+import { createTimesOperation } from './reach/times-operation.ts';
+import { runOperation } from './runs/operation.ts';
 import { createStopSearchOperation } from './stop-search/operation.ts';
+import { createStopListOperation } from './stops/operation.ts';
+import { createStopOperation } from './stops/stop-operation.ts';
 import { createTripsOperation } from './trips/operation.ts';
+import { createVehiclesOperation } from './vehicles/operation.ts';
 
 /**
  * The operations of the API. Routes, OpenAPI, the home page, the status report and the 404 hint are built from this list.

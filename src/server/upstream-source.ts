@@ -1,13 +1,13 @@
+import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import type { SandboxNetwork } from '#sandbox/network/network.ts';
+import { indexNetwork } from '#sandbox/network/network-index.ts';
+import { networkMap } from '#sandbox/network/network-map.ts';
+import { findRehearsalCode } from '#sandbox/rehearsals.ts';
+import { pointNaming } from '#sandbox/responses/location.ts';
 import type { Config } from '../config.ts';
 import { findMode } from '../efa/product-class.ts';
 import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { toRequest } from '../efa/request.ts';
-import { readNetwork } from '../sandbox/network/gtfs-network.ts';
-import type { SandboxNetwork } from '../sandbox/network/network.ts';
-import { indexNetwork } from '../sandbox/network/network-index.ts';
-import { networkMap } from '../sandbox/network/network-map.ts';
-import { findRehearsalCode } from '../sandbox/rehearsals.ts';
-import { pointNaming } from '../sandbox/responses/location.ts';
 import { readBuiltIn } from '../stops/file.ts';
 import { noPlannerStops, plannerStops } from '../stops/named-stops.ts';
 import { type StopRecord, tableOf } from '../stops/table.ts';
@@ -39,8 +39,8 @@ export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, { now
     };
   }
   // Imported here so that a server with a real upstream does not load the sandbox and its protobuf encoder.
-  const { startSandbox } = await import('../sandbox/server.ts');
-  const { isSchedule: servesFile } = await import('../sandbox/schedule/schedule.ts');
+  const { startSandbox } = await import('#sandbox/server.ts');
+  const { isSchedule: servesFile } = await import('#sandbox/schedule/schedule.ts');
   const apiKey = crypto.randomUUID();
   const network = readNetwork();
   const sandbox = await startSandbox({ apiKey, now, network });

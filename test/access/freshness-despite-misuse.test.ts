@@ -10,7 +10,7 @@ import { issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
 import { createMadeUpUpstream, createTestLog, statusFailure } from '#test/support/made-up-upstream.ts';
-import { openStream, type ReadStream } from '../beside/streams/reading.ts';
+import { openStream, type ReadStream } from '../extensions/streams/reading.ts';
 
 const MINUTE_MS = 60_000;
 const EVENTS_PER_PAGE = 40;

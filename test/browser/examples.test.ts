@@ -86,7 +86,7 @@ async function serveLeaflet(context: BrowserContext): Promise<void> {
     }),
   );
   await context.route('https://tile.openstreetmap.org/**', (route) =>
-    route.fulfill({ path: 'src/beside/site/assets/icon-32.png' }),
+    route.fulfill({ path: 'web/assets/icon-32.png' }),
   );
 }
 

@@ -7,13 +7,13 @@ import { createClient } from '@hey-api/openapi-ts';
 import openapiTS, { astToString } from 'openapi-typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { z } from 'zod';
-import { callSampleOf } from '#src/beside/site/assets/sample.js';
-import { exampleArguments } from '#src/beside/site/docs/playground.ts';
 import type { Operation } from '#src/operations/operation.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { describedOperations } from '#test/support/operations.ts';
 import { listPairs } from '#test/support/pairs.ts';
 import { startUpstream, type TestUpstream } from '#test/support/upstream.ts';
+import { callSampleOf } from '#web/assets/sample.js';
+import { exampleArguments } from '#web/docs/playground.ts';
 import { goodAnswerTo, OPERATIONS } from './operations.ts';
 import { NOW } from './payloads.ts';
 

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
-import { createInstruments, watchAdmissions, watchUpstream } from '#src/beside/telemetry/instruments.ts';
-import { createMetrics, writeExposition } from '#src/beside/telemetry/metrics.ts';
-import { Traffic } from '#src/beside/telemetry/traffic.ts';
 import { sleep } from '#src/core/clock.ts';
 import type { RedisMemory } from '#src/core/redis/connection.ts';
 import type { StoreState } from '#src/core/redis/presence.ts';
+import { createInstruments, watchAdmissions, watchUpstream } from '#src/extensions/telemetry/instruments.ts';
+import { createMetrics, writeExposition } from '#src/extensions/telemetry/metrics.ts';
+import { Traffic } from '#src/extensions/telemetry/traffic.ts';
 import { PressureWatch } from '#src/http/pressure.ts';
 import { createStoreProbe } from '#src/http/readiness.ts';
 import { LiveFeeds } from '#src/realtime/live-feeds.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { createInstruments } from '#src/beside/telemetry/instruments.ts';
+import { createInstruments } from '#src/extensions/telemetry/instruments.ts';
 import { scrape } from '../support/metrics.ts';
 import { readSelectors } from '../support/promql.ts';
 

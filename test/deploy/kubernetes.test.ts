@@ -79,7 +79,7 @@ describe('the Kubernetes manifests', () => {
     const autoscaler = read('autoscaler.yaml');
     autoscaler.spec.metrics.push(value);
     expect(() => new HorizontalPodAutoscaler(autoscaler).validate()).not.toThrow();
-    expect(readFileSync('src/beside/telemetry/metrics.ts', 'utf8')).toContain(value.pods.metric.name);
+    expect(readFileSync('src/extensions/telemetry/metrics.ts', 'utf8')).toContain(value.pods.metric.name);
   });
 
   it('the command in the README loads our alerts into the Prometheus Operator, which reads rules only from its own kind', () => {

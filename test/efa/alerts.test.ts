@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '#sandbox/server.ts';
 import { AlertList } from '#src/alerts/alert-list.ts';
 import { mapCarriedNotice } from '#src/efa/add-info.ts';
 import { mapAlerts, mapHints, readInfos, restrictsWheelchairs } from '#src/efa/alerts.ts';
 import { listCarriedNotices } from '#src/efa/carried-notices.ts';
 import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { readResponse } from '#src/efa/request.ts';
-import { alertsResponse } from '#src/operations/more/alerts/operation.ts';
-import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
+import { alertsResponse } from '#src/operations/alerts/operation.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { tableOf } from '#src/stops/table.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
-import { openStream } from '../beside/streams/reading.ts';
 import { mutate, mutations, toText } from '../contract/mutation.ts';
+import { openStream } from '../extensions/streams/reading.ts';
 
 const alertsOf = (...infos: unknown[]) => mapAlerts(readInfos(infos));
 const alertOf = (subtitle: string, content: string) => alertsOf({ priority: 'normal', subtitle, content });

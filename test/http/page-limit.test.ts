@@ -1,9 +1,9 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { fixedPage } from '#src/beside/site/layout.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { type Front, startFront } from '#test/support/front.ts';
+import { fixedPage } from '#web/layout.ts';
 
 const LIMIT = { perSecond: 2, burst: 3, holdMs: 0, maxHeld: 0 };
 const BROWSER = { accept: 'text/html' };

@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import { indexNetwork } from '#sandbox/network/network-index.ts';
 import type { JourneyQuery } from '#src/journeys/source.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
-import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
-import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import type { Timetable } from '#src/timetable/timetable.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { buildTestApp } from '../support/app.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { readDirections } from '#src/lines/directions.ts';
-import { noticesOfLeftOut } from '#src/operations/more/lines/line.ts';
+import { noticesOfLeftOut } from '#src/operations/lines/line.ts';
 import { toDayNumber } from '#src/timetable/service-day.ts';
 import { type MadeTrip, scheduleFile } from '../support/schedule-file.ts';
 import { timetableOf } from '../support/timetable.ts';

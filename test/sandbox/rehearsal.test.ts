@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '#sandbox/server.ts';
 import { createEfaClient } from '#src/efa/client.ts';
-import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { withRehearsals } from '#src/server/upstream-source.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
-import { openStream } from '../beside/streams/reading.ts';
+import { openStream } from '../extensions/streams/reading.ts';
 
 /** A Friday, 13:00 in Sydney. */
 const NOW = '2026-11-20T02:00:20Z';

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
-import type { SandboxNetwork } from '#src/sandbox/network/network.ts';
-import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
+import type { SandboxNetwork } from '#sandbox/network/network.ts';
+import { type Sandbox, startSandbox } from '#sandbox/server.ts';
 import { SMALL_NETWORK } from './small-network.ts';
 
 export const API_KEY = 'sandbox-key';

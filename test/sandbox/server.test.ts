@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { startSandbox } from '#src/sandbox/server.ts';
+import { startSandbox } from '#sandbox/server.ts';
 import { API_KEY, sandboxAt, send } from './requests.ts';
 
 const NOW = '2026-11-17T21:00:00Z';

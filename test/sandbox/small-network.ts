@@ -1,5 +1,5 @@
-import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
-import type { SandboxService } from '#src/sandbox/network/network.ts';
+import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import type { SandboxService } from '#sandbox/network/network.ts';
 
 /*
  * Two towns and an island, small enough to predict every result. The GTFS folder `small-network` has the

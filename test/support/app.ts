@@ -1,18 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
+import { startSandbox } from '#sandbox/server.ts';
 import type { BurstLimits } from '#src/access/limits/burst-limits.ts';
 import { Restrictions } from '#src/access/restrictions.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { type AppOptions, buildApp } from '#src/app.ts';
-import { assistants } from '#src/beside/mcp/mcp.ts';
-import { type PageOptions, pages as pagesOf } from '#src/beside/pages.ts';
-import { boardPages } from '#src/beside/site/board/text-board.ts';
-import { type StreamTimes, streams } from '#src/beside/streams/stream-routes.ts';
-import { countLeftOut, countRequests, type Instruments } from '#src/beside/telemetry/instruments.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import type { QueryUpstream } from '#src/efa/query-upstream.ts';
-import { startSandbox } from '#src/sandbox/server.ts';
+import { assistants } from '#src/extensions/mcp/mcp.ts';
+import { type StreamTimes, streams } from '#src/extensions/streams/stream-routes.ts';
+import { countLeftOut, countRequests, type Instruments } from '#src/extensions/telemetry/instruments.ts';
 import { LINK_SECRET } from '#test/support/ids.ts';
+import { boardPages } from '#web/board/text-board.ts';
+import { type PageOptions, pages as pagesOf } from '#web/pages.ts';
 import { openTestAccess, sendKey } from './access.ts';
 import { emptyReach } from './reach.ts';
 

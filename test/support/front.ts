@@ -3,27 +3,32 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import PostalMime, { type Email } from 'postal-mime';
+import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import { networkMap } from '#sandbox/network/network-map.ts';
+import { type Sandbox, startSandbox } from '#sandbox/server.ts';
 import { sandboxKey } from '#src/access/sandbox-key.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
-import { createMailer } from '#src/beside/signup/mail/mailer.ts';
-import type { MailLimits } from '#src/beside/signup/throttle.ts';
-import type { IncidentStore } from '#src/beside/telemetry/incidents.ts';
-import { createInstruments, type Instruments, recordBoard, watchUpstream } from '#src/beside/telemetry/instruments.ts';
-import { Traffic, type UpstreamHealth } from '#src/beside/telemetry/traffic.ts';
 import { monitorBoards } from '#src/boards/source.ts';
 import { deadlinesFrom } from '#src/core/clock.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { findMode } from '#src/efa/product-class.ts';
+import type { IncidentStore } from '#src/extensions/telemetry/incidents.ts';
+import {
+  createInstruments,
+  type Instruments,
+  recordBoard,
+  watchUpstream,
+} from '#src/extensions/telemetry/instruments.ts';
+import { Traffic, type UpstreamHealth } from '#src/extensions/telemetry/traffic.ts';
 import type { NetworkOptions } from '#src/http/network-limit.ts';
 import type { LiveReport } from '#src/realtime/live-report.ts';
 import type { Vehicles } from '#src/realtime/vehicles.ts';
-import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
-import { networkMap } from '#src/sandbox/network/network-map.ts';
-import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import type { StopRegister } from '#src/stops/register.ts';
 import type { TimetableStatus } from '#src/timetable/update/keep-current.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
+import { createMailer } from '#web/signup/mail/mailer.ts';
+import type { MailLimits } from '#web/signup/throttle.ts';
 import { freePort } from './free-port.ts';
 import { stopsOfTwoLines } from './two-lines.ts';
 

@@ -1,6 +1,6 @@
-import { createInstruments, type Instruments } from '#src/beside/telemetry/instruments.ts';
-import { createMetrics, type UpstreamNumbers, writeExposition } from '#src/beside/telemetry/metrics.ts';
 import type { StoreState } from '#src/core/redis/presence.ts';
+import { createInstruments, type Instruments } from '#src/extensions/telemetry/instruments.ts';
+import { createMetrics, type UpstreamNumbers, writeExposition } from '#src/extensions/telemetry/metrics.ts';
 import type { LiveReport } from '#src/realtime/live-report.ts';
 import { noTimetable } from '#src/timetable/update/keep-current.ts';
 

@@ -1,3 +1,5 @@
+import { feedResponse } from '#sandbox/feeds/feed.ts';
+import type { NetworkIndex } from '#sandbox/network/network-index.ts';
 import { Feed } from '#src/realtime/feed/feed.ts';
 import { readFeed } from '#src/realtime/feed/feed-reader.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
@@ -5,8 +7,6 @@ import { FEED_SOURCES, type FeedSourceId } from '#src/realtime/polling/feed-sour
 import { createPlannedRuns } from '#src/realtime/prediction/planned-runs.ts';
 import { predictFeed } from '#src/realtime/prediction/predict-feed.ts';
 import { Snapshot } from '#src/realtime/snapshot.ts';
-import { feedResponse } from '#src/sandbox/feeds/feed.ts';
-import type { NetworkIndex } from '#src/sandbox/network/network-index.ts';
 import type { Timetable } from '#src/timetable/timetable.ts';
 
 const SOURCES = Object.keys(FEED_SOURCES) as FeedSourceId[];

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { NetworkIndex } from '#src/sandbox/network/network-index.ts';
-import { createSchedule, isSchedule } from '#src/sandbox/schedule/schedule.ts';
+import type { NetworkIndex } from '#sandbox/network/network-index.ts';
+import { createSchedule, isSchedule } from '#sandbox/schedule/schedule.ts';
 import { readScheduleFile } from '#src/timetable/import/read-file.ts';
 import { FILE_IDS, SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
 import { Timetable } from '#src/timetable/timetable.ts';

@@ -36,7 +36,7 @@ it.each([
 });
 
 it('the place IDs of the sandbox contain their positions', () => {
-  const text = readFileSync('src/sandbox/network/gtfs/efa_places.txt', 'utf8');
+  const text = readFileSync('sandbox/network/gtfs/efa_places.txt', 'utf8');
   const places = Papa.parse<Record<string, string>>(text.trim(), { header: true }).data;
   expect(places.length).toBeGreaterThan(20);
   for (const { place_id = '', place_lat, place_lon } of places) {

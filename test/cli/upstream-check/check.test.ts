@@ -2,9 +2,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { DateTime } from 'luxon';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '#sandbox/server.ts';
 import { runUpstreamCommand } from '#src/cli/upstream.ts';
 import { ASSUMPTIONS, type AssumptionId } from '#src/cli/upstream-check/assumptions.ts';
-import { type Sandbox, startSandbox } from '#src/sandbox/server.ts';
 import { startRedis } from '#test/support/redis.ts';
 
 /** A Tuesday, 8 a.m. in Sydney. */

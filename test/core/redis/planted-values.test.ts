@@ -1,9 +1,9 @@
 import { zstdCompressSync } from 'node:zlib';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { SharedTraffic } from '#src/beside/telemetry/shared-traffic.ts';
 import { openRedis, type SharedRedis } from '#src/core/redis/shared-redis.ts';
 import { createEfaClient } from '#src/efa/client.ts';
+import { SharedTraffic } from '#src/extensions/telemetry/shared-traffic.ts';
 import { UNREAD } from '#src/realtime/polling/feed-health.ts';
 import { createFeedSharing } from '#src/realtime/polling/feed-sharing.ts';
 import { createSharedMeters, protectUpstream } from '#src/upstream/protection.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { arrivalsResponse, departuresResponse } from '#src/operations/departures/departure.ts';
-import { runOperation } from '#src/operations/more/runs/operation.ts';
+import { runOperation } from '#src/operations/runs/operation.ts';
 import { expectPair, listPairs, openPair } from '#test/support/pairs.ts';
 
 describe('departures mapped from upstream payloads', () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import { indexNetwork } from '#sandbox/network/network-index.ts';
 import { timetableReach } from '#src/journeys/reach.ts';
 import { chooseJourneys, type JourneyQuery } from '#src/journeys/source.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
 import { readJourneyId } from '#src/operations/trips/journey-id.ts';
-import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
-import { indexNetwork } from '#src/sandbox/network/network-index.ts';
 import { buildTestApp, type TestApp } from '../../support/app.ts';
 import { createInlineEngine } from '../../support/inline-engine.ts';
 import { importSandbox } from '../../support/sandbox-timetable.ts';

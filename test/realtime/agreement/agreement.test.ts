@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import type { NetworkIndex } from '#src/sandbox/network/network-index.ts';
-import { nextDepartures } from '#src/sandbox/timetable/departures.ts';
-import { callState } from '#src/sandbox/timetable/realtime.ts';
-import { plannedMinuteSeconds, type Run, realtimeTripId } from '#src/sandbox/timetable/run.ts';
-import { timetableAround } from '#src/sandbox/timetable/timetable.ts';
+import type { NetworkIndex } from '#sandbox/network/network-index.ts';
+import { nextDepartures } from '#sandbox/timetable/departures.ts';
+import { callState } from '#sandbox/timetable/realtime.ts';
+import { plannedMinuteSeconds, type Run, realtimeTripId } from '#sandbox/timetable/run.ts';
+import { timetableAround } from '#sandbox/timetable/timetable.ts';
 import { type Body, createSandboxService, MIDNIGHT } from './sandbox-service.ts';
 
 type Call = NonNullable<Body['departures'][0]['calls']>[0];

@@ -1,6 +1,6 @@
 import bindings from 'gtfs-realtime-bindings';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { feedResponse } from '#src/sandbox/feeds/feed.ts';
+import { feedResponse } from '#sandbox/feeds/feed.ts';
 import { createSandboxService } from './sandbox-service.ts';
 
 /** 08:00 in Sydney, a Wednesday. */

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
+import { callState, cancellationOf, delaySeconds, isReported } from '#sandbox/timetable/realtime.ts';
+import { plannedSeconds, type Run, realtimeTripId } from '#sandbox/timetable/run.ts';
+import { timetableAround } from '#sandbox/timetable/timetable.ts';
 import { ApiError } from '#src/errors/api-error.ts';
-import { callState, cancellationOf, delaySeconds, isReported } from '#src/sandbox/timetable/realtime.ts';
-import { plannedSeconds, type Run, realtimeTripId } from '#src/sandbox/timetable/run.ts';
-import { timetableAround } from '#src/sandbox/timetable/timetable.ts';
 import { createSandboxService, MIDNIGHT } from './sandbox-service.ts';
 
 /** `FOLLOWED_JOURNEYS=1000 vitest run test/realtime/agreement/followed-journeys.test.ts` follows more. */

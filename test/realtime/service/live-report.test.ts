@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { createInstruments } from '#src/beside/telemetry/instruments.ts';
-import { createMetrics } from '#src/beside/telemetry/metrics.ts';
+import { createInstruments } from '#src/extensions/telemetry/instruments.ts';
+import { createMetrics } from '#src/extensions/telemetry/metrics.ts';
 import { type LiveReport, liveFeedsJson } from '#src/realtime/live-report.ts';
 import { IDLE_UPSTREAM, readMetrics } from '#test/support/metrics.ts';
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
+import { type FeedName, feedResponse } from '#sandbox/feeds/feed.ts';
 import { Feed } from '#src/realtime/feed/feed.ts';
 import { readFeed } from '#src/realtime/feed/feed-reader.ts';
 import { TRIP as ROW } from '#src/realtime/feed/packed-feed.ts';
-import { type FeedName, feedResponse } from '#src/sandbox/feeds/feed.ts';
 import { FEED_NAMES, feedAt, network, STOP, TRIP, type TripUpdate } from './played-day.ts';
 
 /** 08:31:55 in Sydney, a Wednesday. */

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { FEEDS, type FeedName } from '#sandbox/feeds/feed.ts';
 import { FEED_SOURCES, findFeedSource } from '#src/realtime/polling/feed-source.ts';
-import { FEEDS, type FeedName } from '#src/sandbox/feeds/feed.ts';
 import type { StopEvent } from '../requests.ts';
 import {
   boardAt,

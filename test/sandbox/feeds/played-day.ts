@@ -1,8 +1,8 @@
 import bindings from 'gtfs-realtime-bindings';
-import { FEEDS, type FeedName, feedResponse, type PositionsName } from '#src/sandbox/feeds/feed.ts';
-import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
-import { indexNetwork } from '#src/sandbox/network/network-index.ts';
-import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
+import { FEEDS, type FeedName, feedResponse, type PositionsName } from '#sandbox/feeds/feed.ts';
+import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import { indexNetwork } from '#sandbox/network/network-index.ts';
+import { departureResponse } from '#sandbox/responses/departure-response.ts';
 import type { BoardResponse, StopEvent } from '../requests.ts';
 
 const { FeedMessage } = bindings.transit_realtime;

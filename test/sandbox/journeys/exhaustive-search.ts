@@ -1,7 +1,7 @@
-import { footpathsFrom } from '#src/sandbox/journeys/footpath.ts';
-import type { Entrance, Search } from '#src/sandbox/journeys/journey-search.ts';
-import type { PointNode } from '#src/sandbox/network/network-index.ts';
-import { plannedSeconds, type Run } from '#src/sandbox/timetable/run.ts';
+import { footpathsFrom } from '#sandbox/journeys/footpath.ts';
+import type { Entrance, Search } from '#sandbox/journeys/journey-search.ts';
+import type { PointNode } from '#sandbox/network/network-index.ts';
+import { plannedSeconds, type Run } from '#sandbox/timetable/run.ts';
 
 /**
  * A connection scan to verify the search by rounds: takes every hop of every run, in order of departure, that the traveller is already

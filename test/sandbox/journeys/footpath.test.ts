@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { footpathsFrom } from '#src/sandbox/journeys/footpath.ts';
-import type { SandboxStop } from '#src/sandbox/network/network.ts';
-import { distanceMetres } from '#src/sandbox/network/network.ts';
-import { indexNetwork } from '#src/sandbox/network/network-index.ts';
+import { footpathsFrom } from '#sandbox/journeys/footpath.ts';
+import type { SandboxStop } from '#sandbox/network/network.ts';
+import { distanceMetres } from '#sandbox/network/network.ts';
+import { indexNetwork } from '#sandbox/network/network-index.ts';
 
 const METRE = 1 / 111_195;
 

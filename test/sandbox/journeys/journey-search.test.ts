@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { entrancesOf, findEndpoint } from '#src/sandbox/journeys/endpoint.ts';
-import { findJourneys } from '#src/sandbox/journeys/journey.ts';
-import type { Search } from '#src/sandbox/journeys/journey-search.ts';
-import { searchRounds } from '#src/sandbox/journeys/journey-search.ts';
-import type { SandboxNetwork } from '#src/sandbox/network/network.ts';
-import { indexNetwork } from '#src/sandbox/network/network-index.ts';
-import { timetableAround } from '#src/sandbox/timetable/timetable.ts';
+import { entrancesOf, findEndpoint } from '#sandbox/journeys/endpoint.ts';
+import { findJourneys } from '#sandbox/journeys/journey.ts';
+import type { Search } from '#sandbox/journeys/journey-search.ts';
+import { searchRounds } from '#sandbox/journeys/journey-search.ts';
+import type { SandboxNetwork } from '#sandbox/network/network.ts';
+import { indexNetwork } from '#sandbox/network/network-index.ts';
+import { timetableAround } from '#sandbox/timetable/timetable.ts';
 import { daily } from '../small-network.ts';
 import { exhaustiveArrival } from './exhaustive-search.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
+import { readNetwork } from '#sandbox/network/gtfs-network.ts';
 import { board, type Leg, sandboxAt, trip } from '../requests.ts';
 
 const FRIDAY_8_30AM = '2026-11-19T21:30:00Z';

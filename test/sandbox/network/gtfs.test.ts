@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
+import { readNetwork } from '#sandbox/network/gtfs-network.ts';
 
 /** The small network with text in its files replaced. Each replaced text must exist. */
 function networkWith(...replacements: [file: string, from: string, to: string][]) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { SandboxLine, SandboxPattern, SandboxService } from '#src/sandbox/network/network.ts';
+import type { SandboxLine, SandboxPattern, SandboxService } from '#sandbox/network/network.ts';
 import {
   at,
   CENTRAL,

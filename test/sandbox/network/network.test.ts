@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Position } from '#src/sandbox/network/network.ts';
+import type { Position } from '#sandbox/network/network.ts';
 import {
   at,
   CENTRAL,

@@ -1,5 +1,5 @@
-import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
-import type { SandboxPoint, SandboxStop } from '#src/sandbox/network/network.ts';
+import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import type { SandboxPoint, SandboxStop } from '#sandbox/network/network.ts';
 
 export const { stops, lines, places } = readNetwork();
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
+import { readNetwork } from '#sandbox/network/gtfs-network.ts';
 import { board, type Info, sandboxAt, trip } from '../requests.ts';
 
 const TEXTS = ['urlText', 'url', 'content', 'subtitle'];

@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 import { expect, it } from 'vitest';
-import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
+import { readNetwork } from '#sandbox/network/gtfs-network.ts';
 import { board, type StopEvent, sandboxAt } from '../requests.ts';
 import { SMALL_NETWORK } from '../small-network.ts';
 

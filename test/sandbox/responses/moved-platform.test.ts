@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { departureResponse } from '#src/sandbox/responses/departure-response.ts';
+import { departureResponse } from '#sandbox/responses/departure-response.ts';
 import { boardAt, network, tripIdOf } from '../feeds/played-day.ts';
 import type { BoardResponse, StopEvent } from '../requests.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { startSandbox } from '#src/sandbox/server.ts';
+import { startSandbox } from '#sandbox/server.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 import { API_KEY, sandboxAt, send } from '../requests.ts';
 

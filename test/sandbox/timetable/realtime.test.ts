@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { readNetwork } from '#src/sandbox/network/gtfs-network.ts';
-import type { SandboxLine } from '#src/sandbox/network/network.ts';
-import type { NetworkIndex } from '#src/sandbox/network/network-index.ts';
-import { indexNetwork } from '#src/sandbox/network/network-index.ts';
+import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import type { SandboxLine } from '#sandbox/network/network.ts';
+import type { NetworkIndex } from '#sandbox/network/network-index.ts';
+import { indexNetwork } from '#sandbox/network/network-index.ts';
 import {
   actualPoint,
   callState,
@@ -10,9 +10,9 @@ import {
   delaySeconds,
   expectedDelaySeconds,
   MAX_DELAY_SECONDS,
-} from '#src/sandbox/timetable/realtime.ts';
-import { plannedSeconds, type Run } from '#src/sandbox/timetable/run.ts';
-import { timetableAround } from '#src/sandbox/timetable/timetable.ts';
+} from '#sandbox/timetable/realtime.ts';
+import { plannedSeconds, type Run } from '#sandbox/timetable/run.ts';
+import { timetableAround } from '#sandbox/timetable/timetable.ts';
 import { daily, SMALL_NETWORK } from '../small-network.ts';
 
 const NOW = Date.parse('2026-11-18T01:00:00Z') / 1000;

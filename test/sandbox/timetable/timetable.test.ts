@@ -1,9 +1,9 @@
 import { DateTime } from 'luxon';
 import { expect, it } from 'vitest';
-import { indexNetwork } from '#src/sandbox/network/network-index.ts';
-import { isPublished, requestedSeconds } from '#src/sandbox/responses/parameters.ts';
-import { departureMinutes } from '#src/sandbox/timetable/services.ts';
-import { firstRunFrom, localDay, serviceDayStart, timetableAround } from '#src/sandbox/timetable/timetable.ts';
+import { indexNetwork } from '#sandbox/network/network-index.ts';
+import { isPublished, requestedSeconds } from '#sandbox/responses/parameters.ts';
+import { departureMinutes } from '#sandbox/timetable/services.ts';
+import { firstRunFrom, localDay, serviceDayStart, timetableAround } from '#sandbox/timetable/timetable.ts';
 import { type BoardResponse, board, sandboxAt } from '../requests.ts';
 import { SMALL_NETWORK } from '../small-network.ts';
 

@@ -4,7 +4,6 @@ import { type ApiKey, generateKey, parseKey } from '#src/access/keys.ts';
 import { KnownKeys } from '#src/access/known-keys.ts';
 import { createTokenBuckets } from '#src/access/limits/token-buckets.ts';
 import { PendingCounts } from '#src/access/pending-counts.ts';
-import { createThrottle } from '#src/beside/signup/throttle.ts';
 import { mapAlerts } from '#src/efa/alerts.ts';
 import { unexpectedResponse } from '#src/efa/failure.ts';
 import { requestKey, type UpstreamRequest } from '#src/efa/request.ts';
@@ -21,6 +20,7 @@ import { noStops } from '#src/stops/table.ts';
 import { FailureMemory } from '#src/upstream/request-memory.ts';
 import { ResponseCache } from '#src/upstream/response-cache.ts';
 import { receivedResponse } from '#test/support/received-response.ts';
+import { createThrottle } from '#web/signup/throttle.ts';
 
 /** A full table of the service. */
 export interface FilledTable {

@@ -1,0 +1,454 @@
+import { z } from 'zod';
+import { MINUTE_MS } from '../../core/clock.ts';
+import { ApiError, nullIfApiError } from '../../errors/api-error.ts';
+import { journeyOver, notIssued } from '../../errors/messages.ts';
+import { fitWalks, withFeeds, withFeedTimes } from '../../journeys/feed-times.ts';
+import {
+  type Change,
+  destinationOf,
+  isCancelled,
+  isMissed,
+  type Journey,
+  latestStart,
+  listChanges,
+  originOf,
+} from '../../journeys/journey.ts';
+import type { Leg } from '../../journeys/leg.ts';
+import type { LegEnd } from '../../journeys/leg-end.ts';
+import { plannerJourneys } from '../../journeys/planner.ts';
+import { keepFitting, selectJourneys } from '../../journeys/selection.ts';
+import type { Journeys } from '../../journeys/source.ts';
+import { timeWalks, walkFrom, walkTo } from '../../journeys/walks.ts';
+import type { StopRegister } from '../../stops/register.ts';
+import {
+  CARRIAGES_ADDED,
+  COLORS_ADDED,
+  includeParameter,
+  type RequestedFields,
+} from '../../transit/additional-fields.ts';
+import { type CurrentAlert, holdsAt } from '../../transit/alert.ts';
+import type { Call } from '../../transit/call.ts';
+import { isCallAt, type RunCall } from '../../transit/call.ts';
+import { occupancySchema } from '../../transit/departure.ts';
+import { type Freshness, freshnessOf, oldestOf } from '../../transit/freshness.ts';
+import { describe } from '../../transit/parameter.ts';
+import { isSameRun } from '../../transit/run-id.ts';
+import { bestKnown, formatTimestamp, timestampSchema, toSydneyWallClock, type WallClock } from '../../transit/time.ts';
+import { defineOperation, type FindContext, type Notice } from '../operation.ts';
+import { type JourneyRequest, journeyIdParameter, type PlannedJourney, readJourneyId } from '../trips/journey-id.ts';
+import { exampleBody as exampleTrips } from '../trips/operation.ts';
+import {
+  changeSchema,
+  type JourneyBody,
+  journeySchema,
+  legSchema,
+  toChangeBody,
+  toJourneyBody,
+} from '../trips/response.ts';
+
+/** A journey stays available this long after its end, so that riders can check once more. */
+const ENDED_MS = 10 * MINUTE_MS;
+/** A journey that should have ended this long ago is no longer looked up. */
+const LATEST_MS = 180 * MINUTE_MS;
+/** Live times of rides that begin later change slowly. */
+const FAR_MS = 30 * MINUTE_MS;
+const FAR_FRESH_MS = 5 * MINUTE_MS;
+/** If the feeds have every ride that is running or begins soon, upstream is queried about the others once a minute. */
+const CALM_FRESH_MS = MINUTE_MS;
+const MAX_NEXT_JOURNEYS = 3;
+
+const CHANGE_STATUSES = ['possible', 'at_risk', 'missed'] as const;
+const STATUSES = [...CHANGE_STATUSES, 'cancelled', 'ended'] as const;
+
+const followedLegSchema = legSchema
+  .omit({ polyline: true, vehicle_accessible: true, needs_booking: true, through_to: true })
+  .extend({
+    found: z.boolean().meta({
+      description:
+        'Whether the run is still in the timetable or the feeds. If false, its times are the planned ones. True on a walk',
+    }),
+    occupancy: occupancySchema
+      .nullable()
+      .meta({ description: 'How full the vehicle is at the start of the ride; null if unknown' }),
+  })
+  .meta({ id: 'FollowedLeg', description: 'One ride or walk of a followed journey.' });
+
+const followedChangeSchema = changeSchema
+  .extend({
+    status: z.enum(CHANGE_STATUSES).meta({
+      description:
+        'By best-known times, including the walk. A change to or from a cancelled ride is `missed`; `at_risk` with less than two minutes to spare',
+    }),
+  })
+  .meta({ id: 'Change', description: 'A change between two rides, and whether it will be made.' });
+
+const followedResponse = z
+  .strictObject({
+    journey_id: z.string().meta({ description: 'As requested' }),
+    retrieved_at: timestampSchema.meta({
+      description: 'Timestamp (UTC) of the oldest live data in this response',
+    }),
+    status: z.enum(STATUSES).meta({
+      description: 'Status of the worst change; `cancelled` if a ride does not run, `ended` after the arrival',
+    }),
+    journey: journeySchema
+      .omit({ journey_id: true, change_ratings: true })
+      .extend({
+        legs: z
+          .array(followedLegSchema)
+          .min(1)
+          .meta({ description: 'In order; each begins where the one before ended' }),
+      })
+      .meta({
+        id: 'FollowedJourney',
+        description: 'The journey with its current times. `path` of legs is empty.',
+      }),
+    changes: z.array(followedChangeSchema).meta({ description: 'The changes between rides, in order' }),
+    next_journeys: z.array(journeySchema).nullable().meta({
+      description:
+        'If a change is missed or a ride cancelled: journeys that continue from there, each with its `journey_id`. Empty if none is found; null while the journey can be made',
+    }),
+  })
+  .meta({ id: 'JourneyNow', description: 'The current status of a journey.' });
+
+type FollowedBody = z.infer<typeof followedResponse>;
+
+/** The journey in the example of `/v1/trips`. */
+const EXAMPLE_ID =
+  'AkEAgJgp02nVOW0nxae3eSxOCA4QTpxr5xNom5XRjKLDhv0l_irfNtPXbV52eRnYdMJ6qytgJRRAUw5lH-0vMJGFEbOHE5eES0m8z1Anbu-W8_52N-6STExS_FSxep21d2I6AMVVa3W2NohneGgkScHVGXUQsd5A-d_teNPdz9obetu3z1ikFGA9GAZismdtEJ79jNqbAVmmj3GvT9eAuEQXSwRpzMxLGMdUPbUXszOByGBSR4SI8_lxsjHnep1LEYYR4fCAZwVJDxrWOQ0TddLXOunk4uXFFfE_k8uTjK_oV60jPY4XfTrZ7kyctrM-HcZtep_gVtW5VMHGlfLgdl_YVOfiGdYIIxthm3QurJ4eqrBuOv4DAp2oSRQ7Va_XAQ6-IVpP9wTbI';
+
+function exampleNow(): FollowedBody {
+  const [journey] = exampleTrips.journeys as [(typeof exampleTrips.journeys)[0]];
+  const legs = journey.legs.map((leg) => ({
+    ...leg,
+    path: [],
+    alert_ids: [],
+    cancelled: false,
+    trip_id: null,
+    run_id: null,
+    on_demand: false,
+    found: true,
+    occupancy: null,
+  }));
+  const change = { leg: 0, next_leg: 2, stop_id: '2000351', name: 'Circular Quay', rating: 'on_time' as const };
+  return {
+    journey_id: EXAMPLE_ID,
+    retrieved_at: exampleTrips.retrieved_at,
+    status: 'possible',
+    journey: { ...journey, cancelled: false, legs },
+    changes: [{ ...change, spare_minutes: 7, spare_seconds: 474, status: 'possible' }],
+    next_journeys: null,
+  };
+}
+
+/** Alerts of the whole network, including those no longer in force. */
+type Alerts = readonly (Omit<CurrentAlert, 'stops'> & { stops: readonly { id: string; parent: string | null }[] })[];
+
+/** `GET /v1/trips/{journey_id}` */
+export const createFollowOperation = ({
+  stops,
+  listAlerts,
+  journeys: source = plannerJourneys(stops),
+}: {
+  stops: Pick<StopRegister, 'get'>;
+  journeys?: Journeys | undefined;
+  listAlerts: (queryUpstream: FindContext['queryUpstream']) => Promise<Alerts>;
+}) =>
+  defineOperation({
+    id: 'getJourney',
+    path: '/v1/trips/{journey_id}',
+    tag: 'Journeys',
+    summary: 'Follow a journey',
+    description:
+      'The current status of a journey from `/v1/trips`: live times and platforms of its legs, cancelled rides, and for each change whether it will be made, with the time to spare. If a change is missed or a ride cancelled, `next_journeys` lists how to continue from there. A ride that is no longer listed stays, with `found` false.\n\nGet the `journey_id` from `/v1/trips` with `include=ids`. It is self-contained: it works on any instance and needs no lookup. Ten minutes after the arrival the response is 404 `JOURNEY_NOT_FOUND`.',
+    query: z.object({
+      journey_id: describe(journeyIdParameter, 'The `journey_id` from `/v1/trips` with `include=ids`.', EXAMPLE_ID),
+      include: includeParameter({
+        calls:
+          '`calls` to each leg: every stop of the vehicle in order, including both ends. Skipped stops are `cancelled` if known.',
+        colors: COLORS_ADDED,
+        carriages: CARRIAGES_ADDED,
+      }),
+    }),
+    body: followedResponse,
+    errors: ['JOURNEY_NOT_FOUND'],
+    example: { query: `journey_id=${EXAMPLE_ID}`, body: exampleNow() },
+    tool: {
+      description:
+        'Follows a planned journey: its live times, whether each change will be made and with how many minutes to spare, and how to continue if one is missed. Get the `journey_id` from planTrips with `include` `ids`.',
+    },
+    stream: {
+      id: 'streamJourney',
+      event: 'journey',
+      summary: 'A journey as a stream',
+      description:
+        'The journey as server-sent events. A `journey` event with the whole `/v1/trips/{journey_id}` response is sent at the start and on every change. Otherwise it works like the stream of departures. Costs one request a minute. The last event is `end`, with `JOURNEY_NOT_FOUND` ten minutes after the arrival.',
+    },
+
+    async find({ journey_id: id, include }, { queryUpstream, turn, runs, now, ids }) {
+      if (!ids.isSigned('journey', id)) throw notIssued('JOURNEY_NOT_FOUND', 'journey_id');
+      const planned = readJourneyId(id) as PlannedJourney;
+      const latest = destinationOf(planned).planned.getTime() + LATEST_MS;
+      if (latest < now().getTime()) throw journeyOver(formatTimestamp(destinationOf(planned).planned));
+
+      const sources = { queryUpstream, turn, runs, now, source };
+      const rides = await findRides(planned, sources);
+      const alerts = rides.rides.some((ride) => ride && !ride.isTold)
+        ? await listAlerts(queryUpstream).catch(nullIfApiError)
+        : [];
+      const legs = await joinRides(planned, rides.rides, { alerts, include }, sources);
+      const endsAt = bestKnown((legs.at(-1) as Leg).destination).getTime();
+      const sentAt = now();
+      if (endsAt < sentAt.getTime() - ENDED_MS) throw journeyOver(formatTimestamp(new Date(endsAt)));
+
+      const changes = judgeChanges(legs);
+      const next = await findNext(planned, legs, sources);
+      const freshness = freshnessNow(planned, rides, next, sentAt);
+      const isOver = endsAt < sentAt.getTime();
+      const bodyOptions = { ...planned, include: ['ids', ...(include ?? [])], path: 'none' } as const;
+      const body: FollowedBody = {
+        journey_id: id,
+        retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
+        status: statusOf(legs, changes, isOver),
+        journey: toFollowedBody(toJourneyBody({ legs }, { ...bodyOptions, cancelled: 'include' }, ids), rides.rides),
+        changes,
+        next_journeys:
+          next?.journeys.map((journey) =>
+            toJourneyBody(
+              journey,
+              { ...bodyOptions, include: [...bodyOptions.include, 'changes'], from: next.from, cancelled: 'exclude' },
+              ids,
+            ),
+          ) ?? null,
+      };
+      const notices = [
+        ...(rides.rides.some((ride) => ride && !ride.isFound) ? [LOST] : []),
+        ...(alerts === null ? [UNTOLD] : []),
+        ...(next?.hasFailed ? [NO_NEXT] : []),
+      ];
+      return { body, freshness, notices, changesAt: isOver ? endsAt + ENDED_MS : endsAt };
+    },
+  });
+
+const LOST: Notice = {
+  text: 'Rides with found=false are no longer listed. Their times are the planned ones.',
+};
+const UNTOLD: Notice = { text: 'Alerts are currently unavailable.' };
+const NO_NEXT: Notice = { text: 'Next journeys are currently unavailable.' };
+
+type Sources = Pick<FindContext, 'queryUpstream' | 'turn' | 'runs' | 'now'> & { source: Journeys };
+type Updated = ReturnType<typeof withFeedTimes>;
+/** One entry per leg; null for a walk. */
+type Rides = readonly (ReturnType<typeof findRide> | null)[];
+
+/** Finds the rides in the feeds, and in upstream's current plan if the feeds lack some of them. */
+async function findRides(planned: PlannedJourney, sources: Sources) {
+  const updated = planned.legs.map((leg) => withFeedTimes(leg, sources.runs));
+  const isSeen = updated.every(({ leg, view }) => leg.mode === 'walk' || isRunning(view));
+  const at = toSydneyWallClock(originOf(planned).planned);
+  const replanned = isSeen ? null : await plan({ ...planned, at, cancelled: 'include' }, sources);
+  const legs = replanned?.journeys.flatMap((journey) => journey.legs) ?? [];
+  const rides: Rides = planned.legs.map((leg, index) =>
+    leg.mode === 'walk' ? null : findRide(leg, legs, updated[index] as Updated, sources),
+  );
+  return { views: updated.map(({ view }) => view), again: replanned, rides };
+}
+
+/** Whether a feed has the ride, and it takes place. */
+function isRunning(view: Updated['view'] | undefined): boolean {
+  return view?.isByFeed === true && !view.isCancelled;
+}
+
+/** Plans journeys upstream; returns none if upstream gives a reason why there are none. */
+async function plan(
+  {
+    from,
+    to,
+    at,
+    modes,
+    wheelchair,
+    choices,
+    cancelled,
+  }: JourneyRequest & { at: WallClock | null; cancelled: RequestedFields['cancelled'] },
+  { queryUpstream, turn, source }: Sources,
+) {
+  const options = { choices, cancelled, mayBeNone: true };
+  const request = { from, to, at, isArrival: false, modes, isAccessible: wheelchair, ...options };
+  const result = await source.find(request, { queryUpstream, turn });
+  return { journeys: result.journeys, origin: result.origin, freshness: freshnessOf(result) };
+}
+
+/**
+ * The ride as upstream plans it now, with the feeds' times if they have it. Another run of the same line counts as its replacement
+ * if it connects the same stops at the same planned time.
+ */
+function findRide(planned: Leg, legs: readonly Leg[], updated: Updated, { runs }: Sources) {
+  const sameRides = legs.filter(
+    (leg) =>
+      leg.mode === planned.mode &&
+      leg.route === planned.route &&
+      isSameEnd(leg.origin, planned.origin) &&
+      isSameEnd(leg.destination, planned.destination),
+  );
+  const match = sameRides.find((leg) => rideKey(leg) === rideKey(planned)) ?? sameRides[0];
+  const { leg, view } = match ? withFeedTimes(match, runs) : updated;
+  return {
+    leg,
+    runCalls: view?.runCalls ?? null,
+    isFound: match !== undefined || view !== null,
+    isTold: match !== undefined,
+    occupancy: view?.calls[0]?.occupancy ?? match?.listCalls()?.[0]?.occupancy ?? null,
+  };
+}
+
+function rideKey({ runId, route, mode }: Leg): string {
+  return runId ?? `${mode} ${route}`;
+}
+
+function isSameEnd(a: LegEnd, b: LegEnd): boolean {
+  const isSameStop = a.stopId === b.stopId || (a.parentId !== null && a.parentId === b.parentId);
+  return isSameStop && Math.abs(a.planned.getTime() - b.planned.getTime()) < MINUTE_MS;
+}
+
+/**
+ * Joins the rides that were found with walks that fit between them. Data missing from upstream's plan is looked up elsewhere;
+ * `alerts` is null if unavailable.
+ */
+async function joinRides(
+  planned: PlannedJourney,
+  rides: Rides,
+  { alerts, include }: { alerts: Alerts | null; include: RequestedFields['include'] },
+  sources: Sources,
+): Promise<Leg[]> {
+  const legs = planned.legs.map(async (leg, index) => {
+    const ride = rides[index];
+    if (!ride || ride.isTold) return ride?.leg ?? leg;
+    const listedCalls = include?.includes('calls') ? (ride.runCalls ?? (await findCalls(ride.leg, sources))) : null;
+    return { ...ride.leg, alerts: alertsOf(ride.leg, alerts ?? [], sources.now()), listCalls: () => listedCalls };
+  });
+  return fitWalks(await Promise.all(legs));
+}
+
+/**
+ * The alerts that name the run, and the alerts that name its line but not only runs. An alert about a stop or a lift names the
+ * lines there too, so it must name one of the ride's two stops.
+ */
+function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Alerts, now: Date): string[] {
+  const ends = [origin, destination].flatMap(({ stopId, parentId }) => [stopId, ...(parentId ? [parentId] : [])]);
+  const isOfLeg = ({ kind, runs, routes, stops, isOnWholeLines }: Alerts[number]) => {
+    if (runs.some(({ tripId }) => tripId !== null && isSameRun(tripId, runId))) return true;
+    if (!isOnWholeLines) return false;
+    const isOfStops = stops.length > 0 && (kind === 'stop' || kind === 'facility');
+    if (routes.length > 0 && !isOfStops) return routes.some((line) => line.route === route && line.mode === mode);
+    return stops.some(({ id, parent }) => ends.includes(id) || ends.includes(parent ?? ''));
+  };
+  const ofLeg = alerts.filter((alert) => holdsAt(alert, now.getTime()) && isOfLeg(alert));
+  return [...new Set(ofLeg.map(({ text }) => text))];
+}
+
+/** The calls of the ride, taken from its run; null if they are not listed. */
+async function findCalls(
+  { mode, runId, origin, destination }: Leg,
+  { queryUpstream, runs }: Sources,
+): Promise<Call[] | null> {
+  if (mode === 'walk' || runId === null) return null;
+  const run = { runId, mode, stopId: origin.parentId ?? origin.stopId, plannedAt: origin.planned.getTime() };
+  const currentRun = await runs.findRun(queryUpstream, run).catch(nullIfApiError);
+  if (!currentRun?.areListed) return null;
+  const isAt = (call: RunCall, { stopId, parentId }: LegEnd) =>
+    isCallAt(call, stopId) || (parentId !== null && isCallAt(call, parentId));
+  const first = currentRun.calls.findIndex((call) => isAt(call, origin));
+  const last = currentRun.calls.findIndex((call, index) => index > first && isAt(call, destination));
+  return first < 0 || last < 0 ? null : currentRun.calls.slice(first, last + 1);
+}
+
+function judgeChanges(legs: readonly Leg[]): FollowedBody['changes'] {
+  return listChanges({ legs }).map((change) => {
+    const body = toChangeBody(change);
+    return { ...body, status: isMissed(change) ? 'missed' : body.rating === 'at_risk' ? 'at_risk' : 'possible' };
+  });
+}
+
+function statusOf(legs: readonly Leg[], changes: FollowedBody['changes'], isOver: boolean): FollowedBody['status'] {
+  if (isCancelled({ legs })) return 'cancelled';
+  if (changes.some(({ status }) => status === 'missed')) return 'missed';
+  if (isOver) return 'ended';
+  return changes.some(({ status }) => status === 'at_risk') ? 'at_risk' : 'possible';
+}
+
+/** Journeys that continue from where the first impossible ride would have begun; null while the journey can be made. */
+async function findNext(planned: PlannedJourney, legs: readonly Leg[], sources: Sources) {
+  const { now } = sources;
+  const isFirstRideCancelled = legs.find(({ mode }) => mode !== 'walk')?.isCancelled ?? false;
+  const missed = listChanges({ legs }).find(isMissed);
+  if (!missed && !isFirstRideCancelled) return null;
+  const change = isFirstRideCancelled ? undefined : missed;
+  const here = change?.before.destination;
+  const from = here ? (here.parentId ?? here.stopId) : planned.from;
+  const moment = here ? bestKnown(here) : originOf(planned).planned;
+  const at = moment > now() ? toSydneyWallClock(moment) : null;
+  try {
+    const { journeys: listed, origin, freshness } = await plan({ ...planned, from, at, cancelled: 'exclude' }, sources);
+    const journeys =
+      origin.source === 'timetable'
+        ? listed
+        : withFeeds(listed, sources.runs, { cancelled: 'exclude', now: now().getTime() }).journeys;
+    const reached = change ? journeys.flatMap((journey) => continueFrom(change, journey) ?? []) : journeys;
+    const fitting = keepFitting(reached, planned).journeys;
+    const nextJourneys = selectJourneys(fitting, { limit: MAX_NEXT_JOURNEYS, isArrival: false, at, now: now() });
+    return { from, journeys: nextJourneys.journeys, freshness, hasFailed: false };
+  } catch (error) {
+    if (error instanceof ApiError) return { from, journeys: [], freshness: null, hasFailed: true };
+    throw error;
+  }
+}
+
+/**
+ * The journey from where the rider gets off before a missed change; null if its first vehicle leaves before the rider is there.
+ * Upstream plans from the station as if the rider stood on every platform, so the walk between platforms is put in front.
+ */
+function continueFrom({ before: { destination: here }, ride: missed, walkSeconds }: Change, journey: Journey) {
+  const [first, ...others] = journey.legs as [Leg, ...Leg[]];
+  const startsAtMissed = first.origin.stopId === missed.origin.stopId;
+  const legs =
+    first.mode === 'walk'
+      ? [walkFrom(first, here), ...others]
+      : first.origin.stopId === here.stopId
+        ? journey.legs
+        : timeWalks([walkTo(first, here, startsAtMissed ? walkSeconds : null), ...journey.legs]);
+  const start = latestStart({ legs });
+  return start && start < bestKnown(here) ? null : { ...journey, legs };
+}
+
+function toFollowedBody({ journey_id: _, ...body }: JourneyBody, rides: Rides): FollowedBody['journey'] {
+  // A platform change may have added a walk; the rides keep their order.
+  const left = rides.filter((ride) => ride !== null);
+  const legs = body.legs.map((leg) => {
+    const ride = leg.mode === 'walk' ? undefined : left.shift();
+    return { ...leg, found: ride?.isFound ?? true, occupancy: ride?.occupancy ?? null };
+  });
+  return { ...body, legs };
+}
+
+/**
+ * The oldest freshness of the data in the response. If nothing changes soon, the response stays fresh longer than upstream's
+ * plan, except during a shortage.
+ */
+function freshnessNow(
+  planned: PlannedJourney,
+  { views, again, rides }: Awaited<ReturnType<typeof findRides>>,
+  next: Awaited<ReturnType<typeof findNext>>,
+  now: Date,
+): Freshness {
+  const parts = [...views, again, next].flatMap((part) => part?.freshness ?? []);
+  const oldest = oldestOf(...(parts as [Freshness]));
+  if (!again || oldest.shortage !== null) return oldest;
+  const farTime = now.getTime() + FAR_MS;
+  const isCalm = planned.legs.every(({ mode, origin, destination }, index) => {
+    const isQuiet = origin.planned.getTime() > farTime || bestKnown(rides[index]?.leg.destination ?? destination) < now;
+    return mode === 'walk' || isRunning(views[index]) || isQuiet;
+  });
+  const minMs = originOf(planned).planned.getTime() > farTime ? FAR_FRESH_MS : isCalm ? CALM_FRESH_MS : 0;
+  const freshUntil = Math.max(oldest.freshUntil, now.getTime() + minMs);
+  return { ...oldest, freshUntil, staleUntil: Math.max(oldest.staleUntil, freshUntil) };
+}

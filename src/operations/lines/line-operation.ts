@@ -1,0 +1,211 @@
+import { z } from 'zod';
+import type { AlertList } from '../../alerts/alert-list.ts';
+import type { LineDirection } from '../../lines/directions.ts';
+import type { Lines } from '../../lines/lines.ts';
+import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
+import { alertId } from '../../transit/additional-fields.ts';
+import { FRESHNESS_WINDOWS } from '../../transit/freshness.ts';
+import { collectionTypeField, formatParameter, geoJsonConstant, lngLatSchema } from '../../transit/geojson.ts';
+import { formatTimestamp, timestampSchema, toSydneyWallClock } from '../../transit/time.ts';
+import { defineOperation, requestedWallClock } from '../operation.ts';
+import {
+  dateField,
+  directionIdField,
+  formatDay,
+  freshnessOfDay,
+  headsignsField,
+  lineFields,
+  lineIdQuery,
+  lineStopsField,
+  noticesOfLeftOut,
+  serviceDayQuery,
+  toLineBody,
+  toStopBody,
+} from './line.ts';
+
+const lineQuery = z.object({
+  line_id: lineIdQuery,
+  date: serviceDayQuery,
+  format: formatParameter(
+    '`geojson` adds the course of each direction as features of a FeatureCollection (RFC 7946), in which longitude comes first.',
+  ),
+});
+
+const directionSchema = z
+  .strictObject({
+    direction_id: directionIdField,
+    headsigns: headsignsField,
+    runs: z.int().min(0).meta({ description: 'Number of runs on this day', example: 96 }),
+    first_departure_at: timestampSchema.nullable().meta({
+      description: 'When the first run of the day starts, UTC; null if none runs',
+    }),
+    last_departure_at: timestampSchema.nullable().meta({
+      description: 'When the last run of the day starts, UTC; null if none runs',
+    }),
+    headway_minutes: z.int().min(0).nullable().meta({
+      description:
+        'Median minutes between departures, at the stop with most of them; null with fewer than two departures',
+      example: 10,
+    }),
+    stops: lineStopsField,
+  })
+  .meta({ id: 'LineDirection', description: 'One direction of a line on a day.' });
+
+const featureSchema = z
+  .strictObject({
+    type: geoJsonConstant('Feature'),
+    geometry: z
+      .strictObject({
+        type: geoJsonConstant('MultiLineString'),
+        coordinates: z.array(z.array(lngLatSchema)).meta({ description: 'Longitude and latitude in degrees' }),
+      })
+      .meta({ description: 'The course, simplified for maps; straight between stops if unknown' }),
+    properties: z
+      .strictObject({
+        direction_id: directionIdField,
+        headsigns: headsignsField,
+        route: lineFields.route,
+        mode: lineFields.mode,
+        color: lineFields.color,
+        text_color: lineFields.text_color,
+      })
+      .meta({ description: 'Properties for drawing the course' }),
+  })
+  .meta({ id: 'LineFeature', description: 'The course of a direction as GeoJSON.' });
+
+const lineResponse = z
+  .strictObject({
+    ...lineFields,
+    date: dateField,
+    directions: z.array(directionSchema).meta({
+      description: 'One or two directions, with the stops of this day or, if none runs, of all days',
+    }),
+    alerts: z.array(z.string()).meta({
+      description: 'Alerts now in force for the whole line; `/v1/alerts` also has those for single stops and runs',
+    }),
+    alert_ids: z
+      .array(z.string())
+      .meta({ description: 'IDs of these alerts, as in /v1/alerts', example: ['nP3k9QzVx0'] }),
+    type: collectionTypeField,
+    features: z
+      .array(featureSchema)
+      .optional()
+      .meta({ description: 'The course of each direction; only with `format=geojson`' }),
+  })
+  .meta({ id: 'Line', description: 'A line with its directions, stops and alerts.' });
+
+const exampleBody: z.infer<typeof lineResponse> = {
+  line_id: 'ferry_F1',
+  route: 'F1',
+  name: 'F1 Manly',
+  mode: 'ferry',
+  operator: 'Sydney Ferries',
+  color: '00774B',
+  text_color: 'FFFFFF',
+  date: '2026-11-20',
+  directions: [
+    {
+      direction_id: 0,
+      headsigns: ['Manly'],
+      runs: 41,
+      first_departure_at: '2026-11-19T18:20:00Z',
+      last_departure_at: '2026-11-20T12:40:00Z',
+      headway_minutes: 20,
+      stops: [
+        { stop_id: '200020', name: 'Circular Quay', lat: -33.861351, lng: 151.210813 },
+        { stop_id: '209573', name: 'Manly Wharf', lat: -33.800337, lng: 151.283786 },
+      ],
+    },
+  ],
+  alerts: [],
+  alert_ids: [],
+};
+
+interface LineSources {
+  lines: Lines;
+  stops: StopRegister;
+  alerts: Pick<AlertList, 'alertsOf'>;
+}
+
+/** `GET /v1/lines/{line_id}` */
+export const createLineOperation = ({ lines, stops, alerts: list }: LineSources) =>
+  defineOperation({
+    id: 'getLine',
+    path: '/v1/lines/{line_id}',
+    tag: 'Stops',
+    summary: 'A line',
+    description:
+      'One line on a day: its directions with headsigns, ordered stops, first and last departure and headway, by the timetable; and the alerts for the line. With `format=geojson` also its course, to draw on a map. Live times are on boards and runs.',
+    query: lineQuery,
+    body: lineResponse,
+    errors: ['LINE_NOT_FOUND', 'DATE_OUT_OF_RANGE'],
+    example: { query: 'line_id=ferry_F1', body: exampleBody },
+    tool: {
+      description:
+        'One line on a day: operator, directions with their stops in order, first and last departure, how often it runs, and its alerts. Get the `line_id` from listLines. For times at each stop use getLineTimetable.',
+    },
+
+    async find(query, { now }) {
+      const { date: day } = requestedWallClock(query, now()) ?? toSydneyWallClock(now());
+      const { line, directions } = await lines.read(query.line_id, day);
+      const { mode, route, network } = line;
+      // An empty stop and no run: only alerts for the line apply.
+      const lineAlerts = list.alertsOf({ mode, route, network, tripId: null, stopIds: [''], at: now().getTime() });
+      const alerts = lineAlerts.map(({ text }) => text);
+      const { color, text_color, ...fields } = toLineBody(line);
+      const features =
+        query.format === 'geojson'
+          ? await Promise.all(
+              directions.map(async (direction) => ({
+                type: 'Feature' as const,
+                geometry: {
+                  type: 'MultiLineString' as const,
+                  coordinates: (await lines.draw(direction)).map((part) =>
+                    part.map(([lat, lng]): [number, number] => [lng, lat]),
+                  ),
+                },
+                properties: {
+                  direction_id: direction.direction,
+                  headsigns: direction.headsigns,
+                  route,
+                  mode,
+                  color,
+                  text_color,
+                },
+              })),
+            )
+          : null;
+      // Alerts change more often than the timetable.
+      const freshUntil = now().getTime() + FRESHNESS_WINDOWS.notices.freshMs;
+      const staleUntil = freshUntil + FRESHNESS_WINDOWS.notices.staleMs;
+      const freshness = { ...freshnessOfList(stops, now()), freshUntil, staleUntil };
+      return {
+        body: {
+          ...fields,
+          color,
+          text_color,
+          date: formatDay(day),
+          directions: directions.map(toDirectionBody),
+          alerts,
+          alert_ids: alerts.map(alertId),
+          ...(features && { type: 'FeatureCollection' as const, features }),
+        },
+        freshness: freshnessOfDay(query, freshness, now()),
+        notices: noticesOfLeftOut(directions),
+      };
+    },
+  });
+
+function toDirectionBody({ direction, headsigns, stops, runs, headwayMinutes }: LineDirection) {
+  const starts = runs.map(({ startsAt }) => startsAt);
+  const format = (moment: number) => (runs.length === 0 ? null : formatTimestamp(new Date(moment)));
+  return {
+    direction_id: direction,
+    headsigns,
+    runs: runs.length,
+    first_departure_at: format(starts.reduce((first, start) => Math.min(first, start), Number.POSITIVE_INFINITY)),
+    last_departure_at: format(starts.reduce((last, start) => Math.max(last, start), 0)),
+    headway_minutes: headwayMinutes,
+    stops: stops.map(toStopBody),
+  };
+}

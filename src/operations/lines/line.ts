@@ -1,0 +1,87 @@
+import { z } from 'zod';
+import type { LineDirection, LineStop } from '../../lines/directions.ts';
+import type { Line } from '../../lines/line-index.ts';
+import type { Freshness } from '../../transit/freshness.ts';
+import { colorsOf, lineColorFields } from '../../transit/line-colour.ts';
+import { lineIdField, lineIdParameter } from '../../transit/line-id.ts';
+import { modeSchema } from '../../transit/mode.ts';
+import { describe, optional } from '../../transit/parameter.ts';
+import { latitudeSchema, longitudeSchema } from '../../transit/place.ts';
+import { dateParameter, endOfDay } from '../../transit/time.ts';
+import type { Notice } from '../operation.ts';
+
+/** Code that the three operations on lines share. */
+
+export const lineIdQuery = describe(lineIdParameter, 'A `line_id` from /v1/lines.', 'train_T1');
+export const serviceDayQuery = optional(
+  describe(
+    dateParameter,
+    'The service day as `YYYYMMDD` or `YYYY-MM-DD`, yesterday or later. Runs after midnight belong to the day before. Default: today in Sydney.',
+  ),
+);
+
+export const lineFields = {
+  line_id: lineIdField,
+  route: z.string().meta({ description: 'Short route name', example: 'T1' }),
+  name: z.string().meta({
+    description: 'Full name: that of the line or, for buses and coaches, its course',
+    example: 'T1 North Shore & Western Line',
+  }),
+  mode: modeSchema,
+  operator: z.string().nullable().meta({ description: 'Operator; null if unknown', example: 'Sydney Trains' }),
+  ...lineColorFields,
+};
+
+export const dateField = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\d$/)
+  .meta({ format: 'date', description: 'The service day', example: '2026-11-20' });
+export const directionIdField = z
+  .int()
+  .min(0)
+  .max(1)
+  .meta({ description: 'Direction number, 0 or 1; the same for all runs in one direction', example: 0 });
+export const headsignsField = z
+  .array(z.string())
+  .meta({ description: 'Headsigns, most frequent first', example: ['Berowra via Gordon'] });
+export const lineStopsField = z
+  .array(
+    z
+      .strictObject({
+        stop_id: z.string().meta({ description: 'The station, wharf or street stop', example: '200070' }),
+        name: z.string().meta({ description: 'Stop name', example: 'Town Hall Station' }),
+        lat: latitudeSchema,
+        lng: longitudeSchema,
+      })
+      .meta({ id: 'LineStop', description: 'A stop of a line.' }),
+  )
+  .meta({
+    description:
+      'All stops of this direction in order; branches follow one another. A stop that loops call at twice is listed twice',
+  });
+
+export function toLineBody({ id, route, name, mode, operator }: Line) {
+  return { line_id: id, route, name, mode, operator, ...colorsOf(mode, route) };
+}
+
+export function toStopBody({ id, name, lat, lng }: LineStop) {
+  return { stop_id: id, name, lat, lng };
+}
+
+/** The notice of runs that are missing. */
+export function noticesOfLeftOut(directions: readonly LineDirection[]): Notice[] {
+  const runs = directions.reduce((sum, { leftOut }) => sum + leftOut, 0);
+  return runs > 0 ? [{ text: `${runs} runs are left out, because a table with their stops would be too long.` }] : [];
+}
+
+/** Without a date, the response is for today in Sydney, and stops being fresh when the day ends. */
+export function freshnessOfDay({ date }: { date?: string | undefined }, freshness: Freshness, now: Date): Freshness {
+  const { freshUntil, staleUntil } = freshness;
+  if (date !== undefined) return freshness;
+  const end = endOfDay(now).getTime();
+  return { ...freshness, freshUntil: Math.min(freshUntil, end), staleUntil: Math.min(staleUntil, end) };
+}
+
+export function formatDay(date: string): string {
+  return `${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6)}`;
+}

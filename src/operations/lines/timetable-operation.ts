@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import type { LineDirection } from '../../lines/directions.ts';
+import type { Lines } from '../../lines/lines.ts';
+import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
+import { countUpTo, describe, oneOf, optional, withDefault } from '../../transit/parameter.ts';
+import { writeRunId } from '../../transit/run-id.ts';
+import {
+  earliestMoment,
+  formatTimestamp,
+  timeParameter,
+  timestampSchema,
+  toSydneyWallClock,
+} from '../../transit/time.ts';
+import { defineOperation, requestedWallClock } from '../operation.ts';
+import {
+  dateField,
+  directionIdField,
+  formatDay,
+  freshnessOfDay,
+  headsignsField,
+  lineFields,
+  lineIdQuery,
+  lineStopsField,
+  noticesOfLeftOut,
+  serviceDayQuery,
+  toLineBody,
+  toStopBody,
+} from './line.ts';
+
+const timetableQuery = z.object({
+  line_id: lineIdQuery,
+  date: serviceDayQuery,
+  direction: optional(describe(oneOf(['0', '1']), 'Only the direction with this `direction_id`.', '0')),
+  time: optional(
+    describe(
+      timeParameter,
+      'Only runs that are still under way at this time or start later: `HHmm` (24-hour, Sydney time), or ISO 8601. Default: all.',
+      '0830',
+    ),
+  ),
+  limit: describe(
+    withDefault(countUpTo(2000), '2000'),
+    'Maximum number of runs in each direction. Values above 2000 count as 2000.',
+  ),
+});
+
+const runSchema = z
+  .strictObject({
+    trip_id: z.string().nullable().meta({
+      description: 'Run ID, as in `trip_id` of boards and journeys with `include=ids`; null if unknown',
+      example: '08-B.775.17.492',
+    }),
+    run_id: z.string().nullable().meta({
+      description: 'ID for `/v1/runs/{run_id}`, which has live times on the day; null if unknown',
+    }),
+    headsign: z.string().meta({ description: 'Headsign at the first stop', example: 'Berowra via Gordon' }),
+    times: z.array(timestampSchema.nullable()).meta({
+      description:
+        'Planned departure from each of `stops`, UTC; at the last stop of the run its arrival; null where it does not stop',
+    }),
+  })
+  .meta({ id: 'TimetableRun', description: 'A run: one column of the timetable.' });
+
+const timetableResponse = z
+  .strictObject({
+    ...lineFields,
+    date: dateField,
+    directions: z
+      .array(
+        z
+          .strictObject({
+            direction_id: directionIdField,
+            headsigns: headsignsField,
+            stops: lineStopsField,
+            runs: z.array(runSchema).meta({ description: 'In order of departure; empty if none runs' }),
+            total: z.int().min(0).meta({
+              description: 'Number of runs that match. If it exceeds `limit`, not all are listed',
+              example: 96,
+            }),
+          })
+          .meta({ id: 'TimetableDirection', description: 'The table of one direction: stops are rows, runs columns.' }),
+      )
+      .meta({ description: 'One or two directions' }),
+  })
+  .meta({ id: 'LineTimetable', description: 'The timetable of a line on a day.' });
+
+const exampleBody: z.infer<typeof timetableResponse> = {
+  line_id: 'ferry_F1',
+  route: 'F1',
+  name: 'F1 Manly',
+  mode: 'ferry',
+  operator: 'Sydney Ferries',
+  color: '00774B',
+  text_color: 'FFFFFF',
+  date: '2026-11-20',
+  directions: [
+    {
+      direction_id: 0,
+      headsigns: ['Manly'],
+      stops: [
+        { stop_id: '200020', name: 'Circular Quay', lat: -33.861351, lng: 151.210813 },
+        { stop_id: '209573', name: 'Manly Wharf', lat: -33.800337, lng: 151.283786 },
+      ],
+      runs: [
+        {
+          trip_id: 'F1-0820-OUT0',
+          run_id: 'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5MgtfyRWPqD8Tc',
+          headsign: 'Manly',
+          times: ['2026-11-19T21:20:00Z', '2026-11-19T21:50:00Z'],
+        },
+      ],
+      total: 41,
+    },
+  ],
+};
+
+const NOT_FIXED = { text: 'Some runs have no fixed times: their times follow from the headway.' };
+
+/** `GET /v1/lines/{line_id}/timetable` */
+export const createTimetableOperation = ({ lines, stops }: { lines: Lines; stops: StopRegister }) =>
+  defineOperation({
+    id: 'getLineTimetable',
+    path: '/v1/lines/{line_id}/timetable',
+    tag: 'Stops',
+    summary: 'Timetable of a line',
+    description:
+      'All runs of a line on a service day, as one table for each direction: stops are rows, runs are columns. Rows are in one order that fits every run, so times increase down each column. Planned times only; of runs without fixed times, those of a vehicle that keeps the headway exactly. Runs after midnight belong to the day before.',
+    query: timetableQuery,
+    body: timetableResponse,
+    errors: ['LINE_NOT_FOUND', 'DATE_OUT_OF_RANGE'],
+    example: { query: 'line_id=ferry_F1&direction=0&time=0830&limit=5', body: exampleBody },
+    tool: {
+      description:
+        'The timetable of a line on a day: for each direction the stops as rows, and the runs with their planned time at each stop. Get the `line_id` from listLines. Give `time` and `direction` to get few runs. For what leaves a stop now use getDepartures.',
+      defaults: { limit: '5' },
+    },
+
+    async find(query, { now, ids }) {
+      const requested = requestedWallClock(query, now()) ?? toSydneyWallClock(now());
+      const { line, directions } = await lines.read(query.line_id, requested.date);
+      const from = query.time === undefined ? Number.NEGATIVE_INFINITY : earliestMoment(requested);
+      // A table has thousands of times, but few different ones.
+      const texts = new Map<number, string>();
+      const format = (moment: number) => {
+        const text = texts.get(moment) ?? formatTimestamp(new Date(moment));
+        texts.set(moment, text);
+        return text;
+      };
+      const toBody = ({ direction, headsigns, stops: rows, runs }: LineDirection) => {
+        const laterRuns = runs.filter(({ endsAt }) => endsAt >= from);
+        return {
+          direction_id: direction,
+          headsigns,
+          stops: rows.map(toStopBody),
+          runs: laterRuns.slice(0, query.limit).map((run) => {
+            const start = { runId: run.tripId, stopId: run.firstStopId, mode: line.mode, plannedAt: run.startsAt };
+            return {
+              trip_id: run.tripId,
+              run_id: writeRunId(start, ids),
+              headsign: run.headsign,
+              times: run.readTimes().map((moment) => (moment === null ? null : format(moment))),
+            };
+          }),
+          total: laterRuns.length,
+        };
+      };
+      const listedDirections = directions.filter(
+        ({ direction }) => query.direction === undefined || String(direction) === query.direction,
+      );
+      const hasNoRuns = listedDirections.every(({ runs }) => runs.length === 0);
+      return {
+        body: { ...toLineBody(line), date: formatDay(requested.date), directions: listedDirections.map(toBody) },
+        freshness: freshnessOfDay(query, freshnessOfList(stops, now()), now()),
+        notices: [
+          ...(hasNoRuns ? [{ text: `Line ${line.id} does not run on ${formatDay(requested.date)}.` }] : []),
+          ...noticesOfLeftOut(listedDirections),
+          ...(listedDirections.some(({ runs }) => runs.some((run) => !run.hasFixedTimes)) ? [NOT_FIXED] : []),
+        ],
+      };
+    },
+  });

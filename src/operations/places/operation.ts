@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { PLACE_TYPES } from '../../stops/matches.ts';
+import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
+import { modeSchema } from '../../transit/mode.ts';
+import { latitudeOrNull, longitudeOrNull } from '../../transit/place.ts';
+import { defineOperation } from '../operation.ts';
+import { findByName, type KnownStops } from '../stop-search/by-name.ts';
+import { placesQuery } from '../stop-search/query.ts';
+
+const placeSchema = z
+  .strictObject({
+    id: z.string().meta({
+      description: 'Accepted by `/v1/trips` as `from` and `to`; percent-encode it in a URL. For a stop, its stop ID',
+      example:
+        'poiID:858271813:95301001:-1:Central Station Hotel:Sydney:Central Station Hotel:ANY:POI:4889420:3756757:GDAV:nsw',
+    }),
+    type: z.enum(PLACE_TYPES).meta({
+      description: 'A stop, a point of interest, an address with its house number, a street, or a suburb',
+      example: 'poi',
+    }),
+    name: z.string().meta({ description: 'Name with its suburb', example: 'Central Station Hotel, Sydney' }),
+    suburb: z.string().meta({ description: 'Suburb or locality; empty if unknown', example: 'Sydney' }),
+    lat: latitudeOrNull,
+    lng: longitudeOrNull,
+    modes: z.array(modeSchema).meta({ description: 'The modes of a stop, as far as they are known; else empty' }),
+  })
+  .meta({ id: 'Place', description: 'A stop or another place whose name matches.' });
+
+const placesResponse = z
+  .strictObject({
+    query: z.string().meta({ description: 'The query as received', example: 'central station' }),
+    results: z.array(placeSchema).meta({ description: 'Sorted by match, best first' }),
+  })
+  .meta({ id: 'Places', description: 'Stops, points of interest, addresses, streets and suburbs found by name.' });
+
+type PlaceFound = z.infer<typeof placeSchema>;
+
+const exampleBody: z.infer<typeof placesResponse> = {
+  query: 'central station',
+  results: [
+    {
+      id: '200060',
+      type: 'stop',
+      name: 'Central Station, Sydney',
+      suburb: 'Sydney',
+      lat: -33.884024,
+      lng: 151.206203,
+      modes: ['train', 'metro', 'lightrail', 'bus', 'coach', 'schoolbus'],
+    },
+    {
+      id: 'poiID:858271813:95301001:-1:Central Station Hotel:Sydney:Central Station Hotel:ANY:POI:4889420:3756757:GDAV:nsw',
+      type: 'poi',
+      name: 'Central Station Hotel, Sydney',
+      suburb: 'Sydney',
+      lat: -33.879308,
+      lng: 151.209493,
+      modes: [],
+    },
+  ],
+};
+
+/** `GET /v1/places/search` */
+export const createPlacesOperation = (knownStops: KnownStops) =>
+  defineOperation({
+    id: 'searchPlaces',
+    path: '/v1/places/search',
+    tag: 'Journeys',
+    summary: 'Search places by name',
+    description:
+      'Stops, points of interest, addresses, streets and suburbs whose name matches, best match first. `/v1/trips` accepts each `id`. If Transport for NSW finds fewer than three places, stops with similar names follow.',
+    query: placesQuery,
+    body: placesResponse,
+    errors: [],
+    example: { query: 'q=central%20station&limit=2', body: exampleBody },
+    tool: {
+      description:
+        'Addresses, streets, suburbs, points of interest and stops whose name matches, best match first. planTrips accepts each `id` as `from` and `to`, unchanged. Other tools accept only the `id` of a stop.',
+    },
+
+    find: (query, context) =>
+      findByName(query, context, {
+        known: knownStops,
+        types: PLACE_TYPES,
+        fromMatch: (match): PlaceFound => match,
+        fromKnown: toPlace,
+        idOf: ({ id }) => id,
+      }),
+  });
+
+function toPlace({ stop_id, name, suburb, lat, lng, modes }: StopRecord): PlaceFound {
+  return { id: stop_id, type: 'stop', name: nameWithSuburb({ name, suburb }), suburb, lat, lng, modes: [...modes] };
+}

@@ -1,0 +1,237 @@
+import { z } from 'zod';
+import { noTimetable } from '../../errors/messages.ts';
+import type { FoundReach, Reach } from '../../journeys/reach.ts';
+import { toChoices, walkingParameters } from '../../transit/choices.ts';
+import { collectionTypeField, formatParameter, geoJsonConstant, lngLatSchema } from '../../transit/geojson.ts';
+import { modeSchema, modesParameter } from '../../transit/mode.ts';
+import { booleanParameter, countUpTo, describe, optional, withDefault } from '../../transit/parameter.ts';
+import { formatPlace, latitudeSchema, longitudeSchema, placeParameter } from '../../transit/place.ts';
+import { dateParameter, formatTimestamp, minutesBetween, timeParameter, timestampSchema } from '../../transit/time.ts';
+import { DAY_PRICE, priceOfDay } from '../day-price.ts';
+import { defineOperation, requestedWallClock } from '../operation.ts';
+import { stopReferenceSchema } from '../trips/response.ts';
+
+const MAX_MINUTES = 90;
+const MAX_STOPS = 5000;
+/** A request has this many stops. */
+const STOPS_OF_PRICE = 1000;
+/** Drawing an area takes longer than the search. */
+const AREA_PRICE = 3;
+
+/** For services without a timetable. */
+export const noReach: Reach = {
+  find: async () => Promise.reject(noTimetable({ reason: 'off' })),
+  times: async () => Promise.reject(noTimetable({ reason: 'off' })),
+};
+
+/** Part of the descriptions of both operations. */
+export const COVERED =
+  'Searches the timetable with live times, so it knows only places that the timetable covers: Canberra is missing.';
+
+/** The parameters of searches from one place to many. */
+export const originQuery = z.object({
+  from: describe(
+    placeParameter,
+    'The origin: a stop ID, the `id` of a place from `/v1/places/search`, or a position as `lat,lng`.',
+    '200060',
+  ),
+  date: optional(dateParameter),
+  time: optional(timeParameter),
+  modes: describe(
+    withDefault(modesParameter, 'all'),
+    `Only rides of these modes; walks are always allowed. ${modesParameter.meta()?.description}`,
+  ),
+  wheelchair: withDefault(
+    describe(booleanParameter, 'Leave out vehicles and stops known not to be wheelchair accessible.'),
+    'false',
+  ),
+  ...walkingParameters,
+});
+
+const reachQuery = z.object({
+  ...originQuery.shape,
+  minutes: describe(
+    withDefault(countUpTo(MAX_MINUTES), '30'),
+    `Time from \`date\` and \`time\` on, including waiting and walking. Values above ${MAX_MINUTES} count as ${MAX_MINUTES}.`,
+    45,
+  ),
+  limit: describe(
+    withDefault(countUpTo(MAX_STOPS), '200'),
+    `Maximum number of stops. Values above ${MAX_STOPS} count as ${MAX_STOPS}. Has no effect with \`format=geojson\`.`,
+  ),
+  format: formatParameter(
+    '`geojson` is the area within reach instead of the stops: a FeatureCollection of RFC 7946, in which longitude comes first.',
+  ),
+});
+
+const reachedStopSchema = z
+  .strictObject({
+    stop_id: z.string().meta({ description: 'The station, or the stop if it is in none', example: '201510' }),
+    name: z.string().meta({ description: 'Stop name', example: 'Redfern Station' }),
+    lat: latitudeSchema,
+    lng: longitudeSchema,
+    arrives_at: timestampSchema.meta({ description: 'Earliest arrival by the best-known times, UTC' }),
+    duration_minutes: z
+      .int()
+      .min(0)
+      .meta({ description: 'Whole minutes from `departs_at` to `arrives_at`', example: 6 }),
+    changes: z.int().min(0).meta({ description: 'Number of changes between rides', example: 0 }),
+    last_ride: z
+      .strictObject({
+        mode: modeSchema,
+        route: z.string().meta({ description: 'Short route name', example: 'T1' }),
+        direction: z.string().nullable().meta({ description: 'Headsign; null if unknown', example: 'Emu Plains' }),
+        departs_at: timestampSchema.meta({ description: 'When the ride begins, best-known, UTC' }),
+        arrives_at: timestampSchema.meta({
+          description: 'When the ride ends, best-known, UTC; a walk to the stop may follow',
+        }),
+        is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked' }),
+      })
+      .nullable()
+      .meta({ description: 'The last ride to the stop; null if it is reached on foot' }),
+  })
+  .meta({ id: 'ReachedStop', description: 'A stop within reach.' });
+
+const ringSchema = z.array(lngLatSchema);
+const areaSchema = z
+  .strictObject({
+    type: geoJsonConstant('Feature'),
+    geometry: z
+      .strictObject({
+        type: geoJsonConstant('MultiPolygon'),
+        coordinates: z.array(z.array(ringSchema)).meta({
+          description: 'Polygons, each with its outer ring and its holes, as longitude and latitude in degrees',
+        }),
+      })
+      .meta({ description: 'The area that can be reached, including walks from each stop in the time left there' }),
+    properties: z
+      .strictObject({ minutes: z.int().meta({ description: 'The minutes requested', example: 45 }) })
+      .meta({ description: 'The properties of the area' }),
+  })
+  .meta({ id: 'ReachedArea', description: 'The area within reach as GeoJSON.' });
+
+const reachResponse = z
+  .strictObject({
+    origin: stopReferenceSchema,
+    departs_at: timestampSchema.meta({ description: 'Start of the search, UTC' }),
+    retrieved_at: timestampSchema.meta({ description: 'Timestamp (UTC) of the oldest live data used' }),
+    stops: z
+      .array(reachedStopSchema)
+      .optional()
+      .meta({ description: 'The earliest arrival first, without the origin; not with `format=geojson`' }),
+    type: collectionTypeField,
+    features: z.array(areaSchema).optional().meta({ description: 'The area; only with `format=geojson`' }),
+    total: z
+      .int()
+      .min(0)
+      .meta({ description: 'Number of stops within reach. If it exceeds `limit`, not all are listed', example: 812 }),
+  })
+  .meta({ id: 'Reachable', description: 'What can be reached from a place.' });
+
+const exampleBody: z.infer<typeof reachResponse> = {
+  origin: { stop_id: '200060', name: 'Central Station' },
+  departs_at: '2026-11-20T02:00:00Z',
+  retrieved_at: '2026-11-20T02:00:12Z',
+  stops: [
+    {
+      stop_id: '201510',
+      name: 'Redfern Station',
+      lat: -33.891848,
+      lng: 151.198559,
+      arrives_at: '2026-11-20T02:06:00Z',
+      duration_minutes: 6,
+      changes: 0,
+      last_ride: {
+        mode: 'train',
+        route: 'T1',
+        direction: 'Emu Plains',
+        departs_at: '2026-11-20T02:03:00Z',
+        arrives_at: '2026-11-20T02:06:00Z',
+        is_live: true,
+      },
+    },
+  ],
+  total: 812,
+};
+
+/** `GET /v1/reachable` */
+export const createReachOperation = ({
+  reach = noReach,
+  now: clock,
+}: {
+  reach?: Reach | undefined;
+  /** When a request is charged. */
+  now?: (() => Date) | undefined;
+}) =>
+  defineOperation({
+    id: 'listReachable',
+    path: '/v1/reachable',
+    tag: 'Journeys',
+    summary: 'Stops and area within reach',
+    description:
+      'Every stop that can be reached from a place within a number of minutes, with its earliest arrival, the changes and the last ride. Or, with `format=geojson`, the area within reach for a map. ' +
+      `${COVERED}\n\nCosts one request for each ${STOPS_OF_PRICE} stops of \`limit\` or part of them, and ${AREA_PRICE} for the area. ${DAY_PRICE}.`,
+    query: reachQuery,
+    body: reachResponse,
+    cost: ({ limit, format, ...at }) =>
+      priceOfDay(at, clock) + (format === 'geojson' ? AREA_PRICE : Math.ceil(limit / STOPS_OF_PRICE)),
+    errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],
+    example: { query: 'from=200060&minutes=30&limit=1', body: exampleBody },
+    tool: {
+      description:
+        'Stops that can be reached from a place within a number of minutes, earliest arrival first, with changes and the last ride. Answers "how far can I get in half an hour". For the journey to one of them use planTrips.',
+      defaults: { limit: '50' },
+    },
+
+    async find({ from, date, time, wheelchair, format, pace, max_walk, ...query }, { turn, now }) {
+      const at = requestedWallClock({ date, time }, now());
+      const isArea = format === 'geojson';
+      const choices = toChoices({ pace, max_walk });
+      const result = await reach.find({ ...query, from, at, isAccessible: wheelchair, choices, isArea }, turn);
+      return {
+        body: {
+          origin: { stop_id: formatPlace(from), name: result.name ?? formatPlace(from) },
+          departs_at: formatTimestamp(new Date(result.departsAt)),
+          retrieved_at: formatTimestamp(new Date(result.freshness.retrievedAt)),
+          ...(isArea
+            ? toArea(result, query.minutes)
+            : { stops: result.stations.map((station) => toStop(station, result)) }),
+          total: result.total,
+        },
+        freshness: result.freshness,
+        journeys: { source: 'timetable' },
+      };
+    },
+  });
+
+function toArea({ area }: FoundReach, minutes: number) {
+  const geometry = { type: 'MultiPolygon' as const, coordinates: area ?? [] };
+  return {
+    type: 'FeatureCollection' as const,
+    features: [{ type: 'Feature' as const, geometry, properties: { minutes } }],
+  };
+}
+
+function toStop(
+  { stopId, name, lat, lng, arrivesAt, changes, ride }: FoundReach['stations'][number],
+  { departsAt }: FoundReach,
+): z.infer<typeof reachedStopSchema> {
+  const arrival = new Date(arrivesAt);
+  return {
+    stop_id: stopId,
+    name,
+    lat,
+    lng,
+    arrives_at: formatTimestamp(arrival),
+    duration_minutes: Math.max(0, Math.round(minutesBetween(new Date(departsAt), arrival))),
+    changes,
+    last_ride: ride && {
+      mode: ride.mode,
+      route: ride.route,
+      direction: ride.headsign,
+      departs_at: formatTimestamp(new Date(ride.departsAt)),
+      arrives_at: formatTimestamp(new Date(ride.arrivesAt)),
+      is_live: ride.asOf !== null,
+    },
+  };
+}

@@ -1,0 +1,183 @@
+import { z } from 'zod';
+import { MINUTE_MS } from '../../core/clock.ts';
+import type { ApiError } from '../../errors/api-error.ts';
+import { freshnessOfList, type StopLine, type StopRegister, shortageOf } from '../../stops/register.ts';
+import { requestLines } from '../../stops/request-lines.ts';
+import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
+import type { Freshness } from '../../transit/freshness.ts';
+import { colorsOf, lineColorFields } from '../../transit/line-colour.ts';
+import { nullableLineIdField } from '../../transit/line-id.ts';
+import { MODES, modeSchema } from '../../transit/mode.ts';
+import { describe } from '../../transit/parameter.ts';
+import {
+  latitudeOrNull,
+  latitudeSchema,
+  longitudeOrNull,
+  longitudeSchema,
+  stopIdParameter,
+} from '../../transit/place.ts';
+import { defineOperation } from '../operation.ts';
+import { listedStopSchema, toListedStop } from './operation.ts';
+
+/** The platforms of the largest stations lie within this distance of the station's centre. */
+const PLATFORMS_METRES = 1500;
+/** If lines could not be found, they are looked up again after this time. */
+const INCOMPLETE_FRESH_MS = MINUTE_MS;
+
+const wheelchairField = z.boolean().nullable().meta({
+  description: 'Whether a wheelchair can board there, according to the timetable; null if unknown',
+});
+
+const platformSchema = z
+  .strictObject({
+    stop_id: z.string().meta({ description: 'ID of the platform', example: '200060101' }),
+    name: z.string().meta({ description: 'Its name', example: 'Central Station, Platform 16' }),
+    lat: latitudeSchema,
+    lng: longitudeSchema,
+    modes: z.array(modeSchema).meta({ description: 'The modes that stop there, as far as they are known' }),
+    wheelchair_accessible: wheelchairField,
+  })
+  .meta({ id: 'StopPlatform', description: 'A platform, stand or wharf of a stop.' });
+
+const lineSchema = z
+  .strictObject({
+    line_id: nullableLineIdField,
+    route: z.string().meta({ description: 'Short route name', example: 'T1' }),
+    mode: modeSchema,
+    ...lineColorFields,
+    headsigns: z
+      .array(z.string())
+      .meta({ description: 'Headsigns of the line at this stop', example: ['Berowra via Gordon'] }),
+  })
+  .meta({ id: 'StopLine', description: 'A line that leaves a stop.' });
+
+const stopResponse = z
+  .strictObject({
+    ...listedStopSchema.omit({ lat: true, lng: true }).shape,
+    lat: latitudeOrNull,
+    lng: longitudeOrNull,
+    wheelchair_accessible: wheelchairField,
+    parent: z
+      .strictObject({
+        stop_id: z.string().meta({ description: 'Stop ID', example: '200060' }),
+        name: z.string().meta({ description: 'Stop name with its suburb', example: 'Central Station, Sydney' }),
+      })
+      .nullable()
+      .meta({ description: 'The stop that a platform belongs to; null if there is none or it is unknown' }),
+    platforms: z.array(platformSchema).meta({ description: 'Sorted by name; empty if none is known' }),
+    lines: z.array(lineSchema).nullable().meta({
+      description: 'Lines that leave here within a week, sorted by mode and name; null if currently unknown',
+    }),
+  })
+  .meta({ id: 'Stop', description: 'A stop with its platforms and lines.' });
+
+const exampleBody: z.infer<typeof stopResponse> = {
+  stop_id: '200070',
+  name: 'Town Hall Station, Sydney',
+  suburb: 'Sydney',
+  modes: ['train', 'lightrail'],
+  parent_stop_id: null,
+  lat: -33.873844,
+  lng: 151.206956,
+  wheelchair_accessible: true,
+  parent: null,
+  platforms: [
+    {
+      stop_id: '2000391',
+      name: 'Town Hall Station, Platform 1',
+      lat: -33.873539,
+      lng: 151.20693,
+      modes: ['train'],
+      wheelchair_accessible: true,
+    },
+  ],
+  lines: [
+    {
+      line_id: 'train_T1',
+      route: 'T1',
+      mode: 'train',
+      color: 'F99D1C',
+      text_color: '000000',
+      headsigns: ['Berowra via Gordon', 'Emu Plains'],
+    },
+  ],
+};
+
+/** `GET /v1/stops/{stop_id}` */
+export const createStopOperation = ({ stops }: { stops: StopRegister }) =>
+  defineOperation({
+    id: 'getStop',
+    path: '/v1/stops/{stop_id}',
+    tag: 'Stops',
+    summary: 'A stop',
+    description:
+      'Name, position, platforms and lines of one stop or platform. Fresh for a day: cache it, and revalidate it with its `ETag`. For stops that the timetable lacks, such as those in Canberra, only the lines of the next departures are listed.',
+    query: z.object({ stop_id: describe(stopIdParameter, 'ID of the stop or platform.', '200070') }),
+    body: stopResponse,
+    errors: ['STOP_NOT_FOUND'],
+    example: { query: 'stop_id=200070', body: exampleBody },
+    tool: {
+      description:
+        'Details of one stop: name, position, platforms, wheelchair access, and the lines that leave there with their headsigns. For times use getDepartures.',
+    },
+
+    async find({ stop_id: stopId }, { queryUpstream, now }) {
+      const stop = stops.get(stopId);
+      const freshness = freshnessOfList(stops, now());
+      const planned = stops.linesOf(stopId, now());
+      if (planned) return { body: toBody({ stopId, name: stopId, stop }, stops, planned), freshness };
+      const { name, lines, error } = await requestLines(stopId, { queryUpstream, now });
+      // Nothing is known about a stop that is not listed, so the error is the only correct response.
+      if (error && !stop) throw error;
+      return {
+        body: toBody({ stopId, name, stop }, stops, lines),
+        freshness: error ? incomplete(freshness, error, now()) : { ...freshness, source: 'upstream' },
+      };
+    },
+  });
+
+/** The freshness of a response without lines, which is soon looked up again. */
+function incomplete(freshness: Freshness, error: ApiError, now: Date): Freshness {
+  const freshUntil = now.getTime() + INCOMPLETE_FRESH_MS;
+  return { ...freshness, freshUntil, staleUntil: freshUntil, shortage: shortageOf(error) };
+}
+
+/** `name` is upstream's name for a stop that the register lacks. */
+function toBody(
+  { stopId, name, stop }: { stopId: string; name: string; stop: StopRecord | null },
+  stops: StopRegister,
+  lines: readonly StopLine[] | null,
+): z.infer<typeof stopResponse> {
+  const parent = stop?.parent_id ? stops.get(stop.parent_id) : null;
+  const nearbyStops = stop ? stops.near(stop.lat, stop.lng, PLATFORMS_METRES) : [];
+  const platforms = nearbyStops
+    .map((nearby) => nearby.stop)
+    .filter((stopRecord) => stopRecord.parent_id === stopId && stopRecord.is_platform);
+  const unknown = { stop_id: stopId, name, suburb: '', modes: [], parent_stop_id: null, lat: null, lng: null };
+  return {
+    ...(stop ? toListedStop(stop) : unknown),
+    wheelchair_accessible: stop?.wheelchair ?? null,
+    parent: parent && { stop_id: parent.stop_id, name: nameWithSuburb(parent) },
+    platforms: platforms.map(toPlatform).sort((a, b) => inOrder(a.name, b.name)),
+    lines:
+      lines &&
+      [...lines]
+        .sort((a, b) => MODES.indexOf(a.mode) - MODES.indexOf(b.mode) || inOrder(a.route, b.route))
+        .map(({ lineId, mode, route, headsigns }) => ({
+          line_id: lineId,
+          route,
+          mode,
+          ...colorsOf(mode, route),
+          headsigns: [...headsigns].sort(inOrder),
+        })),
+  };
+}
+
+function toPlatform({ stop_id, name, lat, lng, modes, wheelchair }: StopRecord): z.infer<typeof platformSchema> {
+  return { stop_id, name, lat, lng, modes: [...modes], wheelchair_accessible: wheelchair ?? null };
+}
+
+/** Sorts "Platform 2" before "Platform 10". */
+function inOrder(a: string, b: string): number {
+  return a.localeCompare(b, 'en', { numeric: true });
+}

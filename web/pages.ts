@@ -1,0 +1,59 @@
+import type { CreateExtension, Service } from '#src/http/extension.ts';
+import { pageSecurity } from '#src/http/response-headers.ts';
+import { readQuery } from '#src/operations/operation.ts';
+import type { createStopSearchOperation } from '#src/operations/stop-search/operation.ts';
+import { createErrorPage, createLayout } from './layout.ts';
+import { createMagicLinks } from './signup/magic-link.ts';
+import type { Mailer } from './signup/mail/mailer.ts';
+import { createRetryingMailer, type MailOutcome } from './signup/mail/retrying-mailer.ts';
+import { createQuotaMails } from './signup/quota-mails.ts';
+import { type SignupOptions, signup } from './signup/signup.ts';
+import { type SiteOptions, site } from './site.ts';
+
+/** Options of the pages, beyond what `Service` provides. */
+export type PageOptions = Omit<SiteOptions & SignupOptions, keyof Service | 'layout' | 'findStops' | 'mailer'> & {
+  mailer: Mailer;
+  countMail?: (outcome: MailOutcome) => void;
+};
+
+/** The web pages: documentation, explorer, status, sign-up and keys. */
+export const pages =
+  (options: PageOptions): CreateExtension =>
+  (service) => {
+    const { isSandbox, publicUrl, docsUrl, linkSecrets: secrets, now, sleep, log } = service;
+    const layout = createLayout({ isSandbox, publicUrl });
+    const mailer = createRetryingMailer({
+      mailer: options.mailer,
+      count: options.countMail ?? (() => {}),
+      now,
+      sleep,
+      log,
+    });
+    const quotaMails = createQuotaMails({
+      ...options,
+      mailer,
+      mailContext: { publicUrl, docsUrl, isSandbox },
+      createLink: createMagicLinks({ ...options, secrets, publicUrl, now }).createQuotaMailsUrl,
+      log,
+    });
+    const page = { ...service, ...options, mailer, layout, findStops: createStopFinder(service) };
+    return {
+      drawError: createErrorPage(layout),
+      onCounted: quotaMails.note,
+      addPages: async (app) => {
+        await app.register(pageSecurity, page);
+        await app.register(site, page);
+        await app.register(signup, page);
+      },
+      close: mailer.close,
+    };
+  };
+
+/** Finds stops by name for forms, best match first. Uses upstream only while calls are plentiful, else the stop register. */
+function createStopFinder({ operations, responses }: Pick<Service, 'operations' | 'responses'>) {
+  const search = operations.find(({ id }) => id === 'searchStops') as ReturnType<typeof createStopSearchOperation>;
+  return async (q: string) => {
+    const response = await responses.find(search, readQuery(search, { q, limit: '6' }), { priority: 'background' });
+    return response.body.content().results;
+  };
+}
