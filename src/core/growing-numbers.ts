@@ -1,7 +1,7 @@
 /** A growing list of integers in a typed array: millions in a plain array take several times the memory. */
 export class Numbers {
   /** May be longer than `length`. */
-  values = new Int32Array(1024);
+  values: Int32Array<ArrayBuffer> = new Int32Array(1024);
   length = 0;
 
   push(number: number): void {
@@ -18,8 +18,14 @@ export class Numbers {
   #reserve(count: number): void {
     const needed = this.length + count;
     if (needed <= this.values.length) return;
-    const larger = new Int32Array(Math.max(needed, Math.ceil(this.values.length * 1.5)));
-    larger.set(this.values);
-    this.values = larger;
+    this.values = resized(this.values, Math.max(needed, Math.ceil(this.values.length * 1.5)));
   }
+}
+
+type Column = Int32Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
+
+/** Returns the column with another length; the old one becomes empty. It moves in place, so that no old bytes wait for a garbage collection. */
+export function resized<One extends Column>(column: One, length: number): One {
+  const buffer = column.buffer.transfer(length * column.BYTES_PER_ELEMENT);
+  return new (column.constructor as new (buffer: ArrayBuffer) => One)(buffer);
 }

@@ -1,3 +1,4 @@
+import { resized } from '../../core/growing-numbers.ts';
 import { group } from './growing-arrays.ts';
 import type { LeftOut } from './left-out.ts';
 import type { ScheduleCalls } from './schedule-file.ts';
@@ -47,7 +48,7 @@ export const UNTIMED = -1;
  * board or alight, are skipped.
  */
 export async function readCalls(zip: ScheduleZip, known: Known, leftOut: LeftOut): Promise<Calls> {
-  const rows = new CallRows();
+  const rows = new CallRows(known.tripCount);
   const headsigns = new Map<string, number>();
   // The calls of a trip usually come together.
   let [tripId, trip]: [string, number | undefined] = ['', undefined];
@@ -77,7 +78,7 @@ export async function readCalls(zip: ScheduleZip, known: Known, leftOut: LeftOut
       distance: toDistance(row.decimal(at.shape_dist_traveled)),
     });
   });
-  return { ...rows.sort(known.tripCount, leftOut), headsigns: [...headsigns.keys()] };
+  return { ...rows.sort(leftOut), headsigns: [...headsigns.keys()] };
 }
 
 /** GTFS values: 0 regular, 1 none, 2 phone ahead, 3 ask the driver. */
@@ -96,12 +97,15 @@ function toNumber(text: string, known: Map<string, number>): number {
 
 const FIRST_LENGTH = 1 << 16;
 
-type Column = Int32Array | Uint16Array | Uint8Array;
+type Column = Int32Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
 type Columns = RowColumns & { trip: Int32Array };
 
 /** Growing columns, in the order of the file. */
 class CallRows {
   #length = 0;
+  /** The number of each trip here: trips are numbered in the order of their first calls; -1 if it has none yet. */
+  readonly #numbers: Int32Array;
+  readonly #trips: number[] = [];
   readonly #columns: Columns = {
     trip: new Int32Array(FIRST_LENGTH),
     stop: new Int32Array(FIRST_LENGTH),
@@ -113,11 +117,15 @@ class CallRows {
     distance: new Int32Array(FIRST_LENGTH),
   };
 
+  constructor(tripCount: number) {
+    this.#numbers = new Int32Array(tripCount).fill(-1);
+  }
+
   add(call: Readonly<Record<keyof Columns, number>>): void {
     const columns = this.#columns;
     const index = this.#length++;
-    if (index === columns.trip.length) this.#grow();
-    columns.trip[index] = call.trip;
+    if (index === columns.trip.length) this.#replace((column) => resized(column, index + (index >> 1)));
+    columns.trip[index] = this.#numberOf(call.trip);
     columns.stop[index] = call.stop;
     columns.arrival[index] = call.arrival;
     columns.departure[index] = call.departure;
@@ -127,32 +135,41 @@ class CallRows {
     columns.distance[index] = call.distance;
   }
 
-  #grow(): void {
-    this.#replace((column, larger) => larger.set(column), this.#length * 2);
+  #numberOf(trip: number): number {
+    const known = this.#numbers[trip] as number;
+    if (known >= 0) return known;
+    this.#numbers[trip] = this.#trips.length;
+    return this.#trips.push(trip) - 1;
   }
 
   /** Groups the calls by trip, in order of their sequence. */
-  sort(tripCount: number, leftOut: LeftOut): { calls: RowColumns; ranges: (CallRange | null)[] } {
-    const { order, ranges } = this.#order(tripCount, leftOut);
+  sort(leftOut: LeftOut): { calls: RowColumns; ranges: (CallRange | null)[] } {
+    const { order, ranges } = this.#order(leftOut);
     Object.assign(this.#columns, { trip: new Int32Array() });
-    this.#replace((from, to) => {
+    // Most files are in order. Then no column exists twice.
+    const isInOrder = order.every((row, index) => index === 0 || row > (order[index - 1] as number));
+    this.#replace((from) => {
+      const to = isInOrder ? from : (from.slice() as typeof from);
       for (let index = 0; index < order.length; index++) to[index] = from[order[index] as number] as number;
-    }, order.length);
+      return resized(to, order.length);
+    });
     const { trip: _trip, ...calls } = this.#columns;
     return { calls, ranges };
   }
 
   /** Lists the calls by trip and sequence, without repeated ones and passing points, and fills their blank times. */
-  #order(tripCount: number, leftOut: LeftOut): { order: Uint32Array; ranges: (CallRange | null)[] } {
-    const { trip: tripOf, sequence, departure, flags } = this.#columns;
-    const { start, members: order } = group(tripCount, this.#length, (row) => tripOf[row] as number);
-    const ranges: (CallRange | null)[] = [];
+  #order(leftOut: LeftOut): { order: Uint32Array; ranges: (CallRange | null)[] } {
+    const { trip: numberOf, sequence, departure, flags } = this.#columns;
+    const tripCount = this.#trips.length;
+    const { start, members: order } = group(tripCount, this.#length, (row) => numberOf[row] as number);
+    const none = { firstCall: 0, callCount: 0, startsAt: UNTIMED };
+    const ranges: (CallRange | null)[] = Array.from(this.#numbers, () => none);
     let length = 0;
-    for (let trip = 0; trip < tripCount; trip++) {
-      const own = order.subarray(start[trip], start[trip + 1]);
+    for (const [number, trip] of this.#trips.entries()) {
+      const own = order.subarray(start[number], start[number + 1]);
       if (own.length > MAX_TRIP_CALLS) {
         leftOut.add(`trip with more than ${MAX_TRIP_CALLS} calls`);
-        ranges.push(null);
+        ranges[trip] = null;
         continue;
       }
       sortBySequence(own, sequence);
@@ -165,20 +182,17 @@ class CallRows {
         else if (departure[row] === UNTIMED) leftOut.add('call without time');
         else order[length++] = row;
       }
-      const startsAt = rows.length > 0 ? (departure[rows[0] as number] as number) : UNTIMED;
-      ranges.push({ firstCall, callCount: length - firstCall, startsAt });
+      const startsAt = departure[rows[0] as number] as number;
+      ranges[trip] = { firstCall, callCount: length - firstCall, startsAt };
     }
     return { order: order.subarray(0, length), ranges };
   }
 
   /** Replaces one column at a time, so that at most one exists twice. */
-  #replace(fill: (from: Column, to: Column) => void, length: number): void {
+  #replace(replace: (column: Column) => Column): void {
     for (const name of Object.keys(this.#columns) as (keyof Columns)[]) {
-      const column: Column = this.#columns[name];
-      if (column.length === 0) continue;
-      const replaced = new (column.constructor as new (length: number) => Column)(length);
-      fill(column, replaced);
-      Object.assign(this.#columns, { [name]: replaced });
+      const column = this.#columns[name] as Column;
+      if (column.length > 0) Object.assign(this.#columns, { [name]: replace(column) });
     }
   }
 }
