@@ -27,7 +27,7 @@ export interface Leg {
   mode: Mode | 'walk';
   /** The run, by its ID in live feeds; null on a walk and if upstream does not report it. */
   runId: string | null;
-  /** The line in the timetable; null on a walk and if the leg is the trip planner's. */
+  /** The line in the timetable; null on a walk and, until it is looked up, if the leg is the trip planner's. */
   lineId: string | null;
   route: string | null;
   lineName: string | null;

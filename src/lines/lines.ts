@@ -2,6 +2,7 @@ import { beyondTimetable, noTimetable, unknownLine, unknownStop } from '../error
 import type { StopRegister } from '../stops/register.ts';
 import { toDayNumber } from '../timetable/service-day.ts';
 import type { Timetable } from '../timetable/timetable.ts';
+import { isOnRoad } from '../transit/line-id.ts';
 import type { Mode } from '../transit/mode.ts';
 import { isOneSlipAway } from '../transit/parameter.ts';
 import type { Position } from '../transit/place.ts';
@@ -19,6 +20,15 @@ const PLAIN = /^[\x20-\x7e]{1,50}$/;
 const MAX_NEAR = 3;
 const OR = new Intl.ListFormat('en-AU', { type: 'disjunction' });
 
+/** What the line of a ride or departure is found by. `lineId` is null or missing if it is the trip planner's. */
+export interface LineOf {
+  lineId?: string | null | undefined;
+  mode: Mode | 'walk';
+  route: string | null;
+  runId: string | null;
+  stopId: string;
+}
+
 /** The lines of the current timetable, without upstream calls. */
 export class Lines {
   readonly #stops: Pick<StopRegister, 'timetable' | 'missingTimetable' | 'get' | 'partsOf'>;
@@ -35,15 +45,10 @@ export class Lines {
     bbox?: Bounds | undefined;
   }): Line[] {
     const { timetable } = this;
-    const { lines, byPattern } = indexLines(timetable);
-    const linesAt = (stops: readonly number[]) => {
-      const linesAtStop = new Set<IndexedLine | undefined>();
-      for (const stop of stops) for (const pattern of timetable.patternsAt(stop)) linesAtStop.add(byPattern[pattern]);
-      return linesAtStop;
-    };
+    const { lines } = indexLines(timetable);
     const [atStop, inBox] = [
-      conditions.stop === undefined ? null : linesAt(this.#partsOf(conditions.stop)),
-      conditions.bbox && linesAt(timetable.inBox(conditions.bbox)),
+      conditions.stop === undefined ? null : this.#linesAt(this.#partsOf(conditions.stop)),
+      conditions.bbox && this.#linesAt(timetable.inBox(conditions.bbox)),
     ];
     const isWanted = (line: IndexedLine) =>
       conditions.modes.includes(line.mode) && (atStop?.has(line) ?? true) && (inBox?.has(line) ?? true);
@@ -76,6 +81,24 @@ export class Lines {
     });
   }
 
+  /**
+   * The ID of the line of a ride or departure: that of its run, or else the only line of its short name; on roads that stops there
+   * too, because operators elsewhere may use the number. Null if the timetable has neither.
+   */
+  findIdOf({ lineId, mode, route, runId, stopId }: LineOf): string | null {
+    const { timetable } = this.#stops;
+    if (lineId || !timetable || mode === 'walk' || route === null) return lineId ?? null;
+    const { byName, byPattern } = indexLines(timetable);
+    const trips = runId === null ? [] : timetable.findTrips(runId);
+    const ofRun = trips.map((trip) => byPattern[timetable.patternOf(trip)]).find((line) => line?.mode === mode);
+    if (ofRun) return ofRun.id;
+    const name = route.toUpperCase();
+    const named = byName.get(name)?.filter((line) => line.mode === mode && line.route.toUpperCase() === name) ?? [];
+    const here = isOnRoad(mode) ? this.#linesAt(this.#stops.partsOf(stopId)) : null;
+    const [only, ...others] = here ? named.filter((line) => here.has(line)) : named;
+    return only && others.length === 0 ? only.id : null;
+  }
+
   /** Throws for an unknown line. */
   get(id: string): IndexedLine {
     const line = indexLines(this.timetable).byId.get(id.toUpperCase());
@@ -106,6 +129,12 @@ export class Lines {
     const { timetable } = this.#stops;
     if (timetable) return timetable;
     throw noTimetable(this.#stops.missingTimetable);
+  }
+
+  #linesAt(stops: readonly number[]): ReadonlySet<IndexedLine | undefined> {
+    const { timetable } = this;
+    const { byPattern } = indexLines(timetable);
+    return new Set(stops.flatMap((stop) => Array.from(timetable.patternsAt(stop), (pattern) => byPattern[pattern])));
   }
 
   #partsOf(stopId: string): readonly number[] {

@@ -66,6 +66,20 @@ describe('journeys of the trip planner', () => {
     expect(live).toBeGreaterThan(5);
   });
 
+  it('each ride has the `line_id` of its run, as on boards', async () => {
+    service.advanceTo(MIDNIGHT + 8 * 60 * MINUTE);
+    const named: string[] = [];
+    for (const [from, to] of PAIRS) {
+      const journeys = await service.trips({ from, to, path: 'none', include: 'ids' });
+      for (const { mode, route, line_id: line } of journeys.flatMap(({ legs }) => legs)) {
+        if (mode === 'walk') expect(line).toBeNull();
+        else expect(line).toBe(`${mode}_${route}`);
+        if (line) named.push(line);
+      }
+    }
+    expect(named.length).toBeGreaterThan(5);
+  });
+
   it('a cached response has the times of the newest feeds, as boards and runs have', async () => {
     const start = MIDNIGHT + 8 * 60 * MINUTE;
     const query = { from: '202020', to: '215020', path: 'none', include: 'ids,calls' };

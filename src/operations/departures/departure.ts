@@ -28,6 +28,7 @@ import { colorFields, colorsOf } from '../../transit/line-colour.ts';
 import { modeSchema } from '../../transit/mode.ts';
 import { runIdField, writeRunId } from '../../transit/run-id.ts';
 import { formatTimestamp, timestampSchema } from '../../transit/time.ts';
+import type { FindContext } from '../operation.ts';
 
 export const departureSchema = z
   .strictObject({
@@ -143,12 +144,14 @@ export function toDeparture(
     arrivesAt,
     stopId = departure.stopId,
     ids,
+    lines,
   }: {
     calls?: readonly Call[] | null;
     carriages?: Carriages;
     arrivesAt?: Call | undefined;
     stopId?: string;
     ids?: IdSigner;
+    lines?: FindContext['lines'];
   } = {},
 ): z.infer<typeof departureSchema> {
   const { plannedAt, state } = departure;
@@ -168,7 +171,7 @@ export function toDeparture(
     ...alertFields(departure.alerts, include),
     ...(cancelled === 'include' && { cancelled: isCancelled(departure) }),
     ...(include?.includes('ids') && {
-      line_id: departure.lineId ?? null,
+      line_id: lines?.findIdOf(departure) ?? departure.lineId ?? null,
       trip_id: departure.runId,
       ...(ids && { run_id: writeRunId({ ...departure, stopId }, ids) }),
     }),
@@ -185,9 +188,14 @@ export function toDeparture(
 }
 
 /** Maps a vehicle on a board of arrivals, as `toDeparture` does for departures. */
-export function toArrival(arrival: Departure, now: Date, requested: RequestedFields): z.infer<typeof arrivalSchema> {
+export function toArrival(
+  arrival: Departure,
+  now: Date,
+  requested: RequestedFields,
+  { lines }: Pick<FindContext, 'lines'>,
+): z.infer<typeof arrivalSchema> {
   // A run is identified by one of its departures, so an arrival cannot have a `run_id`.
-  const { route, mode, destination, run_id: _, ...others } = toDeparture(arrival, now, requested);
+  const { route, mode, destination, run_id: _, ...others } = toDeparture(arrival, now, requested, { lines });
   return { route, mode, destination, origin: arrival.origin ?? null, ...others };
 }
 

@@ -68,7 +68,7 @@ export const departuresOperation = defineOperation({
   async find(query, context) {
     const { head, shown, alerts, sentAt, result } = await findShown(query, context, { isArrival: false });
     const departures = shown.map(({ departure, ...beside }) =>
-      toDeparture(departure, sentAt, query, { ...beside, stopId: query.stop, ids: context.ids }),
+      toDeparture(departure, sentAt, query, { ...beside, stopId: query.stop, ids: context.ids, lines: context.lines }),
     );
     return { body: { ...head, departures, ...alerts }, ...result };
   },
@@ -99,7 +99,7 @@ export const arrivalsOperation = defineOperation({
 
   async find(query, context) {
     const { head, shown, alerts, sentAt, result } = await findShown(query, context, { isArrival: true });
-    const arrivals = shown.map(({ departure }) => toArrival(departure, sentAt, query));
+    const arrivals = shown.map(({ departure }) => toArrival(departure, sentAt, query, context));
     return { body: { ...head, arrivals, ...alerts }, ...result };
   },
 });

@@ -185,7 +185,7 @@ export const createFollowOperation = ({
         'The journey as server-sent events. A `journey` event with the whole `/v1/trips/{journey_id}` response is sent at the start and on every change. Otherwise it works like the stream of departures. Costs one request a minute. The last event is `end`, with `JOURNEY_NOT_FOUND` ten minutes after the arrival.',
     },
 
-    async find({ journey_id: id, include }, { queryUpstream, turn, runs, now, ids }) {
+    async find({ journey_id: id, include }, { queryUpstream, turn, runs, lines, now, ids }) {
       if (!ids.isSigned('journey', id)) throw notIssued('JOURNEY_NOT_FOUND', 'journey_id');
       const planned = readJourneyId(id) as PlannedJourney;
       const latest = destinationOf(planned).planned.getTime() + LATEST_MS;
@@ -205,19 +205,23 @@ export const createFollowOperation = ({
       const next = await findNext(planned, legs, sources);
       const freshness = freshnessNow(planned, rides, next, sentAt);
       const isOver = endsAt < sentAt.getTime();
+      const identifiers = { ids, lines };
       const bodyOptions = { ...planned, include: ['ids', ...(include ?? [])], path: 'none' } as const;
       const body: FollowedBody = {
         journey_id: id,
         retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
         status: statusOf(legs, changes, isOver),
-        journey: toFollowedBody(toJourneyBody({ legs }, { ...bodyOptions, cancelled: 'include' }, ids), rides.rides),
+        journey: toFollowedBody(
+          toJourneyBody({ legs }, { ...bodyOptions, cancelled: 'include' }, identifiers),
+          rides.rides,
+        ),
         changes,
         next_journeys:
           next?.journeys.map((journey) =>
             toJourneyBody(
               journey,
               { ...bodyOptions, include: [...bodyOptions.include, 'changes'], from: next.from, cancelled: 'exclude' },
-              ids,
+              identifiers,
             ),
           ) ?? null,
       };

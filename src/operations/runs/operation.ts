@@ -145,7 +145,7 @@ export const runOperation = defineOperation({
       'The run as server-sent events, like `/v1/departures/stream`. A `board` event with the whole `/v1/runs/{run_id}` response is sent at the start and on every change. The last event is `end`, with `RUN_NOT_FOUND` some minutes after the run has ended.',
   },
 
-  async find({ run_id: start, include }, { queryUpstream, runs, now, ids }) {
+  async find({ run_id: start, include }, { queryUpstream, runs, lines, now, ids }) {
     if (!ids.isSigned('run', start.id)) throw notIssued('RUN_NOT_FOUND', 'run_id');
     const found = await runs.findRun(queryUpstream, start);
     if (!found) throw unknownRun(null);
@@ -163,7 +163,7 @@ export const runOperation = defineOperation({
       trip_id: start.runId,
       route: departure.route,
       mode: departure.mode,
-      line_id: departure.lineId ?? null,
+      line_id: lines?.findIdOf(departure) ?? departure.lineId ?? null,
       destination: departure.destination,
       through_to: departure.throughTo ?? null,
       retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),

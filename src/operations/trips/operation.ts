@@ -182,7 +182,7 @@ export const createTripsOperation = ({
       defaults: { limit: '3', path: 'none' },
     },
 
-    async find(query, { queryUpstream, turn, runs, now, ids }) {
+    async find(query, { queryUpstream, turn, runs, lines, now, ids }) {
       const request = toTripRequest(query, now());
       const [from, to] = [formatPlace(query.from), formatPlace(query.to)];
       const base = request.at ? earliestMoment(request.at) : now().getTime();
@@ -202,7 +202,9 @@ export const createTripsOperation = ({
         origin: { stop_id: from, name: originName },
         destination: { stop_id: to, name: destinationName },
         retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
-        journeys: drawn.map((journey) => toJourneyBody(journey, { ...query, choices: request.choices }, ids)),
+        journeys: drawn.map((journey) =>
+          toJourneyBody(journey, { ...query, choices: request.choices }, { ids, lines }),
+        ),
         ...alertTexts(
           shown.flatMap(({ legs }) => legs),
           query.include,

@@ -33,6 +33,7 @@ import { legModeSchema } from '../../transit/mode.ts';
 import { latitudeSchema, longitudeSchema, type Position, positionSchema } from '../../transit/place.ts';
 import { runIdField, writeRunId } from '../../transit/run-id.ts';
 import { bestKnown, formatTimestamp, minutesBetween, timestampSchema } from '../../transit/time.ts';
+import type { FindContext } from '../operation.ts';
 import { type JourneyRequest, writeJourneyId } from './journey-id.ts';
 
 const legStop = { ...callStop, lat: latitudeSchema, lng: longitudeSchema };
@@ -194,8 +195,15 @@ type Requested = RequestedFields & { path: (typeof PATH_FORMS)[number] };
 export type JourneyBody = z.infer<typeof journeySchema>;
 export type LegBody = z.infer<typeof legSchema>;
 
+/** What supplies the identifiers of a response. */
+type Identifiers = Pick<FindContext, 'ids' | 'lines'>;
+
 /** Maps a journey to its form in the API. */
-export function toJourneyBody(journey: Journey, requested: Requested & JourneyRequest, ids: IdSigner): JourneyBody {
+export function toJourneyBody(
+  journey: Journey,
+  requested: Requested & JourneyRequest,
+  { ids, lines }: Identifiers,
+): JourneyBody {
   const origin = originOf(journey);
   const destination = destinationOf(journey);
   return {
@@ -207,7 +215,7 @@ export function toJourneyBody(journey: Journey, requested: Requested & JourneyRe
     duration_minutes: Math.max(0, Math.round(minutesBetween(bestKnown(origin), bestKnown(destination)))),
     changes: countChanges(journey),
     is_live: journey.legs.some((leg) => leg.isLive),
-    legs: journey.legs.map((leg) => toLegBody(leg, requested, ids)),
+    legs: journey.legs.map((leg) => toLegBody(leg, requested, { ids, lines })),
     ...(requested.include?.includes('changes') && { change_ratings: listChanges(journey).map(toChangeBody) }),
     ...(journey.liftsOut !== undefined && { lifts_out: journey.liftsOut?.map(toLiftOut) ?? null }),
     ...(requested.cancelled === 'include' && { cancelled: isCancelled(journey) }),
@@ -235,7 +243,7 @@ function toLiftOut({ stopId, name, alertId }: NonNullable<Journey['liftsOut']>[n
 function toLegBody(
   { origin, destination, ...leg }: Leg,
   { cancelled, include, path }: Requested,
-  ids: IdSigner,
+  { ids, lines }: Identifiers,
 ): LegBody {
   return {
     mode: leg.mode,
@@ -262,7 +270,7 @@ function toLegBody(
     ...alertFields(leg.alerts, include),
     ...(cancelled === 'include' && { cancelled: leg.isCancelled }),
     ...(include?.includes('ids') && {
-      line_id: leg.lineId,
+      line_id: lines?.findIdOf({ ...leg, stopId: origin.stopId }) ?? leg.lineId,
       trip_id: leg.runId,
       run_id: runIdOf(leg, origin, ids),
       on_demand: leg.isOnDemand,

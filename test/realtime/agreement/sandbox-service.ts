@@ -6,6 +6,7 @@ import { Runs } from '#src/boards/runs.ts';
 import { monitorBoards } from '#src/boards/source.ts';
 import type { CallUpstream, QueryUpstream } from '#src/efa/query-upstream.ts';
 import { toRequest } from '#src/efa/request.ts';
+import { Lines } from '#src/lines/lines.ts';
 import { arrivalsOperation, departuresOperation } from '#src/operations/departures/operation.ts';
 import { createFollowOperation } from '#src/operations/follow/operation.ts';
 import { readQuery } from '#src/operations/operation.ts';
@@ -18,6 +19,7 @@ import { ids } from '#test/support/ids.ts';
 import { receivedResponse } from '#test/support/received-response.ts';
 import { createSandboxFeeds } from '#test/support/sandbox-feeds.ts';
 import { importSandbox } from '#test/support/sandbox-timetable.ts';
+import { currentOf } from '#test/support/timetable.ts';
 
 const MINUTE_MS = 60_000;
 const network = indexNetwork(readNetwork());
@@ -108,7 +110,8 @@ export async function createSandboxService(layer = (callUpstream: CallUpstream):
   const feeds = createSandboxFeeds(network, { now: () => moment, timetable: () => timetable });
   const createRuns = () => new Runs({ now: () => moment, feeds, timetable: { get: () => timetable } });
   const run = () => Promise.reject(new Error('no other operation is run'));
-  const context = { queryUpstream, boards: monitorBoards, runs: createRuns(), now, ids, run };
+  const lines = new Lines(new StopRegister(noStops, { timetable: currentOf(timetable) }));
+  const context = { queryUpstream, boards: monitorBoards, runs: createRuns(), lines, now, ids, run };
 
   async function find(query: Record<string, string>): Promise<Body> {
     return (await departuresOperation.find(readQuery(departuresOperation, query), context)).body;
