@@ -22,9 +22,12 @@ export class Numbers {
   }
 }
 
-type Column = Int32Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
+export type Column = Int32Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
 
-/** Returns the column with another length; the old one becomes empty. It moves in place, so that no old bytes wait for a garbage collection. */
+/**
+ * Returns the column with another length; the old one becomes empty. The bytes are moved, so that no copy waits for the garbage
+ * collection.
+ */
 export function resized<One extends Column>(column: One, length: number): One {
   const buffer = column.buffer.transfer(length * column.BYTES_PER_ELEMENT);
   return new (column.constructor as new (buffer: ArrayBuffer) => One)(buffer);

@@ -21,7 +21,7 @@ const MAX_NEAR = 3;
 const OR = new Intl.ListFormat('en-AU', { type: 'disjunction' });
 
 /** What the line of a ride or departure is found by. `lineId` is null or missing if it is the trip planner's. */
-export interface LineOf {
+interface LineOf {
   lineId?: string | null | undefined;
   mode: Mode | 'walk';
   route: string | null;

@@ -1,4 +1,4 @@
-import { resized } from '../../core/growing-numbers.ts';
+import { type Column, resized } from '../../core/growing-numbers.ts';
 import { group } from './growing-arrays.ts';
 import type { LeftOut } from './left-out.ts';
 import type { ScheduleCalls } from './schedule-file.ts';
@@ -97,7 +97,6 @@ function toNumber(text: string, known: Map<string, number>): number {
 
 const FIRST_LENGTH = 1 << 16;
 
-type Column = Int32Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
 type Columns = RowColumns & { trip: Int32Array };
 
 /** Growing columns, in the order of the file. */

@@ -38,7 +38,7 @@ export async function runImport(
   const child = fork(PROCESS, [JSON.stringify(request)], {
     // The process gets no secrets of the service.
     env: {},
-    // V8 then collects more often and returns free pages, so that the import needs a third less memory for a fifth more time.
+    // V8 then collects more often and returns free pages: less memory for more processor time (bench/import-limit.ts).
     execArgv: [`--max-old-space-size=${MAX_OLD_SPACE_MB}`, '--max-semi-space-size=2', '--memory-saver-mode'],
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
