@@ -36,7 +36,9 @@ export function createProcessLimits({ burstLimits, now }: { burstLimits: BurstLi
     },
 
     /** Adds to the account's charged requests without a response, or subtracts if negative. */
-    noteInFlight({ accountId }: Caller, count: number): void {
+    noteInFlight({ plan, accountId }: Caller, count: number): void {
+      // Only a refusal by the daily limit uses it.
+      if (PLANS[plan].dailyLimit === null) return;
       const before = inFlight.get(accountId) ?? 0;
       if (before + count > 0) inFlight.set(accountId, before + count);
       else inFlight.delete(accountId);

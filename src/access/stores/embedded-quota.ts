@@ -24,38 +24,57 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
 
   function findKey(keyHash: string, accountId: string, day: UtcDay) {
     const row = readRow<
-      [plan: string, email: string, lastUsedOn: string | null, revokedAt: string | null, decidedAt: string | null]
-    >(statements.findKey, keyHash, accountId);
+      [
+        plan: string,
+        email: string,
+        lastUsedOn: string | null,
+        revokedAt: string | null,
+        decidedAt: string | null,
+        used: number | null,
+      ]
+    >(statements.findKey, day, keyHash, accountId);
     if (!row) return 'unknown';
-    const [plan, email, lastUsedOn, endsAt, decidedAt] = row;
+    const [plan, email, lastUsedOn, endsAt, decidedAt, used] = row;
     if (endsAt && endsAt.slice(0, 10).replaceAll('-', '') <= day) return 'revoked';
-    return { plan, email, lastUsedOn, ...(endsAt && { ending: { endsAt, decidedAt: decidedAt ?? endsAt } }) };
+    return {
+      plan,
+      email,
+      lastUsedOn,
+      used: used ?? 0,
+      ...(endsAt && { ending: { endsAt, decidedAt: decidedAt ?? endsAt } }),
+    };
   }
 
   function readUsage(counter: string, accountId: string): number {
     return readRow<[number]>(statements.readUsage, counter, accountId)?.[0] ?? 0;
   }
 
-  /** Reads outside the group, so that unknown keys are refused even while another process holds the file. */
-  async function admit(request: AdmissionRequest): Promise<AdmissionReply> {
+  /** The group's transaction locks the file, so no other process can count between the read and the write. */
+  function admit(request: AdmissionRequest): Promise<AdmissionReply> {
     const { accountId, keyHash, day, count = 1, allowances = [] } = request;
-    const key = await lock.run(() => findKey(keyHash, accountId, day));
-    if (typeof key === 'string') return { kind: key };
-    const { lastUsedOn, ...facts } = key;
-    const limits = [
-      PLANS[planFrom(key.plan)].dailyLimit ?? Number.POSITIVE_INFINITY,
-      ...allowances.map(({ limit }) => limit),
-    ];
-    const counters = [day, ...allowances.map(({ counter }) => counter)];
-    return writeInGroup(() => {
+    return writeInGroup((): AdmissionReply => {
+      const key = findKey(keyHash, accountId, day);
+      if (typeof key === 'string') return { kind: key };
+      const { lastUsedOn, used, ...facts } = key;
       if (lastUsedOn !== day) statements.touchKey.run({ keyHash, day });
       tidy(day);
-      // The group's transaction locks the file, so no other process can count between the read and the write.
-      const before = counters.map((counter) => readUsage(counter, accountId));
-      const isAdmitted = before.every((used, index) => used + count <= (limits[index] ?? 0));
-      if (isAdmitted) for (const counter of counters) statements.count.run(counter, accountId, count);
-      const [used = 0, ...usedOfAllowances] = before.map((used) => used + (isAdmitted ? count : 0));
-      return { kind: isAdmitted ? 'admitted' : 'exhausted', ...facts, used, usedBySender: 0, usedOfAllowances };
+      const before = allowances.map(({ counter }) => readUsage(counter, accountId));
+      const limit = PLANS[planFrom(key.plan)].dailyLimit ?? Number.POSITIVE_INFINITY;
+      const isAdmitted =
+        used + count <= limit && allowances.every(({ limit }, index) => (before[index] ?? 0) + count <= limit);
+      const charged = isAdmitted ? count : 0;
+      if (isAdmitted) {
+        statements.count.run(day, accountId, count);
+        for (const { counter } of allowances) statements.count.run(counter, accountId, count);
+      }
+      const usedOfAllowances = before.map((used) => used + charged);
+      return {
+        kind: isAdmitted ? 'admitted' : 'exhausted',
+        ...facts,
+        used: used + charged,
+        usedBySender: 0,
+        usedOfAllowances,
+      };
     });
   }
 
@@ -65,7 +84,7 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
       if (typeof key === 'string') return { kind: key };
       const { lastUsedOn: _, ...facts } = key;
       const [grant] = readRow<[string]>(statements.findGrant, keyHash) ?? [];
-      return { kind: 'known', ...facts, used: readUsage(day, accountId), grant: readGrant(grant) };
+      return { kind: 'known', ...facts, grant: readGrant(grant) };
     });
   }
 
@@ -106,7 +125,8 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
 function prepareStatements(database: DatabaseSync) {
   return {
     findKey: database.prepare(
-      `SELECT account.plan, account.email, api_key.last_used_on, api_key.revoked_at, api_key.revocation_decided_at FROM api_key JOIN account ON account.id = api_key.account_id
+      `SELECT account.plan, account.email, api_key.last_used_on, api_key.revoked_at, api_key.revocation_decided_at, usage.used
+       FROM api_key JOIN account ON account.id = api_key.account_id LEFT JOIN usage ON usage.account_id = account.id AND usage.day = ?
        WHERE api_key.hash = ? AND api_key.account_id = ?`,
     ),
     findGrant: database.prepare('SELECT value FROM key_grant WHERE hash = ?'),
