@@ -8,6 +8,7 @@ import { sourceOf } from '../../http/freshness-headers.ts';
 import { fromRoute } from '../../http/paths.ts';
 import type { Departure } from '../../transit/departure.ts';
 import { kindOf, type LeftOutCounts, listLeftOut } from '../../transit/left-out.ts';
+import { OperationHistogram } from './operation-histogram.ts';
 import type { Traffic } from './traffic.ts';
 
 /** Prometheus counters and histograms of this process. */
@@ -58,16 +59,14 @@ export function createInstruments() {
   return {
     requests,
     responses,
-    requestSeconds: histogram(
+    requestSeconds: new OperationHistogram(
       'transit_http_request_duration_seconds',
       'Time from a request to the end of its response.',
-      ['operation'],
       REQUEST_BOUNDS,
     ),
-    responseAge: histogram(
+    responseAge: new OperationHistogram(
       'transit_response_age_seconds',
       'Age of successful responses when sent, by their oldest upstream data.',
-      ['operation'],
       AGE_BOUNDS,
     ),
     countResponse(labels: ResponseLabels): void {
@@ -221,9 +220,9 @@ const requestRecorder = fp(
       const isTimed = toolCall || !isStream(reply);
       if (isTimed) traffic?.answered(toolCall?.path ?? operation, toolCall?.status ?? status, elapsedTime);
       if (!instruments) return;
-      if (isTimed) instruments.requestSeconds.observe({ operation }, elapsedTime / 1000);
+      if (isTimed) instruments.requestSeconds.observe(operation, elapsedTime / 1000);
       const age = reply.getHeader('age');
-      if (age !== undefined) instruments.responseAge.observe({ operation }, Number(age));
+      if (age !== undefined) instruments.responseAge.observe(operation, Number(age));
       const plan = admission?.caller.plan ?? 'none';
       const source = sourceOf(reply.getHeader('cache-status'));
       instruments.countResponse({ operation, status, plan, source });

@@ -71,7 +71,7 @@ export function createMetrics(sources: {
   );
   exposeProcess(registry);
   for (const instrument of Object.values(instruments))
-    if (typeof instrument === 'object') registry.registerMetric(instrument as Metric);
+    if (typeof instrument === 'object') registry.registerMetric(instrument as unknown as Metric);
   exposeUpstream(gauge, upstream);
   if (live && live().mode !== 'off') exposeLive(gauge, live);
   if (timetable && timetable().mode !== 'off') {
