@@ -9,7 +9,7 @@ import { AlertList } from './alerts/alert-list.ts';
 import type { Runs } from './boards/runs.ts';
 import type { Boards } from './boards/source.ts';
 import type { Config } from './config.ts';
-import { type Deadlines, deadlinesFrom, MINUTE_MS } from './core/clock.ts';
+import { type Deadlines, deadlinesFrom } from './core/clock.ts';
 import { createIdSigner, type Secrets } from './core/signer.ts';
 import { notifyOfCalls, type QueryUpstream } from './efa/query-upstream.ts';
 import { toRequest, type UpstreamRequest } from './efa/request.ts';
@@ -22,6 +22,7 @@ import {
   connectionLimitsFor,
 } from './http/connection/connections.ts';
 import { drain } from './http/connection/drain.ts';
+import { OneWriteResponse } from './http/connection/one-write-response.ts';
 import { proxyTest } from './http/connection/trusted-proxies.ts';
 import type { CreateExtension, Service } from './http/extension.ts';
 import { hangUps } from './http/hang-up.ts';
@@ -83,8 +84,8 @@ export interface AppOptions {
   connectionLimits?: ConnectionLimits;
   /** Deadline for a whole request to arrive, headers and body. */
   arrivalMs?: number;
-  /** A client that reads nothing for this long is disconnected. */
-  unreadMs?: number;
+  /** A connection without a byte for this long is closed, unless its response is awaited. */
+  silentMs?: number;
   /** For `/readyz`. By default the store counts as reachable. */
   isStoreReachable?: () => Promise<boolean>;
   /** How long `/readyz` fails before the service closes; 0 by default. */
@@ -105,8 +106,11 @@ export interface AppOptions {
 
 /** Requests are small; a slower client is broken or blocks the connection on purpose. */
 const ARRIVAL_MS = 10_000;
-/** Streams write every 15 seconds, so a client that reads nothing for this long is gone or blocks the connection on purpose. */
-const UNREAD_MS = MINUTE_MS;
+/**
+ * A connection is closed after this long without a byte. Streams write every 15 seconds. Load balancers must give up idle
+ * connections earlier, and many do after a minute.
+ */
+const SILENT_MS = 72_000;
 /** Limits forms and MCP messages, because every open connection can be sending one. */
 const MAX_BODY_BYTES = 16 * 1024;
 /** How often Node checks for late requests. */
@@ -235,7 +239,7 @@ function isRehearsal(request: UpstreamRequest): boolean {
 /** Longer than any request line that Node accepts, so that the operation rejects long parameters with its own message. */
 const MAX_PARAMETER_LENGTH = 64 * 1024;
 
-function createFastify({ config, logger, arrivalMs = ARRIVAL_MS, unreadMs = UNREAD_MS }: AppOptions) {
+function createFastify({ config, logger, arrivalMs = ARRIVAL_MS, silentMs = SILENT_MS }: AppOptions) {
   const { trustProxy, docsUrl } = config;
   const app = Fastify({
     ...(logger && { loggerInstance: logger }),
@@ -246,13 +250,18 @@ function createFastify({ config, logger, arrivalMs = ARRIVAL_MS, unreadMs = UNRE
     return503OnClosing: false,
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: arrivalMs,
-    connectionTimeout: unreadMs,
+    connectionTimeout: silentMs,
+    // A second timeout for idle connections would set two timers for each request.
+    keepAliveTimeout: 0,
+    // A child log for each request costs as much as its line; the few lines about a request name it themselves.
+    childLoggerFactory: (log) => log,
     http: {
       requestTimeout: arrivalMs,
       headersTimeout: arrivalMs,
       connectionsCheckingInterval: Math.min(DEADLINE_CHECK_MS, arrivalMs),
       // Node would reject a request without Host with an empty body.
       requireHostHeader: false,
+      ServerResponse: OneWriteResponse,
     },
     frameworkErrors: (error, request, reply) => sendErrorEarly(error, request, reply, docsUrl),
     clientErrorHandler: (error, socket) => sendClientError(error, socket, { docsUrl, connections, log: app.log }),

@@ -17,24 +17,25 @@ import { PLANS } from './plan.ts';
  */
 export function rateLimitHeaders({ caller, day, used, allowances }: Admission, now: Date): Record<string, string> {
   const limit = PLANS[caller.plan].dailyLimit;
-  if (limit === null && allowances.length === 0) return {};
+  if (limit === null && allowances.length === 0) return NO_HEADERS;
   const reset = endOfDay(day);
   const daily = limit === null ? [] : [{ name: 'daily', limit, used, windowSeconds: DAY_SECONDS, resetAt: reset }];
-  const counts = [...daily, ...allowances];
-  const list = (write: (count: (typeof counts)[number]) => string) =>
-    counts.map((count) => `"${count.name}";${write(count)}`).join(', ');
-  const headers = {
-    'ratelimit-policy': list((count) => `q=${count.limit};w=${count.windowSeconds}`),
-    ratelimit: list((count) => `r=${Math.max(0, count.limit - count.used)};t=${secondsUntil(count.resetAt, now)}`),
-  };
+  let policy = '';
+  let left = '';
+  for (const count of [...daily, ...allowances]) {
+    const separator = policy ? ', ' : '';
+    policy += `${separator}"${count.name}";q=${count.limit};w=${count.windowSeconds}`;
+    left += `${separator}"${count.name}";r=${Math.max(0, count.limit - count.used)};t=${secondsUntil(count.resetAt, now)}`;
+  }
+  const headers: Record<string, string> = { 'ratelimit-policy': policy, ratelimit: left };
   if (limit === null) return headers;
-  return {
-    ...headers,
-    'x-ratelimit-limit': String(limit),
-    'x-ratelimit-remaining': String(Math.max(0, limit - used)),
-    'x-ratelimit-reset': String(reset.getTime() / 1000),
-  };
+  headers['x-ratelimit-limit'] = String(limit);
+  headers['x-ratelimit-remaining'] = String(Math.max(0, limit - used));
+  headers['x-ratelimit-reset'] = String(reset.getTime() / 1000);
+  return headers;
 }
+
+const NO_HEADERS = {};
 
 /**
  * Headers for a key that was replaced and still works: when that was decided (Deprecation, RFC 9745), and when the key ends

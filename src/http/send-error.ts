@@ -93,5 +93,5 @@ export function sendError(error: ApiError, request: FastifyRequest, reply: Fasti
 export function logError(error: ApiError, request: FastifyRequest): void {
   request.failure = error;
   if (error.code === 'INTERNAL_ERROR')
-    request.log.error({ err: error.cause ?? error, code: error.code }, error.message);
+    request.log.error({ reqId: request.id, err: error.cause ?? error, code: error.code }, error.message);
 }

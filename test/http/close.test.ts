@@ -125,7 +125,7 @@ describe('a clean stop', () => {
     await closing;
     expectAllClosed();
     const responses = readResponses(await connection.closed);
-    expect(responses.map(({ headers }) => headers.get('connection'))).toEqual(['keep-alive', 'close']);
+    expect(responses.map(({ headers }) => headers.get('connection'))).toEqual([null, 'close']);
   });
 
   it('a connection that never sent anything does not hold up a clean stop', async () => {

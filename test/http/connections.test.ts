@@ -108,7 +108,7 @@ describe('a client that does not read', () => {
   const openCount = () => promisify(app.server.getConnections.bind(app.server))();
 
   it('a client that does not read is disconnected, whether its response is large or it keeps sending requests', async () => {
-    await start({ unreadMs: 200 });
+    await start({ silentMs: 200 });
     const [large, many] = [await open(), await open()];
     for (const { socket } of [large, many]) socket.pause();
     large.write(GET.replace('/quick', '/large'));
@@ -117,7 +117,7 @@ describe('a client that does not read', () => {
   });
 
   it('a client with a slow response or a silent stream is not disconnected', async () => {
-    await start({ unreadMs: 50 });
+    await start({ silentMs: 50 });
     const [late, stream] = [await open(), await open()];
     late.write(GET.replace('/quick', '/late'));
     stream.write(GET.replace('/quick', '/stream'));

@@ -35,7 +35,7 @@ export interface TestAppOptions
       | 'deadlines'
       | 'connectionLimits'
       | 'arrivalMs'
-      | 'unreadMs'
+      | 'silentMs'
       | 'isStoreReachable'
       | 'pressure'
       | 'networkLimit'
@@ -84,7 +84,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     sendsKey = true,
     trustProxy = false,
   } = options;
-  const { pages, streamTimes, instruments, connectionLimits, arrivalMs, unreadMs } = options;
+  const { pages, streamTimes, instruments, connectionLimits, arrivalMs, silentMs } = options;
   const clock = { now: typeof options.now === 'string' ? new Date(options.now) : options.now() };
   const now = typeof options.now === 'string' ? () => clock.now : options.now;
   const client =
@@ -133,7 +133,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(options.loggedPerSecond !== undefined && { loggedPerSecond: options.loggedPerSecond }),
     ...(connectionLimits && { connectionLimits }),
     ...(arrivalMs !== undefined && { arrivalMs }),
-    ...(unreadMs !== undefined && { unreadMs }),
+    ...(silentMs !== undefined && { silentMs }),
   });
   app.addHook('onClose', async () => client.close());
   if (sendsKey) sendKey(app, apiKey);
