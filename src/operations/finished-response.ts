@@ -43,6 +43,8 @@ export interface FinishedResponse<Body extends object = object> {
 /** The cache serves a stale response for this long before the operation runs again. */
 const STALE_VALID_MS = 1000;
 const OVERHEAD_BYTES = 1900;
+/** Each new response drops at most this many expired ones. More than one, so that they become fewer. */
+const MAX_DROPPED = 8;
 
 /** A cache of finished responses that holds at most `maxBytes`. */
 export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; now: () => number }) {
@@ -54,13 +56,26 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
     return Math.min(changesAt, nextMinute, shortage === null ? freshUntil : now() + STALE_VALID_MS);
   }
 
+  function isValid({ validUntil }: FinishedResponse): boolean {
+    const leftMs = validUntil - now();
+    // More than a minute is left only if the clock was set back.
+    return leftMs > 0 && leftMs <= MINUTE_MS;
+  }
+
+  /** Only valid responses are used, so behind the least recently used one all others expire within a minute too. */
+  function dropExpired(): void {
+    for (let dropped = 0; dropped < MAX_DROPPED; dropped++) {
+      const [oldest] = responses.rvalues();
+      if (!oldest || isValid(oldest)) return;
+      responses.pop();
+    }
+  }
+
   return {
     /** Returns null on a cache miss. */
     find(key: string): FinishedResponse | null {
-      const response = responses.get(key);
-      const leftMs = response ? response.validUntil - now() : 0;
-      // More than a minute is left only if the clock was set back.
-      return response && leftMs > 0 && leftMs <= MINUTE_MS ? response : null;
+      const response = responses.peek(key);
+      return response && isValid(response) ? (responses.get(key) as FinishedResponse) : null;
     },
     /** Finishes the response and caches it. */
     async keep(key: string, result: OperationResult, link?: string): Promise<FinishedResponse> {
@@ -92,6 +107,7 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
         ...(link !== undefined && { link: ownText(link) }),
       };
       responses.set(key, response);
+      dropExpired();
       return { ...response, freshness, isFromCache: false };
     },
     /** Returns a promise only while the body is being encoded. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { writeJson } from '#src/operations/finished-response.ts';
+import { createFinishedResponses, writeJson } from '#src/operations/finished-response.ts';
 
 describe('writeJson', () => {
   it('writeJson writes the same text as JSON.stringify', async () => {
@@ -25,5 +25,24 @@ describe('writeJson', () => {
     await writeJson({ journeys: Array(4000).fill({ name: 'x'.repeat(1000) }) });
     isWriting = false;
     expect(turns).toBeGreaterThan(10);
+  });
+});
+
+describe('createFinishedResponses', () => {
+  const freshUntil = (at: number) => ({
+    body: { stops: [] },
+    freshness: { source: 'upstream' as const, retrievedAt: 0, freshUntil: at, staleUntil: at, shortage: null },
+  });
+
+  it('expired responses make room as new ones are cached', async () => {
+    let now = 0;
+    const responses = createFinishedResponses({ maxBytes: 1e6, now: () => now });
+    for (let index = 0; index < 40; index++) await responses.keep(`early ${index}`, freshUntil(15_000));
+    expect(responses.size().entries).toBe(40);
+    now = 15_000;
+    for (let index = 0; index < 10; index++) await responses.keep(`late ${index}`, freshUntil(30_000));
+    expect(responses.size().entries).toBe(10);
+    expect(responses.find('early 39')).toBeNull();
+    expect(responses.find('late 0')?.key).toBe('late 0');
   });
 });
