@@ -11,24 +11,35 @@ const ENVIRONMENT = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
  * to install.
  */
 export function ensureProgram(program: string, debianPackage: string, elsewhere = ''): void {
-  if (has(program)) return;
-  if (has('apt-get') && process.getuid?.() === 0) install(program, debianPackage);
-  if (!has(program)) {
-    throw new Error(`These tests need ${program}. Debian: apt-get install ${debianPackage}. ${elsewhere}`.trimEnd());
+  ensure(`command -v ${program}`, program, debianPackage, elsewhere);
+}
+
+/** The Python of the system, with these modules. Another Python that comes first in the PATH does not see Debian's modules. */
+export function ensurePython(modules: readonly string[], debianPackages: string): string {
+  const python = has('test -x /usr/bin/python3') ? '/usr/bin/python3' : 'python3';
+  ensure(`${python} -c 'import ${modules.join(', ')}'`, `${modules.join(', ')} of Python`, debianPackages, '');
+  return python;
+}
+
+function ensure(test: string, name: string, debianPackages: string, elsewhere: string): void {
+  if (has(test)) return;
+  if (has('command -v apt-get') && process.getuid?.() === 0) install(test, debianPackages);
+  if (!has(test)) {
+    throw new Error(`These tests need ${name}. Debian: apt-get install ${debianPackages}. ${elsewhere}`.trimEnd());
   }
 }
 
 /** If the installation fails, the check afterwards shows it. */
-function install(program: string, debianPackage: string): void {
-  const script = `command -v ${program} || { apt-get update; apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends ${debianPackage}; }`;
+function install(test: string, debianPackages: string): void {
+  const script = `${test} || { apt-get update; apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends ${debianPackages}; }`;
   try {
     execFileSync('flock', [LOCK, 'sh', '-c', script], { stdio: 'ignore', env: ENVIRONMENT });
   } catch {}
 }
 
-function has(program: string): boolean {
+function has(test: string): boolean {
   try {
-    execFileSync('sh', ['-c', `command -v ${program}`], { stdio: 'ignore' });
+    execFileSync('sh', ['-c', test], { stdio: 'ignore' });
     return true;
   } catch {
     return false;
