@@ -114,8 +114,7 @@ it('the explorer draws a journey with line ends at its stops, by keyboard alone'
   await tabTo(page, 'To: Manly Wharf, Manly');
   await page.keyboard.press('Enter');
   const answered = page.waitForResponse(/\/v1\/trips/);
-  await page.locator('#swap').focus();
-  await page.keyboard.press('Shift+Tab');
+  await page.locator('#plan').focus();
   await page.keyboard.press('Enter');
   const { journeys } = tripsResponse.parse(await (await answered).json());
   await page.locator('path.leg').first().waitFor();
@@ -164,6 +163,39 @@ it('the explorer plans with the options that the reader sets, and its link keeps
   expect(await other.page.getByLabel('Pace').inputValue()).toBe('slow');
   expect(await other.page.getByLabel('Longest walk').inputValue()).toBe('400');
   await Promise.all([context.close(), other.context.close()]);
+});
+
+it('the explorer plans with typed names alone: Enter takes the first suggestion and says what is missing', async () => {
+  const { page, context, complaints } = await open('/explore');
+  await page.locator('.stops li').first().waitFor();
+  const missing = page.locator('#missing');
+  const focused = () => page.evaluate('document.activeElement.id');
+  await page.getByRole('button', { name: 'Plan' }).click();
+  expect([await missing.textContent(), await focused()]).toEqual(['Enter where the journey starts.', 'from']);
+  // Typed so fast that no suggestion is shown yet.
+  await page.locator('#from').fill('domestic airp');
+  await page.keyboard.press('Enter');
+  await expect.poll(focused).toBe('to');
+  expect(await page.locator('#from').inputValue()).toBe('Domestic Airport Station, Mascot');
+  expect(await missing.textContent()).toBe('Enter where the journey ends.');
+  await page.locator('#to').fill('qqqqq');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => missing.textContent()).toBe('Nothing matches “qqqqq”.');
+  await page.locator('#to').fill('manly whar');
+  await page.getByRole('option').first().waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('.journey').first().waitFor();
+  expect(page.url()).toContain('#journey=202020,209573');
+  expect(await missing.textContent()).toBe('');
+
+  await page.locator('#options summary').click();
+  const requested = page.waitForRequest(/\/v1\/trips\?.*via=200020/);
+  await page.getByLabel('Via').fill('circular quay');
+  await page.getByRole('option', { name: /^Circular Quay.*Ferry/ }).click();
+  await requested;
+  expect(page.url()).toContain('via=200020');
+  expect(complaints.filter((text) => !text.includes('status of 400'))).toEqual([]);
+  await context.close();
 });
 
 it('the explorer follows a planned journey, and offers another way when its change is missed', async () => {
@@ -319,7 +351,10 @@ it('the explorer suggests stops and places while typing, by keyboard too, and pl
   expect(searches.length).toBeLessThan('domestic airp'.length / 2);
   expect(searches.at(-1)).toContain('near=-33.87');
   await page.locator('#to').pressSequentially('opera');
-  await page.getByRole('option', { name: /poi/ }).first().waitFor();
+  await page
+    .getByRole('option', { name: /Place$/ })
+    .first()
+    .waitFor();
   const [place] = await page.getByRole('option').allTextContents();
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');

@@ -1,6 +1,7 @@
 // The playground on an operation's page. Its form updates the address and the samples, sends the request and shows the response.
 import { readParts } from './code.js';
 import { keepKey, requestJson } from './explore/api.js';
+import { describePlace, nameModes } from './explore/mode-names.js';
 import { suggest } from './explore/suggest.js';
 import { h } from './explore/view.js';
 import { callSampleOf, placeParameters, sampleOf, streamSampleOf, toolCallOf } from './sample.js';
@@ -261,13 +262,17 @@ async function findPlaces(text, kind) {
   if (!/\p{L}{2}/u.test(q)) return [];
   if (kind === 'stop') {
     const { body } = await keyed('stops/search', { q, limit: 8 });
-    return body.results.map(({ stop_id, name, modes }) => ({ name, hint: modes.join(' · '), text: stop_id }));
+    return body.results.map(({ stop_id, name, modes }) => ({
+      name,
+      hint: nameModes(modes).join(' · '),
+      text: stop_id,
+    }));
   }
   const { body } = await keyed('places/search', { q, limit: 8 });
   const found = kind === 'place' ? body.results : body.results.filter(({ lat }) => lat !== null);
-  return found.map(({ id, type, name, lat, lng }) => ({
+  return found.map(({ id, type, modes, name, lat, lng }) => ({
     name,
-    hint: type,
+    hint: describePlace({ type, modes }),
     text: kind === 'place' ? id : `${lat},${lng}`,
     position: { lat, lng },
   }));

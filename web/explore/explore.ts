@@ -53,12 +53,13 @@ function exploreBody({ tileUrl, tileAttribution, hasVehicles }: ExploreOptions, 
 <p class="hint">Or click on the map.</p>
 ${filterFields()}
 ${hasVehicles && VEHICLES}
-<section aria-labelledby="trip-title" class="trip">
+<form id="trip" class="trip" aria-labelledby="trip-title">
 <h2 id="trip-title">Journey</h2>
 ${END_FIELDS}
-<p class="row"><button type="button" id="plan" disabled>Plan</button> <button type="button" class="plain" id="swap">Swap</button></p>
+<p class="field-error" id="missing" role="alert"></p>
+<p class="row"><button id="plan">Plan</button> <button type="button" class="plain" id="swap">Swap</button></p>
 ${OPTIONS}
-</section>
+</form>
 <p id="message" role="status" aria-live="polite" tabindex="-1"></p>
 <section id="result" aria-label="Response"></section>
 <details id="notices" hidden><summary></summary><div></div></details>
@@ -83,17 +84,18 @@ ${OPTIONS}
 
 const VEHICLES = html`<p><label class="check"><input type="checkbox" id="vehicles" checked> <span>Vehicles on the map</span></label> <span class="hint" id="vehicles-note"></span></p>`;
 
+const placeField = (id: string, label: string, placeholder: string) =>
+  html`<div class="suggested"><label for="${id}">${label}</label><input type="text" id="${id}" maxlength="100" placeholder="${placeholder}"></div>
+`;
+
 const END_FIELDS = [
-  ['from', 'From'],
-  ['to', 'To'],
-].map(
-  ([id, label]) =>
-    html`<div class="suggested"><label for="${id}">${label}</label><input type="text" id="${id}" maxlength="100" placeholder="A stop, an address, a sight"></div>
-`,
-);
+  placeField('from', 'From', 'A stop, an address, a sight'),
+  placeField('to', 'To', 'A stop, an address, a sight'),
+];
 
 /** The choices of a rider; the first one of each is the usual. */
 const OPTIONS = html`<details id="options"><summary>Options</summary>
+${placeField('via', 'Via', 'A stop on the way')}
 <p class="row"><label>Pace <select name="pace"><option value="slow">Slow</option><option value="" selected>Normal</option><option value="fast">Fast</option></select></label>
 <label>Longest walk <select name="max_walk"><option value="">As usual</option>${[200, 400, 600, 800].map((metres) => html`<option value="${String(metres)}">${String(metres)} m</option>`)}</select></label></p>
 <p class="row"><label>Time for a change <select name="min_change"><option value="">As usual</option>${[3, 5, 10, 15].map((minutes) => html`<option value="${String(minutes)}">${String(minutes)} min</option>`)}</select></label>

@@ -2,10 +2,10 @@
 
 import { ageText, everyWhileVisible } from '../age.js';
 import { keepKey, requestJson } from './api.js';
-import { endsOfJourney, forgetEnd, readFilters, setEnd, swapEnds, walkingOf, whenOf, writeFilters } from './form.js';
+import { completeEnds, forgetPlace, readFilters, setPlace, swapEnds, walkingOf, whenOf, writeFilters } from './form.js';
 import { readLink, writeLink } from './link.js';
 import { createMap, SYDNEY } from './map.js';
-import { nameModes } from './mode-names.js';
+import { describePlace, nameModes } from './mode-names.js';
 import { bringIntoView, coveredHeight } from './sheet.js';
 import { suggest } from './suggest.js';
 import {
@@ -268,8 +268,8 @@ function planJourney([from, to], options) {
       ...filters.choices,
     };
     return answered(await requestWithKey('trips', query), (plan) => {
-      setEnd('from', plan.origin);
-      setEnd('to', plan.destination);
+      setPlace('from', plan.origin);
+      setPlace('to', plan.destination);
       clearStops();
       paths = new Map(plan.journeys.flatMap(({ legs }) => legs).map((leg) => [placeOf(leg), leg.path]));
       showJourneys(find('result'), plan, { choose: (journey) => map.drawJourney(journey), follow: followed });
@@ -353,7 +353,7 @@ function listNotices() {
 
 /** Sets one end of a journey. */
 function chooseEnd(end, stop) {
-  setEnd(end, stop);
+  setPlace(end, stop);
   say(`${end === 'from' ? 'From' : 'To'} ${stop.name}.`);
 }
 
@@ -433,6 +433,12 @@ function tellAge() {
   place.textContent = `, ${ageText(seconds)} ago`;
 }
 
+function optionsChanged() {
+  if (!view) return;
+  saveLink();
+  if (view.journey || view.reach) show({ movesReader: false });
+}
+
 function say(text) {
   find('message').textContent = text;
 }
@@ -451,8 +457,16 @@ function goToReader({ isQuiet = false } = {}) {
 /** Finds stops and other places while typing, those near the map's centre first. */
 async function findPlaces(text) {
   const { body } = await requestWithKey('places/search', { q: text, limit: 8, near: middle() });
-  return body.results.map((place) => ({ ...place, hint: [place.type, ...nameModes(place.modes)].join(' · ') }));
+  return body.results.map((place) => ({ ...place, hint: describePlace(place) }));
 }
+
+async function findStops(text) {
+  const { body } = await requestWithKey('stops/search', { q: text, limit: 8, near: middle() });
+  return body.results.map((stop) => ({ id: stop.stop_id, name: stop.name, hint: nameModes(stop.modes).join(' · ') }));
+}
+
+/** A journey goes via stops only. */
+const findFor = { from: findPlaces, to: findPlaces, via: findStops };
 
 suggest(find('q'), {
   find: findPlaces,
@@ -463,9 +477,16 @@ suggest(find('q'), {
     else if (lat !== null) open({ around: [lat, lng] });
   },
 });
-for (const end of ['from', 'to']) {
-  suggest(find(end), { find: findPlaces, onChoose: ({ id, name }) => chooseEnd(end, { stop_id: id, name }) });
-  find(end).addEventListener('input', () => forgetEnd(end));
+for (const field of ['from', 'to', 'via']) {
+  suggest(find(field), {
+    find: findFor[field],
+    onChoose({ id, name }) {
+      setPlace(field, { stop_id: id, name });
+      if (field === 'via') optionsChanged();
+    },
+    submits: true,
+  });
+  find(field).addEventListener('input', () => forgetPlace(field));
 }
 find('search').addEventListener('submit', (event) => {
   event.preventDefault();
@@ -477,7 +498,15 @@ find('reach').addEventListener('click', () => {
   open({ reach: [30, lat.toFixed(5), lng.toFixed(5)] });
 });
 find('here').addEventListener('click', () => goToReader());
-find('plan').addEventListener('click', () => open({ journey: endsOfJourney() }));
+find('trip').addEventListener('submit', async (event) => {
+  event.preventDefault();
+  try {
+    const ends = await completeEnds(async (field, text) => (await findFor[field](text))[0]);
+    if (ends) open({ journey: ends });
+  } catch (error) {
+    showError(find('message'), error);
+  }
+});
 find('swap').addEventListener('click', () => {
   swapEnds();
   if (view?.journey) clearResult();
@@ -493,10 +522,9 @@ find('filters').addEventListener('change', () => {
   show({ movesReader: false });
   showVehicles();
 });
-find('options').addEventListener('change', () => {
-  if (!view) return;
-  saveLink();
-  if (view.journey || view.reach) show({ movesReader: false });
+find('options').addEventListener('change', ({ target }) => {
+  // Text that names no stop yet is completed by "Plan".
+  if (target.id !== 'via' || !target.value) optionsChanged();
 });
 find('vehicles')?.addEventListener('change', () => {
   if (view) saveLink();

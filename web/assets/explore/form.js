@@ -1,4 +1,4 @@
-// The form fields: modes, date and time, and the two ends of a journey.
+// The form fields: modes, date and time, and the places of a journey.
 
 const find = (id) => document.getElementById(id);
 const boxes = () => [...document.querySelectorAll('#modes input')];
@@ -14,7 +14,10 @@ export function readFilters() {
     date: find('date').value.replaceAll('-', ''),
     time: find('time').value.replace(':', ''),
     arriveBy: find('arrive-by').checked,
-    choices: Object.fromEntries(options().flatMap(({ name, value }) => (value ? [[name, value]] : []))),
+    choices: {
+      ...Object.fromEntries(options().flatMap(({ name, value }) => (value ? [[name, value]] : []))),
+      ...(places.via && { via: places.via.stop_id }),
+    },
     hasVehicles: find('vehicles')?.checked ?? true,
   };
 }
@@ -32,6 +35,9 @@ export function writeFilters({ modes, date, time, arriveBy, choices, hasVehicles
     if (option.selectedIndex < 0) option.value = '';
     if (option.value) find('options').open = true;
   }
+  if ((choices.via ?? '') !== (places.via?.stop_id ?? ''))
+    setPlace('via', choices.via ? { stop_id: choices.via, name: choices.via } : null);
+  if (choices.via) find('options').open = true;
 }
 
 /** Returns the choices that a search from one place to many takes. */
@@ -44,29 +50,58 @@ export function whenOf({ date, time }) {
   return { ...(date && { date }), ...(time && { time }) };
 }
 
-const ends = { from: null, to: null };
+/** The places chosen for the journey; null where only text is typed, or nothing. */
+const places = { from: null, to: null, via: null };
 
-export function endsOfJourney() {
-  return [ends.from?.stop_id, ends.to?.stop_id];
+/** What is said about a field that the journey needs and that is empty. */
+const MISSING = { from: 'Enter where the journey starts.', to: 'Enter where the journey ends.' };
+
+export function setPlace(field, stop) {
+  find(field).value = stop?.name ?? '';
+  keepPlace(field, stop);
 }
 
-export function setEnd(end, stop) {
-  find(end).value = stop?.name ?? '';
-  keepEnd(end, stop);
+/** Forgets the chosen place when its text changes. */
+export function forgetPlace(field) {
+  keepPlace(field, null);
 }
 
-/** Clears the chosen place when its text changes. */
-export function forgetEnd(end) {
-  keepEnd(end, null);
-}
-
-function keepEnd(end, stop) {
-  ends[end] = stop;
-  find('plan').disabled = !ends.from || !ends.to;
+function keepPlace(field, stop) {
+  places[field] = stop;
+  find(field).removeAttribute('aria-invalid');
+  find('missing').textContent = '';
 }
 
 export function swapEnds() {
-  const { from, to } = ends;
-  setEnd('from', to);
-  setEnd('to', from);
+  const { from, to } = places;
+  const texts = [find('from').value, find('to').value];
+  setPlace('from', to);
+  setPlace('to', from);
+  [find('to').value, find('from').value] = texts;
+}
+
+/**
+ * Returns the IDs of both ends, after the first match of a text that was typed without choosing a suggestion. If one is missing,
+ * says which, moves there and returns null.
+ * @param {(field: string, text: string) => Promise<{ id: string, name: string } | undefined>} findFirst
+ */
+export async function completeEnds(findFirst) {
+  for (const field of ['from', 'to', 'via']) {
+    const text = find(field).value.trim();
+    if (!text && MISSING[field]) return refuse(field, MISSING[field]);
+    if (!text || places[field]) continue;
+    const place = await findFirst(field, text);
+    // The reader has typed on.
+    if (find(field).value.trim() !== text) return null;
+    if (!place) return refuse(field, `Nothing matches “${text}”.`);
+    setPlace(field, { stop_id: place.id, name: place.name });
+  }
+  return [places.from.stop_id, places.to.stop_id];
+}
+
+function refuse(field, text) {
+  find('missing').textContent = text;
+  find(field).setAttribute('aria-invalid', 'true');
+  find(field).focus();
+  return null;
 }

@@ -7,9 +7,10 @@ const MIN_LETTERS = 3;
 
 /**
  * @param {HTMLInputElement} field
- * @param {{ find: (text: string) => Promise<{ name: string, hint: string }[]>, onChoose: (found: object) => void }} options
+ * @param {{ find: (text: string) => Promise<{ name: string, hint: string }[]>, onChoose: (found: object) => void, submits?: boolean }} options
+ *   `submits`: Enter chooses the first suggestion if none is marked, and submits the form
  */
-export function suggest(field, { find, onChoose }) {
+export function suggest(field, { find, onChoose, submits = false }) {
   const list = h('ul', { role: 'listbox', id: `${field.id}-list`, class: 'suggestions', 'aria-label': 'Suggestions' });
   list.hidden = true;
   field.after(list);
@@ -78,8 +79,8 @@ export function suggest(field, { find, onChoose }) {
       const places = found.length + 1;
       draw(found, ((active + 1 + step + places) % places) - 1);
     } else if (event.key === 'Enter') {
-      const suggestion = found[active];
-      if (suggestion) event.preventDefault();
+      const suggestion = found[active] ?? (submits ? found[0] : undefined);
+      if (suggestion && !submits) event.preventDefault();
       if (suggestion) choose(suggestion);
       else close();
     } else if (event.key === 'Escape' && found.length > 0) {
