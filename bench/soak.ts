@@ -25,14 +25,13 @@ import { createCallers } from './soak/callers.ts';
 import { fitLastHalf, plot, type Sample, titleOf } from './soak/plot.ts';
 
 /*
- * Two hours in real time with everything on: the service, as `npm start` starts it, in a memory control group of Linux of 768 MiB,
+ * Two hours in real time with everything on: the service, as `npm start` starts it, in a memory control group of Linux of 512 MiB,
  * with the zips of DIR, feeds, streams, assistants, pages, errors and many accounts. No request repeats. After a quarter of the
  * time the zips of CHANGED are imported. Each minute becomes a line of JSON in the file that the bench names; at the end it draws
  * bench/soak.svg. `kill -USR2` of the service's process writes a heap snapshot. For root: `node bench/soak.ts DIR CHANGED [minutes]
- * [requests a second]`
+ * [requests a second] [MiB of the group]`
  */
-const [directory = '.', changed = '.', minutes = '120', perSecond = '15'] = process.argv.slice(2);
-const LIMIT_MIB = 768;
+const [directory = '.', changed = '.', minutes = '120', perSecond = '15', limitMib = '512'] = process.argv.slice(2);
 const ACCOUNTS = 1000;
 const STREAMS = 50;
 /** Requests without a response, at most. On a busy machine there are fewer requests a second. */
@@ -51,7 +50,7 @@ const samplesFile = join(tmpdir(), `soak-${process.pid}.jsonl`);
 const metricsPort = await freePort();
 
 mkdirSync(group);
-writeFileSync(`${group}/memory.limit_in_bytes`, String(LIMIT_MIB * 2 ** 20));
+writeFileSync(`${group}/memory.limit_in_bytes`, String(Number(limitMib) * 2 ** 20));
 const store = openStore({ redis: null, dataDir, log: silent });
 await store.markKind('real');
 const keys: string[] = [];

@@ -2,6 +2,7 @@ import type { FeedSourceId } from '../realtime/polling/feed-source.ts';
 import type { Choices } from '../transit/choices.ts';
 import type { Position } from '../transit/place.ts';
 import type { MultiPolygon } from './area.ts';
+import type { SharedLines } from './raptor/lines.ts';
 import type { PlanRequest } from './raptor/plan.ts';
 import type { Walk } from './raptor/query.ts';
 import type { LastRide, Reached } from './reached.ts';
@@ -105,7 +106,11 @@ export interface EngineJourney {
 }
 
 export type EngineMessage =
-  | { kind: 'timetable'; packed: SharedArrayBuffer; now: number }
+  | { kind: 'timetable'; packed: SharedArrayBuffer }
+  /** The lines of a day that another thread has made. */
+  | { kind: 'lines'; day: number; lines: SharedLines }
+  /** Prepares the lines of today and replies `ready`. */
+  | { kind: 'warm'; now: number }
   /** The snapshots that searches use from now on. */
   | { kind: 'snapshots'; packed: readonly SharedArrayBuffer[] }
   | {
@@ -118,8 +123,8 @@ export type EngineMessage =
     };
 
 /**
- * How many days a thread keeps: yesterday, today and tomorrow, and the others that were searched last. With the lines of both
- * directions, a day of the whole state takes 16 MB; opening it takes some 100 ms of processor time.
+ * How many days a thread keeps: yesterday, today and tomorrow, which all threads share, and the others that were searched last. With
+ * the lines of both directions, a day of the whole state takes 16 MB; opening it takes some 100 ms of processor time.
  */
 export const KEPT_DAYS = 5;
 
@@ -141,3 +146,6 @@ export type EngineReply = { id: number } & (
   | { found: SearchResult<SearchName>; isPartial?: boolean }
   | { problem: string }
 );
+
+/** What a thread sends: that it is ready, the lines of a day for the others, or the result of a search. */
+export type ThreadMessage = 'ready' | { day: number; lines: SharedLines } | EngineReply;

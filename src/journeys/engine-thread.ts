@@ -15,17 +15,17 @@ import {
   type EngineEnd,
   type EngineJourney,
   type EngineMessage,
-  type EngineReply,
   type Searches,
   type SearchName,
   type SearchQuery,
   type SearchResult,
+  type ThreadMessage,
   TOOK_TOO_LONG,
 } from './engine-messages.ts';
 import { createPlanners, type PlannedDay, type Planner } from './planners.ts';
 import { planPreferred, WORTH } from './preferences.ts';
 import { NEVER, type Ride } from './raptor/labels.ts';
-import { callAt, type Footpaths, lastPosition } from './raptor/lines.ts';
+import { callAt, type Footpaths, lastPosition, type SharedLines } from './raptor/lines.ts';
 import {
   CHANGE_IS_WORTH_SECONDS,
   FAR_DAYS,
@@ -56,8 +56,8 @@ const DAYS_BEFORE: DaySpan = { first: -FAR_DAYS - 1, last: 0 };
 
 type OneSearch = Omit<SearchQuery<'plan'>, 'avoidedStops'>;
 
-/** Returns the search over one timetable. */
-export function openEngine(packed: SharedArrayBuffer) {
+/** Returns the search over one timetable. `share` gets lines for other threads. */
+export function openEngine(packed: SharedArrayBuffer, share?: (day: number, lines: SharedLines) => void) {
   const timetable = new Timetable(packed);
   const { walkStart: first, walkStop: targets, walkSeconds: seconds } = timetable.sections;
   const usualFootpaths = { first, targets, seconds };
@@ -71,7 +71,7 @@ export function openEngine(packed: SharedArrayBuffer) {
     isLate = Date.now() >= deadlineAt;
     if (isLate) throw new SearchEnded(TOOK_TOO_LONG);
   };
-  const planners = createPlanners(timetable, usualFootpaths, access, checkDeadline);
+  const planners = createPlanners(timetable, usualFootpaths, access, checkDeadline, share);
   let live = new LiveTimetable(timetable);
   const areas = createAreas(timetable);
   let groups: Int32Array | null = null;
@@ -336,6 +336,7 @@ export function openEngine(packed: SharedArrayBuffer) {
     /** Whether the last search ended at its deadline. */
     isPartial: () => isLate,
     warm: planners.warm,
+    adopt: planners.adopt,
     /** Searches from now on use these snapshots. */
     use(snapshots: readonly Snapshot[]): void {
       live = new LiveTimetable(timetable, snapshots);
@@ -366,9 +367,12 @@ let engine: ReturnType<typeof openEngine> | null = null;
 
 parentPort?.on('message', (message: EngineMessage) => {
   if (message.kind === 'timetable') {
-    engine = openEngine(message.packed);
-    engine.warm(message.now);
-    parentPort?.postMessage('ready');
+    engine = openEngine(message.packed, (day, lines) => reply({ day, lines }));
+  } else if (message.kind === 'lines') {
+    engine?.adopt(message.day, message.lines);
+  } else if (message.kind === 'warm') {
+    engine?.warm(message.now);
+    reply('ready');
   } else if (message.kind === 'snapshots') {
     engine?.use(message.packed.map((packed) => new Snapshot(packed)));
   } else {
@@ -386,6 +390,6 @@ function describeProblem(error: unknown): string {
   return error.message === TOOK_TOO_LONG ? TOOK_TOO_LONG : (error.stack ?? error.message);
 }
 
-function reply(message: EngineReply): void {
+function reply(message: ThreadMessage): void {
   parentPort?.postMessage(message);
 }

@@ -15,8 +15,10 @@ import {
   type SearchName,
   type SearchQuery,
   type SearchResult,
+  type ThreadMessage,
   TOOK_TOO_LONG,
 } from './engine-messages.ts';
+import type { SharedLines } from './raptor/lines.ts';
 
 const THREADS = 2;
 /** Of all accounts. Those at the end of the queue are refused. */
@@ -69,6 +71,7 @@ interface Thread {
   days: number[];
   /** Whether the thread has prepared for its timetable. Until then, searches wait in the queue. */
   isReady: boolean;
+  isWarming: boolean;
   /** The search in progress; null while the thread is idle. */
   current: { id: number; waiting: Waiting; live: LiveTimetable } | null;
 }
@@ -90,6 +93,8 @@ export class JourneyEngine {
   /** When the latest search of each priority arrived. */
   readonly #latestAt = new Map<Priority, number>();
   #timetable: Timetable | null = null;
+  /** The lines of yesterday, today and tomorrow that a thread has made for all. */
+  readonly #lines = new Map<number, SharedLines>();
   #lastId = 0;
   #isServingLater = false;
   #isClosed = false;
@@ -111,6 +116,7 @@ export class JourneyEngine {
   use(timetable: Timetable): void {
     if (this.#timetable === timetable) return;
     this.#timetable = timetable;
+    this.#lines.clear();
     this.#refuseAll('there is a new timetable');
     // A new thread frees all memory of the old timetable.
     for (const thread of [...this.#threads]) if (!thread.current) this.#end(thread);
@@ -268,32 +274,66 @@ export class JourneyEngine {
     const { packed } = this.#timetable as Timetable;
     const worker = this.#startThread({ isLast: this.#threads.length === THREADS - 1 });
     worker.unref();
-    const now = this.#now();
     const thread: Thread = {
       worker,
       packed,
       snapshots: [],
-      // It prepares this day.
-      days: [calendarDayAt(now)],
+      days: [...this.#lines.keys()],
       isReady: false,
+      isWarming: false,
       current: null,
     };
-    worker.on('message', (reply: EngineReply | 'ready') => this.#settle(thread, reply));
+    worker.on('message', (message: ThreadMessage) => this.#receive(thread, message));
     worker.on('error', (err) => {
       this.#log.error({ err }, 'a thread that plans journeys failed');
       // Its cause may end the next thread too, so wait.
       if (this.#end(thread)) setTimeout(() => this.#refill(), RESTART_MS).unref();
     });
     this.#threads.push(thread);
-    this.#post(thread, { kind: 'timetable', packed, now });
+    this.#post(thread, { kind: 'timetable', packed });
+    for (const [day, lines] of this.#lines) this.#post(thread, { kind: 'lines', day, lines });
+    this.#warmNext();
   }
 
-  #settle(thread: Thread, reply: EngineReply | 'ready'): void {
-    if (reply === 'ready') {
+  /** Lets one thread after the other prepare, so that the first one makes the lines for all. */
+  #warmNext(): void {
+    const cold = this.#threads.filter(({ isReady }) => !isReady);
+    const [next] = cold;
+    if (!next || cold.some(({ isWarming }) => isWarming)) return;
+    const now = this.#now();
+    next.isWarming = true;
+    next.days = [...next.days.filter((day) => day !== calendarDayAt(now)), calendarDayAt(now)];
+    this.#post(next, { kind: 'warm', now });
+  }
+
+  #receive(thread: Thread, message: ThreadMessage): void {
+    if (message === 'ready') {
       thread.isReady = true;
+      this.#warmNext();
       this.#serve();
+    } else if ('day' in message) this.#share(thread, message);
+    else this.#settle(thread, message);
+  }
+
+  /** Gives the lines of a day to the other threads. If two threads have made the same lines, both use those that came first. */
+  #share(from: Thread, { day, lines }: { day: number; lines: SharedLines }): void {
+    if (from.packed !== this.#timetable?.packed) return;
+    const known = this.#lines.get(day);
+    if (known) {
+      this.#post(from, { kind: 'lines', day, lines: known });
       return;
     }
+    const today = calendarDayAt(this.#now());
+    for (const other of this.#lines.keys()) if (Math.abs(other - today) > 1) this.#lines.delete(other);
+    this.#lines.set(day, lines);
+    for (const thread of this.#threads) {
+      if (thread === from || thread.packed !== from.packed) continue;
+      thread.days = [day, ...thread.days.filter((other) => other !== day)].slice(-KEPT_DAYS);
+      this.#post(thread, { kind: 'lines', day, lines });
+    }
+  }
+
+  #settle(thread: Thread, reply: EngineReply): void {
     const { current } = thread;
     if (current?.id !== reply.id) return;
     thread.current = null;
@@ -343,6 +383,7 @@ export class JourneyEngine {
     const at = this.#threads.indexOf(thread);
     if (at < 0) return false;
     this.#threads.splice(at, 1);
+    this.#warmNext();
     const cause = 'a thread that plans journeys ended';
     if (thread.current) this.#fail(thread.current.waiting, serviceUnavailable(cause));
     if (this.#threads.length === 0) this.#refuseAll(cause);

@@ -42,10 +42,15 @@ interface LivePart {
  */
 export function createDayLines(
   planned: Lines,
-  { day, span = USUAL_SPAN, tripCount }: { day: number; span?: DaySpan; tripCount: number },
+  {
+    day,
+    span = USUAL_SPAN,
+    tripCount,
+    mirrored = null,
+  }: { day: number; span?: DaySpan; tripCount: number; mirrored?: Lines | null },
 ) {
   const base = serviceDayStart(day) / 1000;
-  let mirroredPlanned: Lines | null = null;
+  let mirroredPlanned = mirrored;
   let live: { lines: Lines; mirrored: Lines | null; part: LivePart } | null = null;
   let findRunOf: ReturnType<typeof indexRuns> | null = null;
 

@@ -6,7 +6,7 @@ import { createLines, type DaySpan, USUAL_SPAN } from './day-lines.ts';
 import { KEPT_DAYS } from './engine-messages.ts';
 import { createDayLines, type LinesWithRefs } from './live-lines.ts';
 import { createLabels } from './raptor/labels.ts';
-import type { Footpaths, Lines } from './raptor/lines.ts';
+import { type Footpaths, type Lines, openShared, type SharedLines, shareLines } from './raptor/lines.ts';
 import { createPlanner, type WheelchairAccess } from './raptor/plan.ts';
 
 export type Planner = ReturnType<typeof createPlanner> & LinesWithRefs;
@@ -25,15 +25,18 @@ interface Day {
 
 /**
  * Makes the planners of the days that are searched, and keeps those of the last `KEPT_DAYS` days. Searches call `checkDeadline` again and
- * again; they end if it throws.
+ * again; they end if it throws. `share` gets the lines of yesterday, today and tomorrow for other threads. Lines of other days are this
+ * thread's own, because memory that threads share is only freed by the garbage collection of each, which does not count it.
  */
 export function createPlanners(
   timetable: Timetable,
   footpaths: Footpaths,
   access: WheelchairAccess,
   checkDeadline: () => void = () => {},
+  share: (day: number, lines: SharedLines) => void = () => {},
 ) {
   const labels = [createLabels(timetable.stopCount), createLabels(timetable.stopCount)] as const;
+  const { tripCount } = timetable;
   let days: Day[] = [];
   let current: LiveTimetable | null = null;
 
@@ -55,14 +58,36 @@ export function createPlanners(
     // The lines of many days are large.
     const others = span === USUAL_SPAN || known ? [] : days.filter((one) => one.span !== USUAL_SPAN);
     for (const one of others) freeDay(one);
-    const opened = known ?? { day, span, lines: linesOfDay(timetable, day, span), planned: null, live: null };
+    const opened = known ?? keep(createDay(day, span, now));
     days = [opened, ...days.filter((one) => one !== opened)];
     while (days.length > KEPT_DAYS) {
-      const isFar = (one: Day) =>
-        one !== opened && (one.span !== USUAL_SPAN || Math.abs(one.day - calendarDayAt(now)) > 1);
-      freeDay(days.findLast(isFar) ?? (days.at(-1) as Day));
+      const isFree = (one: Day) => one !== opened && isFar(one, now);
+      freeDay(days.findLast(isFree) ?? (days.at(-1) as Day));
     }
     return opened;
+  }
+
+  function createDay(day: number, span: DaySpan, now: number): Omit<Day, 'planned' | 'live'> {
+    const planned = createLines(timetable.sections, {
+      day,
+      span,
+      servicesOn: (on) => timetable.servicesOn(on),
+      nextTrip: (trip, on) => timetable.nextTrip(trip, on),
+    });
+    if (isFar({ day, span }, now)) return { day, span, lines: createDayLines(planned, { day, span, tripCount }) };
+    const shared = shareLines(planned);
+    share(day, shared);
+    return fromShared(day, shared);
+  }
+
+  function fromShared(day: number, { planned, mirrored }: SharedLines) {
+    return { day, span: USUAL_SPAN, lines: createDayLines(planned, { day, tripCount, mirrored }) };
+  }
+
+  function keep(created: Omit<Day, 'planned' | 'live'>): Day {
+    const kept = { ...created, planned: null, live: null };
+    days = [...days, kept];
+    return kept;
   }
 
   function freeDay(freed: Day): void {
@@ -113,15 +138,16 @@ export function createPlanners(
       }
     },
     warm: (now: number) => openDay(calendarDayAt(now), USUAL_SPAN, now),
+    /** Takes the lines of a day from another thread, in place of this thread's own. */
+    adopt(day: number, lines: SharedLines): void {
+      const known = days.find((one) => one.day === day && one.span === USUAL_SPAN);
+      if (known) freeDay(known);
+      keep(fromShared(day, openShared(lines, timetable.sections.offsets)));
+    },
   };
 }
 
-function linesOfDay(timetable: Timetable, day: number, span: DaySpan): ReturnType<typeof createDayLines> {
-  const lines = createLines(timetable.sections, {
-    day,
-    span,
-    servicesOn: (on) => timetable.servicesOn(on),
-    nextTrip: (trip, on) => timetable.nextTrip(trip, on),
-  });
-  return createDayLines(lines, { day, span, tripCount: timetable.tripCount });
+/** Whether it is neither yesterday, today nor tomorrow. */
+function isFar({ day, span }: Pick<Day, 'day' | 'span'>, now: number): boolean {
+  return span !== USUAL_SPAN || Math.abs(day - calendarDayAt(now)) > 1;
 }

@@ -4,17 +4,21 @@ import { DAY_MS, HOUR_MS, systemClock } from '#src/core/clock.ts';
 import type { Priority } from '#src/core/turn-queue.ts';
 import { JourneyEngine } from '#src/journeys/engine.ts';
 import type { EngineMessage, EngineQuery, SearchName } from '#src/journeys/engine-messages.ts';
+import { calendarDayAt } from '#src/timetable/service-day.ts';
 import { ONE_BUS, timetableOf } from '#test/support/timetable.ts';
 
 /** A thread that searches until the test ends its search. */
 class Thread extends EventEmitter {
   searches: Extract<EngineMessage, { kind: 'search' }>[] = [];
+  /** The kinds of the other messages. */
+  received: EngineMessage['kind'][] = [];
   constructor() {
     super();
     threads.push(this);
   }
   postMessage(message: EngineMessage): void {
     if (message.kind === 'search') this.searches.push(message);
+    else this.received.push(message.kind);
   }
   finish(): void {
     this.emit('message', { id: this.searches.at(-1)?.id, found: [] });
@@ -257,4 +261,20 @@ it('a thread gets the moment at which its search has to end, in time for the ans
   await vi.advanceTimersByTimeAsync(4000);
   expect(sent.outcome).toBe('503 overload');
   expect(length).toBe(2);
+});
+
+it('the first thread makes the lines of a day, and the others get them before they prepare', () => {
+  const lines = {};
+  const received = () => threads.map((thread) => thread.received);
+  expect(received()).toEqual([['timetable', 'warm'], ['timetable']]);
+  threads[0]?.emit('message', { day: calendarDayAt(EIGHT), lines });
+  threads[0]?.emit('message', 'ready');
+  expect(received()).toEqual([
+    ['timetable', 'warm'],
+    ['timetable', 'lines', 'warm'],
+  ]);
+  threads[0]?.emit('error', new Error('out of memory'));
+  vi.advanceTimersByTime(1000);
+  threads[1]?.emit('message', 'ready');
+  expect(received().at(-1)).toEqual(['timetable', 'lines', 'warm']);
 });

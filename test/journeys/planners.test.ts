@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { KEPT_DAYS } from '#src/journeys/engine-messages.ts';
 import { createPlanners } from '#src/journeys/planners.ts';
+import type { SharedLines } from '#src/journeys/raptor/lines.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
 import { snapshotOf } from '../support/snapshots.ts';
 import { ONE_BUS, timetableOf } from '../support/timetable.ts';
@@ -8,6 +9,7 @@ import { ONE_BUS, timetableOf } from '../support/timetable.ts';
 const DATE = '20261125';
 /** 08:00 in Sydney. */
 const NOW = Date.parse('2026-11-24T21:00:00Z');
+const TODAY = 20_782;
 const timetable = timetableOf(ONE_BUS);
 
 const liveWith = (delay: number) => {
@@ -19,11 +21,11 @@ const liveWith = (delay: number) => {
   return new LiveTimetable(timetable, [snapshotOf(timetable, { timestamp: NOW / 1000, trips })]);
 };
 
-function openPlanners() {
+function openPlanners(share?: (day: number, lines: SharedLines) => void) {
   const { sections, stopCount } = timetable;
   const access = { trips: new Uint8Array(timetable.tripCount).fill(1), stops: new Uint8Array(stopCount).fill(1) };
   const footpaths = { first: sections.walkStart, targets: sections.walkStop, seconds: sections.walkSeconds };
-  return createPlanners(timetable, footpaths, access);
+  return createPlanners(timetable, footpaths, access, () => {}, share);
 }
 
 it('new live times are written in place of the old ones, and leave the lines of the timetable', () => {
@@ -51,15 +53,32 @@ it('new live times are written in place of the old ones, and leave the lines of 
 });
 
 it('yesterday, today, tomorrow and the days searched last are kept, and the lines of others are freed at once', () => {
-  const today = 20_782;
   const planners = openPlanners();
   const openDay = (day: number) => planners.open({ at: NOW, now: NOW, day }).planner;
-  const near = [-1, 0, 1].map((days) => openDay(today + days));
-  const far = Array.from({ length: 10 }, (_, index) => openDay(today + 2 + index));
+  const near = [-1, 0, 1].map((days) => openDay(TODAY + days));
+  const far = Array.from({ length: 10 }, (_, index) => openDay(TODAY + 2 + index));
   const kept = KEPT_DAYS - near.length;
-  expect([-1, 0, 1].map((days) => openDay(today + days))).toEqual(near);
+  expect([-1, 0, 1].map((days) => openDay(TODAY + days))).toEqual(near);
   expect(far.map(({ lines }) => lines.firstRun.length > 0)).toEqual(far.map((_, index) => index >= 10 - kept));
-  expect(openDay(today + 11)).toBe(far[9]);
-  expect(openDay(today + 2).lines.firstRun.length).toBeGreaterThan(0);
+  expect(openDay(TODAY + 11)).toBe(far[9]);
+  expect(openDay(TODAY + 2).lines.firstRun.length).toBeGreaterThan(0);
   expect(timetable.sections.offsets.length).toBeGreaterThan(0);
+});
+
+it('threads search the same lines of yesterday, today and tomorrow, and lines of their own on other days', () => {
+  const shared = new Map<number, SharedLines>();
+  const [maker, taker] = [openPlanners((day, lines) => shared.set(day, structuredClone(lines))), openPlanners()];
+  const days = [-2, -1, 0, 1, 2].map((days) => TODAY + days);
+  const open = (planners: typeof maker, day: number) => planners.open({ at: NOW, now: NOW, day }).planner.lines;
+  for (const day of days) open(maker, day);
+  expect([...shared.keys()]).toEqual(days.slice(1, -1));
+  for (const [day, lines] of shared) {
+    // A thread may have made the same lines at the same time.
+    open(taker, day);
+    taker.adopt(day, lines);
+    const { starts, offsets } = open(taker, day);
+    expect(starts.buffer).toBe(lines.planned.starts.buffer);
+    expect(starts).toEqual(open(maker, day).starts);
+    expect(offsets).toBe(timetable.sections.offsets);
+  }
 });

@@ -100,10 +100,50 @@ const mirroredOffsets = new WeakMap<Int32Array, Int32Array>();
 function mirrorOffsets(offsets: Int32Array): Int32Array {
   const known = mirroredOffsets.get(offsets);
   if (known) return known;
-  const mirrored = offsets.toReversed();
-  for (let at = 0; at < mirrored.length; at++) mirrored[at] = -(mirrored[at] as number);
+  // In shared memory if the offsets are.
+  const Memory = offsets.buffer.constructor as new (bytes: number) => ArrayBufferLike;
+  const mirrored = new Int32Array(new Memory(offsets.byteLength));
+  for (let at = 0, last = offsets.length - 1; at <= last; at++) mirrored[at] = -(offsets[last - at] as number);
   mirroredOffsets.set(offsets, mirrored);
   return mirrored;
+}
+
+/** Planned lines in both directions, in memory that threads can share. */
+export interface SharedLines {
+  planned: Lines;
+  mirrored: Lines;
+}
+
+/** Mirrors planned lines and moves both to shared memory. The lines become empty. */
+export function shareLines(lines: Lines): SharedLines {
+  const mirrored = mirrorLines(lines);
+  const shared = { planned: copyToShared(lines), mirrored: copyToShared(mirrored) };
+  freeLines(lines);
+  freeLines(mirrored);
+  return shared;
+}
+
+/** Opens lines that another thread shares, with the `offsets` of this thread's timetable. */
+export function openShared({ planned, mirrored }: SharedLines, offsets: Int32Array): SharedLines {
+  if (!mirroredOffsets.has(offsets)) mirroredOffsets.set(offsets, mirrored.offsets);
+  return { planned: { ...planned, offsets }, mirrored: { ...mirrored, offsets: mirrorOffsets(offsets) } };
+}
+
+/** The offsets are shared already. */
+function copyToShared(lines: Lines): Lines {
+  const { offsets, ...others } = lines;
+  const columns = Object.entries(others).filter((entry): entry is [string, Int32Array] => ArrayBuffer.isView(entry[1]));
+  const places = columns.map(([name, column]) => ({ name, column, bytes: Math.ceil(column.byteLength / 8) * 8 }));
+  const memory = new SharedArrayBuffer(places.reduce((sum, { bytes }) => sum + bytes, 0));
+  let start = 0;
+  const copies = places.map(({ name, column, bytes }) => {
+    const Column = column.constructor as typeof Int32Array;
+    const copy = new Column(memory, start, column.length);
+    copy.set(column);
+    start += bytes;
+    return [name, copy];
+  });
+  return { ...lines, ...Object.fromEntries(copies), offsets };
 }
 
 /**
@@ -161,7 +201,7 @@ export function mirrorLines(lines: Lines): Lines {
 }
 
 /**
- * Frees the memory of all columns that no other lines share, and makes them empty. The garbage collector waits until dozens of
+ * Frees the memory of all columns that no other lines and threads share, and makes them empty. The garbage collector waits until dozens of
  * megabytes of old columns have gathered. The offsets are those of the timetable.
  */
 export function freeLines(lines: Lines, ...others: readonly (Lines | null)[]): void {
