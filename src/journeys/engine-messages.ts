@@ -32,13 +32,16 @@ export interface EngineQuery
   at: number;
   now: number;
   choices?: Choices | undefined;
-  /** A wheelchair user boards and alights here only if there are no other journeys. */
+  /** A wheelchair user boards and alights here only if there are no other journeys; in searches of many places never. */
   avoidedStops: readonly number[];
 }
 
 /** A search for the stops that are reached from one place until a moment. */
 interface EngineReachQuery
-  extends Pick<EngineQuery, 'from' | 'at' | 'now' | 'choices' | 'modes' | 'isWheelchair' | 'maxRides' | 'limit'> {
+  extends Pick<
+    EngineQuery,
+    'from' | 'at' | 'now' | 'choices' | 'modes' | 'isWheelchair' | 'avoidedStops' | 'maxRides' | 'limit'
+  > {
   until: number;
   /** The stops that are reached on foot from the origin. */
   walks: readonly Walk[];
@@ -58,7 +61,10 @@ interface EngineReach {
 
 /** A search for the first arrival at each destination. */
 interface EngineTimesQuery
-  extends Pick<EngineQuery, 'from' | 'at' | 'now' | 'choices' | 'modes' | 'isWheelchair' | 'maxRides'> {
+  extends Pick<
+    EngineQuery,
+    'from' | 'at' | 'now' | 'choices' | 'modes' | 'isWheelchair' | 'avoidedStops' | 'maxRides'
+  > {
   to: readonly Pick<EngineQuery, 'to' | 'walkSeconds'>[];
 }
 
@@ -66,7 +72,7 @@ interface EngineTimesQuery
 export interface EngineViaQuery
   extends Pick<
     EngineQuery,
-    'at' | 'now' | 'choices' | 'modes' | 'isWheelchair' | 'withoutBooking' | 'maxRides' | 'limit'
+    'at' | 'now' | 'choices' | 'modes' | 'isWheelchair' | 'avoidedStops' | 'withoutBooking' | 'maxRides' | 'limit'
   > {
   /** The origin, the places on the way and the destination. */
   ends: readonly (EngineEnd & Pick<Waypoint, 'staySeconds' | 'walkSeconds'>)[];

@@ -78,13 +78,13 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
 
   /** Searches a day. If there is nothing, not even on foot, it searches three, unless no vehicle ever goes there. */
   function plan({ avoidedStops, ...query }: SearchQuery<'plan'>): EngineJourney[] {
-    const stops =
-      query.isWheelchair && avoidedStops.length > 0 ? [withoutStops(avoidedStops), access.stops] : [access.stops];
+    const stops = avoidedStops.length > 0 ? [withoutStops(avoidedStops), access.stops] : [access.stops];
     const found = planWith(stops, query, planNear);
     return found.length > 0 || !isConnected(query) ? found : planWith(stops, query, planFar);
   }
 
   function withoutStops(avoidedStops: readonly number[]): Uint8Array {
+    if (avoidedStops.length === 0) return access.stops;
     const avoided = new Set(avoidedStops);
     return access.stops.map((usable, stop) => (avoided.has(stop) ? 0 : usable));
   }
@@ -167,11 +167,12 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
   }
 
   function reach({ from, walks, without, at, now, choices, until, limit, areaAround, ...query }: SearchQuery<'reach'>) {
+    const usableStops = withoutStops(query.avoidedStops);
     const { base, planner, secondsAt } = planners.open({ at, now });
     const { lines, refOf, isLive } = planner;
     const times = { at: secondsAt(at), latest: secondsAt(until) };
     const ways = { access: findWalks(from, choices), footpaths, changeSeconds: changeSecondsOf(choices) };
-    const labels = planner.spread({ ...query, ...times, ...ways });
+    const labels = planner.spread({ ...query, usableStops, ...times, ...ways });
     const reached = listReached(lines, footpaths, labels, { ...times, rides: query.maxRides, walks, isLive });
     const stations = byStation(reached, timetable).filter(({ stop }) => !without.includes(stop));
     const read = { live, lines, refOf, isLive, labels, base };
@@ -197,7 +198,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
     const opened = planners.open({ at, now });
     const start = opened.secondsAt(at);
     const ways = { access: findWalks(from, choices), footpaths, changeSeconds: changeSecondsOf(choices) };
-    const request = { ...query, ...ways, at: start };
+    const request = { ...query, usableStops: withoutStops(query.avoidedStops), ...ways, at: start };
     const ends = to.map(({ to: end, walkSeconds }) => ({
       egress: findWalks(end, choices),
       walked: walkSeconds === null ? NEVER : start + walkSeconds,

@@ -72,7 +72,7 @@ export function toEngineEnd({ stops, withAround, position }: End): Required<Engi
 
 /** Returns the timetable with feeds as a source of journeys. */
 export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
-  const { findAlerts = () => [], findLiftsOut = () => null, now } = options;
+  const { findAlerts = () => [], now } = options;
 
   function resolve(query: JourneyQuery) {
     const timetable = options.timetable.get();
@@ -133,7 +133,6 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
           to: toEngineEnd(to),
           walkSeconds: secondsOnFoot(timetable, from, to, query.choices),
           isArrival: query.isArrival,
-          avoidedStops: query.isAccessible ? stopsWithoutLift(timetable, findLiftsOut(common.at) ?? []) : [],
         });
         isPartial = searched.isPartial ?? false;
         journeys = found.map((journey) => mapJourney(journey, { live, from, to, findAlerts }));
@@ -195,7 +194,7 @@ function listWaypoints(
 
 /** Waits for the feeds that a search needs. `freshness` takes the timestamps of the feeds that it used. */
 export async function beginSearch(
-  { engine, feeds, now }: TimetableSearch,
+  { engine, feeds, findLiftsOut, now }: TimetableSearch,
   timetable: Timetable,
   query: Pick<JourneyQuery, 'at' | 'modes' | 'isAccessible' | 'choices'>,
   turn?: Turn,
@@ -210,6 +209,7 @@ export async function beginSearch(
       now: now(),
       modes: query.modes.reduce((bits, mode) => bits | (1 << MODES.indexOf(mode)), 0),
       isWheelchair: query.isAccessible,
+      avoidedStops: query.isAccessible ? stopsWithoutLift(timetable, findLiftsOut?.(at) ?? []) : [],
       choices: query.choices,
     },
     search: <Name extends SearchName>(name: Name, requested: SearchQuery<Name>) => engine.search(name, requested, turn),
@@ -368,7 +368,12 @@ function walk(origin: LegEnd, destination: LegEnd, durationSeconds: number): Leg
 /** The headers of the feeds that have live times of these rides. */
 export function asOfRides(journeys: readonly EngineJourney[], live: LiveTimetable): number[] {
   const parts = journeys.flatMap(({ rides }) => rides.flatMap((ride) => ride.parts));
-  return parts.flatMap((part) => runOf(live, part).source?.snapshot.headerAt ?? []);
+  return parts.flatMap((part) => {
+    if (!part.live) return [];
+    const run = runOf(live, part);
+    const calls = joinRuns(live, [run]).calls.slice(part.first, part.last + 1);
+    return calls.some(isLiveCall) ? (run.source?.snapshot.headerAt ?? []) : [];
+  });
 }
 
 function runOf(live: LiveTimetable, { trip, day, live: ref }: EnginePart): LiveRun {

@@ -45,8 +45,8 @@ interface Part {
   knownUntil: number;
 }
 
-/** How far a list reaches after and before the requested time. */
-const AHEAD_MS = 2 * DAY_MS;
+/** How far a list reaches after and before the requested time. A search for journeys covers three days. */
+const AHEAD_MS = { departures: 2 * DAY_MS, journeys: 3 * DAY_MS };
 const BACK_MS = DAY_MS;
 /** A cursor with more row IDs would make the header too long. */
 const MAX_ROW_IDS = 150;
@@ -156,10 +156,11 @@ function toText(moment: number): string {
   return Math.floor(moment / SECOND_MS).toString(36);
 }
 
-function isWithin({ at, arrivesBy = at }: Pick<Cursor, 'at' | 'arrivesBy'>, base: number): boolean {
+function isWithin({ at, arrivesBy }: Pick<Cursor, 'at' | 'arrivesBy'>, base: number): boolean {
   const earliest = base - BACK_MS;
-  const isNear = arrivesBy >= at - DAY_MS && arrivesBy <= at + 2 * DAY_MS;
-  return at >= earliest && at <= base + AHEAD_MS && arrivesBy >= earliest && isNear;
+  if (arrivesBy === undefined) return at >= earliest && at <= base + AHEAD_MS.departures;
+  const isNear = arrivesBy >= at - DAY_MS && arrivesBy <= at + AHEAD_MS.journeys;
+  return at >= earliest && at <= base + AHEAD_MS.journeys && arrivesBy >= earliest && isNear;
 }
 
 const allowed = 'must be taken unchanged from a `Link` header of this operation';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Journey } from '#src/journeys/journey.ts';
 import { markLifts } from '#src/journeys/lifts.ts';
+import { timetableReach } from '#src/journeys/reach.ts';
 import { compareJourneys } from '#src/journeys/selection.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
 import type { FindLiftsOut, LiftOut } from '#src/transit/alert.ts';
@@ -111,6 +112,29 @@ describe('lifts out of service', () => {
     const all = await find([out('20'), out('10')], { isAccessible: false });
     expect(written(all)).toEqual(['bus', 'direct', 'first second']);
     expect(marks(all)).toEqual([[], ['101'], ['102', '201']]);
+  });
+
+  it('with `wheelchair=true` no place is reached by a lift that is out of service', async () => {
+    const reached = async (lifts: LiftOut[], isAccessible = true) => {
+      const findLiftsOut = () => lifts;
+      const reach = timetableReach({
+        timetable: currentOf(TIMETABLE),
+        engine,
+        feeds: null,
+        findLiftsOut,
+        now: () => EIGHT,
+      });
+      const query = { from: '10', at: { date: '20261126', time: '0800' }, modes: MODES, isAccessible };
+      const { stations } = await reach.find({ ...query, minutes: 90, limit: 10, isArea: false });
+      const { destinations } = await reach.times({ ...query, to: ['30'] });
+      const { journey } = destinations[0] as (typeof destinations)[0];
+      return [stations.map(({ stopId, ride }) => `${stopId} ${ride?.route}`), written(journey ? [journey] : [])];
+    };
+    const all = [['30 T', '20 T', '40 T'], ['direct']];
+    expect(await reached([])).toEqual(all);
+    expect(await reached([out('30', '301')])).toEqual([['20 T', '40 T', '30 U'], ['first second']]);
+    expect(await reached([out('30', '301', '302', '309'), out('20')])).toEqual([['40 T'], []]);
+    expect(await reached([out('30', '301')], false)).toEqual(all);
   });
 
   it('journeys are not marked while no alerts are known', async () => {

@@ -259,6 +259,25 @@ describe('journeys from the timetable', () => {
     expect(await freshUntil({ date: '20261127', time: '0800' })).toBe(EIGHT + 60_000);
   });
 
+  it('timetable journeys are as old as the feeds with live times of them', async () => {
+    const timetable = timetableOf(scheduleFile('buses', TOWNS));
+    const engine = createInlineEngine(timetable);
+    const parts = { timetable: currentOf(timetable), engine, now: () => EIGHT };
+    const source = timetableJourneys({ ...parts, feeds: FEEDS });
+    const sent = { from: '1', to: '2', at: null, modes: MODES, isArrival: false, isAccessible: false } as const;
+    const retrievedAt = async (updates: object[]) => {
+      const update = { tripId: 'early', startDate: '20261126', stops: updates };
+      engine.take([snapshotOf(timetable, { timestamp: EIGHT / 1000 - 600, trips: [update] })]);
+      const found = await source.find({ ...sent, cancelled: 'exclude', mayBeNone: true });
+      return [found.journeys[0]?.legs[0]?.isLive, EIGHT - found.retrievedAt.getTime()];
+    };
+    const stops = ['1', '2'].map((stopId) => ({ stopId, departure: { delay: 0 } }));
+    const fresh = await retrievedAt(stops.map(({ stopId }) => ({ stopId, scheduleRelationship: 2 })));
+    expect(fresh[0]).toBe(false);
+    expect(fresh[1]).toBeLessThan(600_000);
+    expect(await retrievedAt(stops)).toEqual([true, 600_000]);
+  });
+
   it('a timetable journey uses no cancelled run', async () => {
     const journeys = await open()({}, EIGHT, lateBus('onward', 0, [], 3));
     expect(written(journeys).flat().join()).not.toContain('onward 08:45');

@@ -2806,7 +2806,7 @@ export type ListReachableData = {
          */
         modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
         /**
-         * Leave out vehicles and stops known not to be wheelchair accessible.
+         * Leave out vehicles and stops known not to be wheelchair accessible, and platforms whose lift is out of service.
          */
         wheelchair?: boolean;
         /**
@@ -2863,7 +2863,7 @@ export type ListTravelTimesData = {
          */
         modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
         /**
-         * Leave out vehicles and stops known not to be wheelchair accessible.
+         * Leave out vehicles and stops known not to be wheelchair accessible, and platforms whose lift is out of service.
          */
         wheelchair?: boolean;
         /**

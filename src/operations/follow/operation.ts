@@ -271,12 +271,13 @@ async function plan(
     at,
     modes,
     wheelchair,
+    booking,
     choices,
     cancelled,
   }: JourneyRequest & { at: WallClock | null; cancelled: RequestedFields['cancelled'] },
   { queryUpstream, turn, source }: Sources,
 ) {
-  const options = { choices, cancelled, mayBeNone: true };
+  const options = { choices, withoutBooking: booking === 'exclude', cancelled, mayBeNone: true };
   const request = { from, to, at, isArrival: false, modes, isAccessible: wheelchair, ...options };
   const result = await source.find(request, { queryUpstream, turn });
   return { journeys: result.journeys, origin: result.origin, freshness: freshnessOf(result) };

@@ -42,7 +42,10 @@ export const originQuery = z.object({
     `Only rides of these modes; walks are always allowed. ${modesParameter.meta()?.description}`,
   ),
   wheelchair: withDefault(
-    describe(booleanParameter, 'Leave out vehicles and stops known not to be wheelchair accessible.'),
+    describe(
+      booleanParameter,
+      'Leave out vehicles and stops known not to be wheelchair accessible, and platforms whose lift is out of service.',
+    ),
     'false',
   ),
   ...walkingParameters,

@@ -16,6 +16,7 @@ export interface JourneyRequest {
   to: Place;
   modes: Mode[];
   wheelchair: boolean;
+  booking?: 'include' | 'exclude';
   choices?: Choices | undefined;
 }
 
@@ -31,6 +32,9 @@ const PACKING = { params: { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROT
 const MAX_LEGS = 20;
 const DAY_SECONDS = 86_400;
 const WALK = -1;
+/** What the rider requested, as bits. */
+const WHEELCHAIR = 1;
+const NO_BOOKING = 2;
 
 const textSchema = z.string().regex(/^[^\p{C}]{1,150}$/u);
 const textOrNull = textSchema.nullable();
@@ -59,7 +63,7 @@ const rideSchema = z.tuple([
   textOrNull,
 ]);
 /**
- * Format, from, to, modes as bits, wheelchair flag, start in seconds since 1970, the places that the legs connect, the legs, and
+ * Format, from, to, modes as bits, requests as bits, start in seconds since 1970, the places that the legs connect, the legs, and
  * what the rider chose, if anything.
  */
 const writtenSchema = z
@@ -68,7 +72,7 @@ const writtenSchema = z
     z.string(),
     z.string(),
     between(1, 2 ** MODES.length - 1),
-    between(0, 1),
+    between(0, WHEELCHAIR | NO_BOOKING),
     between(1_500_000_000, 4_000_000_000),
     z.array(placeSchema),
     z.array(z.union([walkSchema, rideSchema])).max(MAX_LEGS),
@@ -82,7 +86,7 @@ type Written = z.infer<typeof writtenSchema>;
  */
 export function writeJourneyId(
   journey: Journey,
-  { from, to, modes, wheelchair, choices }: JourneyRequest,
+  { from, to, modes, wheelchair, booking, choices }: JourneyRequest,
   ids: IdSigner,
 ): string | null {
   const { legs } = journey;
@@ -94,7 +98,7 @@ export function writeJourneyId(
     formatPlace(from),
     formatPlace(to),
     modes.reduce((bits, mode) => bits | (1 << MODES.indexOf(mode)), 0),
-    wheelchair ? 1 : 0,
+    (wheelchair ? WHEELCHAIR : 0) | (booking === 'exclude' ? NO_BOOKING : 0),
     start,
     [...legs.map(({ origin }) => origin), (legs.at(-1) as Leg).destination].map(
       ({ stopId, parentId, name, platform, position: [lat, lng] }) => [stopId, parentId, name, platform, lat, lng],
@@ -120,7 +124,7 @@ export function readJourneyId(id: string): PlannedJourney | null {
     const bytes = Buffer.from(content.slice(0, MAX_ID_LENGTH), 'base64url');
     if (bytes.toString('base64url') !== content) return null;
     const json = brotliDecompressSync(bytes, { maxOutputLength: MAX_BYTES }).toString();
-    const [, from, to, modes, wheelchair, start, places, legs, choices] = writtenSchema.parse(JSON.parse(json));
+    const [, from, to, modes, requests, start, places, legs, choices] = writtenSchema.parse(JSON.parse(json));
     const endAt = (place: number, offset: number): LegEnd => {
       const [stopId, parentId, name, platform, lat, lng] = places[place] as (typeof places)[0];
       const ids = parentId === null ? [stopId] : [stopId, parentId];
@@ -132,7 +136,8 @@ export function readJourneyId(id: string): PlannedJourney | null {
       from: placeParameter.parse(from),
       to: placeParameter.parse(to),
       modes: MODES.filter((_, index) => modes & (1 << index)),
-      wheelchair: wheelchair === 1,
+      wheelchair: (requests & WHEELCHAIR) !== 0,
+      booking: requests & NO_BOOKING ? 'exclude' : 'include',
       choices,
       legs: legs.map((leg, index) => toLeg(leg, endAt(index, leg[2]), endAt(index + 1, leg[3]))),
     };

@@ -146,6 +146,18 @@ describe("a rider's choices", () => {
     expect(asked.timetable.map((query) => query.choices)).toEqual([choices]);
   });
 
+  it('a journey ID keeps whether rides may have to be booked', async () => {
+    const idOf = async (more: string) =>
+      (await get(`${TRIPS}&include=ids&limit=1&path=none${more}`)).body.journeys[0].journey_id;
+    const excluding = await idOf('&booking=exclude');
+    expect([readJourneyId(excluding)?.booking, readJourneyId(await idOf(''))?.booking]).toEqual(['exclude', 'include']);
+    asked.timetable = [];
+    now = new Date('2026-11-26T21:00:00Z');
+    await get(`/v1/trips/${excluding}`);
+    now = new Date(NOW);
+    expect(asked.timetable.map((query) => query.withoutBooking)).toEqual([true]);
+  });
+
   it('without a journey, the message names the choices that limit it', async () => {
     const response = await app.inject(
       `/v1/trips?from=${POSITION}&to=200020&time=0830&date=20261127&max_walk=0&min_change=5`,

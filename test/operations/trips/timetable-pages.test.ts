@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { timetableJourneys } from '#src/journeys/timetable.ts';
+import { buildTestApp } from '../../support/app.ts';
+import { createInlineEngine } from '../../support/inline-engine.ts';
+import { datesFrom, type MadeSchedule, scheduleFile } from '../../support/schedule-file.ts';
+import { currentOf, timetableOf } from '../../support/timetable.ts';
+
+/** 08:00 in Sydney on Thursday 26 November 2026. */
+const NOW = '2026-11-25T21:00:00Z';
+const DAYS = datesFrom('20261120', '20261212');
+const bus = (id: string, calls: [string, string][], days = DAYS) => ({ id, days, calls });
+
+const STOPS = [
+  { id: '1', name: 'A', lat: -33, lng: 150 },
+  { id: '2', name: 'B', lat: -33.5, lng: 150 },
+  { id: '3', name: 'C', lat: -34, lng: 150 },
+];
+
+/** Pages of journeys from A to C: the trips and the start of each. */
+async function openPages(trips: MadeSchedule['trips']) {
+  const timetable = timetableOf(scheduleFile('buses', { stops: STOPS, routes: [{ id: 'R' }], trips }));
+  const journeys = timetableJourneys({
+    timetable: currentOf(timetable),
+    engine: createInlineEngine(timetable),
+    feeds: null,
+    now: () => Date.parse(NOW),
+  });
+  const app = await buildTestApp({
+    now: NOW,
+    upstream: async () => Promise.reject(new Error('no call is needed')),
+    journeys: { find: (query, { turn }) => journeys.find(query, turn) },
+  });
+  const get = async (query: string) => {
+    const response = await app.inject(query.startsWith('http') ? query.slice(query.indexOf('/v1')) : query);
+    expect(response.statusCode, response.body).toBe(200);
+    const linkTo = (page: string) =>
+      new RegExp(`<([^>]*)>; rel="${page}"`).exec(String(response.headers.link))?.[1] ?? null;
+    const listed = response.json().journeys as { departs_at: string; legs: { trip_id: string | null }[] }[];
+    const shown = listed.map(({ departs_at, legs }) =>
+      [departs_at.slice(5, 16), ...legs.map(({ trip_id }) => trip_id ?? 'walk')].join(' '),
+    );
+    return { shown, next: linkTo('next'), prev: linkTo('prev') };
+  };
+  return {
+    close: () => app.close(),
+    get: (more: string) => get(`/v1/trips?from=1&to=3&include=ids&path=none${more}`),
+    follow: get,
+  };
+}
+
+describe('pages of journeys from the timetable', () => {
+  it('journeys that begin three days ahead have further pages', async () => {
+    const sunday = ['20261129'];
+    const { get, follow, close } = await openPages([
+      bus(
+        'morning',
+        [
+          ['1', '06:00'],
+          ['3', '06:40'],
+        ],
+        sunday,
+      ),
+      bus(
+        'later',
+        [
+          ['1', '06:30'],
+          ['3', '07:10'],
+        ],
+        sunday,
+      ),
+    ]);
+    const first = await get('&limit=1');
+    expect(first.shown).toEqual(['11-28T19:00 morning']);
+    const second = await follow(String(first.next));
+    expect(second.shown).toEqual(['11-28T19:30 later']);
+    expect((await follow(String(second.prev))).shown).toEqual(first.shown);
+    await close();
+  });
+});
