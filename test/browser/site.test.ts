@@ -197,6 +197,44 @@ it('a wall board keeps its query, and says when nothing departs', async () => {
   await context.close();
 });
 
+it('a wall board names a stop that does not exist and offers the search', async () => {
+  const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
+  await page.goto(`${front.url}/board/99999999`);
+  await page.getByText('There is no stop 99999999.').waitFor();
+  expect(await page.getByRole('columnheader').count()).toBe(0);
+  expect(await findViolations(page)).toEqual([]);
+  await page.getByLabel('Find a stop by its name').fill('circular quay');
+  await page.keyboard.press('Enter');
+  await page
+    .getByRole('button', { name: /^Board: Circular Quay/ })
+    .first()
+    .waitFor();
+  await context.close();
+});
+
+it('a wall board is light or dark as the system is, keeps the choice of its screen, and leads back to the map', async () => {
+  const { page, context } = await openWindow(browser, {
+    width: 390,
+    hosts: [new URL(front.url).host],
+    scheme: 'light',
+  });
+  const isDark = () => page.evaluate(`/^rgb\\(\\d{1,2}, /.test(getComputedStyle(document.body).backgroundColor)`);
+  await page.goto(`${front.url}/board/200070`);
+  await page.locator('#rows tr').first().waitFor();
+  expect(await isDark()).toBe(false);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  expect(await isDark()).toBe(true);
+  await page.getByRole('button', { name: 'Light' }).click();
+  expect(await isDark()).toBe(false);
+  await page.reload();
+  await page.getByRole('button', { name: 'Dark' }).waitFor();
+  expect(await isDark()).toBe(false);
+  await page.getByRole('link', { name: 'Back to the map' }).click();
+  await page.getByRole('heading', { name: 'Town Hall Station' }).waitFor();
+  expect(page.url()).toContain('/explore#board=200070');
+  await context.close();
+});
+
 it('a wall board says when its data is old, and recovers by itself', async () => {
   const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   await page.clock.install();

@@ -49,21 +49,22 @@ export async function wallPage(
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Board ${stop.slice(0, 20)} · Transit Information Service</title>
 <meta name="robots" content="noindex">
-<meta name="color-scheme" content="dark">
+<meta name="color-scheme" content="light dark">
 <link rel="icon" href="/assets/icon-32.png" type="image/png">
 <link rel="stylesheet" href="/assets/lines.css">
 <link rel="stylesheet" href="/assets/wall/wall.css">
 <script type="module" src="/assets/wall/wall.js"></script>
 </head>
 <body data-stop="${stop.slice(0, 20)}" data-token="${token}">
-<header><h1 id="name">Departures</h1><p id="clock" role="timer" aria-label="Time in Sydney"></p></header>
+<header><a class="back" href="/explore#board=${encodeURIComponent(stop.slice(0, 20))}" aria-label="Back to the map">‹</a><h1 id="name">Departures</h1><p id="clock" role="timer" aria-label="Time in Sydney"></p></header>
 <main>
 <p id="notice" role="status" hidden></p>
+<form id="search" role="search" hidden><label for="q">Find a stop by its name</label><input type="search" id="q" required maxlength="100" placeholder="Circular Quay"><button>Find</button></form>
 <div class="rows"><table><thead><tr><th scope="col">Route</th><th scope="col">Destination</th><th scope="col">Platform</th><th scope="col" class="number">Leaves</th></tr></thead><tbody id="rows"></tbody></table></div>
 <ol id="alerts" aria-label="Alerts"></ol>
 <noscript><p>This board needs JavaScript. In a terminal, use <code>curl -H "Authorization: Bearer $TIS_KEY"</code> with this address.</p></noscript>
 </main>
-<footer><p id="age"></p><p><span class="live">Green</span> = live, white = scheduled</p><p>${options.isSandbox && html`<strong>Sandbox: times are made up.</strong> `}Data: Transport for NSW, CC BY 4.0</p></footer>
+<footer><p id="age"></p><p><span class="live">Green</span> = live, else scheduled</p><p class="source">${options.isSandbox && html`<strong>Sandbox: times are made up.</strong> `}Data: Transport for NSW, CC BY 4.0</p><button type="button" id="theme">Light</button></footer>
 </body>
 </html>
 `.markup;

@@ -20,6 +20,20 @@ let problem = null;
 /** The board that the rows show, as text. */
 let drawnFrom = '';
 
+const isLight = matchMedia('(prefers-color-scheme: light)');
+const KEPT = 'transit-wall-theme';
+
+/** Shows the board light or dark: as chosen on this screen, else as the system is. Storage may be blocked. */
+function drawTheme() {
+  let chosen = document.documentElement.dataset.theme;
+  try {
+    chosen ??= localStorage.getItem(KEPT) ?? undefined;
+  } catch {}
+  if (chosen) document.documentElement.dataset.theme = chosen;
+  const isDark = chosen ? chosen === 'dark' : !isLight.matches;
+  find('theme').textContent = isDark ? 'Light' : 'Dark';
+}
+
 async function refresh() {
   problem = null;
   try {
@@ -34,7 +48,7 @@ async function refresh() {
         ageSeconds: Number(response.headers.get('age')),
         at: performance.now(),
       };
-    else problem = problemOf(response.status);
+    else problem = problemOf(response.status, body.error?.code);
   } catch {
     problem = problemOf(0);
   }
@@ -55,6 +69,7 @@ function pauseAfter({ status, headers }) {
 function draw() {
   const now = new Date();
   find('clock').textContent = clock(now);
+  find('search').hidden = !problem?.isUnknown;
   if (!shown) return drawNotice(problem?.text);
   const age = shown.ageSeconds + (performance.now() - shown.at) / 1000;
   const isOld = age > Math.max(pauseSeconds, MIN_PAUSE_S) + LATE_S;
@@ -69,7 +84,8 @@ function draw() {
 }
 
 /** Passers-by read one sentence. The link's owner can see the response in the browser's tools. */
-function problemOf(status) {
+function problemOf(status, code) {
+  if (code === 'STOP_NOT_FOUND') return { isFinal: true, isUnknown: true, text: `There is no stop ${stop}.` };
   const fix = 'create a new link on your keys page.';
   if (status === 401 || status === 403) return { isFinal: true, text: `This link no longer works: ${fix}` };
   if (status === 400 || status === 404) return { isFinal: true, text: `This board’s address is wrong: ${fix}` };
@@ -177,6 +193,20 @@ function clock(moment) {
   });
 }
 
+find('theme').addEventListener('click', ({ target }) => {
+  const theme = target.textContent.toLowerCase();
+  document.documentElement.dataset.theme = theme;
+  try {
+    localStorage.setItem(KEPT, theme);
+  } catch {}
+  drawTheme();
+});
+isLight.addEventListener('change', drawTheme);
+find('search').addEventListener('submit', (event) => {
+  event.preventDefault();
+  location.assign(`/explore#${new URLSearchParams({ search: find('q').value })}`);
+});
+drawTheme();
 if (token) refresh();
 else problem = { isFinal: true, text: 'Open this board with a link from your keys page.' };
 draw();
