@@ -79,6 +79,18 @@ export class Runs {
     return this.#feeds?.take() ?? (timetable && new LiveTimetable(timetable));
   }
 
+  /**
+   * The timetable with the live times of these modes, and what belongs to them; null while there is no timetable. `at` is the
+   * earliest time of interest.
+   */
+  async takeLive(modes: readonly Mode[], at: number) {
+    if (!this.#take()) return null;
+    const sources = await needFeeds(this.#feeds, listFeedSources(modes), { at, now: this.#now() });
+    const live = this.#take();
+    const freshness = (asOf: number | null) => this.#freshnessOf(sources, asOf);
+    return live && { live, findAlerts: this.#findAlerts, now: this.#now(), freshness };
+  }
+
   /** Null if no source lists the run. Throws the departure monitor's error if no other source has the run. */
   async findRun(queryUpstream: QueryUpstream, start: RunStart): Promise<Run | null> {
     const isTrusted = this.#isTrusted(start.mode);

@@ -439,7 +439,7 @@ async function drawPart(live: LiveTimetable, part: EnginePart): Promise<Position
   return path ?? straightThrough(joinRuns(live, [run]).calls.slice(first, last + 1));
 }
 
-function endAt(timetable: Timetable, call: RunCall, time: RunCall['arrival']): LegEnd {
+export function endAt(timetable: Timetable, call: RunCall, time: RunCall['arrival']): LegEnd {
   const stop = timetable.findStop(call.stopId) as number;
   return {
     ...placeOf(timetable, stop),

@@ -118,6 +118,7 @@ export interface RequestedFields {
         | 'occupancy'
         | 'changes'
         | 'through'
+        | 'alternatives'
       )[]
     | undefined;
 }

@@ -1269,6 +1269,10 @@ export type Leg = {
      * Stops of the vehicle in order, including both ends, without stations that it passes; empty on a walk, null if unknown. Only with `include=calls`
      */
     calls?: Array<Call> | null;
+    /**
+     * The next two departures that do the same leg, by best-known times, live like those of `/v1/departures`. They leave no earlier than the ride and within a day of it, match the filters of the request, and miss no change of the journey. Empty on a walk and if there are none; null if the timetable lacks a stop of the ride. Only with `include=alternatives`
+     */
+    alternatives?: Array<Alternative> | null;
 };
 
 /**
@@ -1358,6 +1362,101 @@ export type LegDestination = {
      * Whether the stop is wheelchair accessible; null if unknown. Only with `include=access`
      */
     stop_accessible?: boolean | null;
+};
+
+/**
+ * Another departure that does the same leg.
+ */
+export type Alternative = {
+    /**
+     * Short route name
+     */
+    route: string;
+    mode: Mode;
+    /**
+     * Headsign
+     */
+    destination: string;
+    /**
+     * Platform, stand or wharf; null if unknown
+     */
+    platform: string | null;
+    /**
+     * Scheduled departure, UTC
+     */
+    scheduled_at: string;
+    /**
+     * Estimated departure, UTC; null without live data
+     */
+    realtime_at: string | null;
+    /**
+     * Whole minutes until departure, by the best-known time, when the response is sent
+     */
+    minutes_away: number;
+    /**
+     * Whether the vehicle is tracked
+     */
+    is_live: boolean;
+    /**
+     * Whether the vehicle is wheelchair accessible. If nothing is known about the vehicle: whether the stop is, unless an alert says otherwise
+     */
+    wheelchair_accessible: boolean;
+    /**
+     * How full the vehicle is; null if unknown
+     */
+    occupancy: Occupancy | null;
+    /**
+     * Disruption notices, and a hint if the vehicle has no fixed times, as plain text; empty if there are none
+     */
+    alerts: Array<string>;
+    /**
+     * ID for `/v1/lines/{line_id}`; null on a walk and if the line is not in the timetable. Only with `include=ids`
+     */
+    line_id?: string | null;
+    /**
+     * The ID of the run, the same on boards and in journeys; null if unknown. Stable within a service day; another day may reuse it. Only with `include=ids`
+     */
+    trip_id?: string | null;
+    /**
+     * ID for `/v1/runs/{run_id}`; valid today only, null if unknown. Only with `include=ids`
+     */
+    run_id?: string | null;
+    /**
+     * IDs of the alerts; the same text has the same ID in every response. Only with `include=ids` or `include=alert_texts`
+     */
+    alert_ids?: Array<string>;
+    /**
+     * The colour of the line, else of its mode, as six hexadecimal digits without `#` (as in GTFS). Only with `include=colors`
+     */
+    color?: string;
+    /**
+     * The text colour for `color`: black or white. Only with `include=colors`
+     */
+    text_color?: string;
+    /**
+     * `live` if `occupancy` is reported for this vehicle, `usual` if it is what the timetable expects on this weekday; null if it is unknown. Only with `include=occupancy`
+     */
+    occupancy_source?: 'live' | 'usual' | null;
+    /**
+     * Whether the vehicle is wheelchair accessible; null if unknown. Only with `include=access`
+     */
+    vehicle_accessible?: boolean | null;
+    /**
+     * Whether the stop is wheelchair accessible; null if unknown. Only with `include=access`
+     */
+    stop_accessible?: boolean | null;
+    /**
+     * The headsign under which the vehicle goes on with its riders on board; null if it does not, or still shows the same place. Only with `include=through`
+     */
+    through_to?: string | null;
+    /**
+     * Planned arrival at the end of the leg, UTC
+     */
+    arrives_at: string;
+    /**
+     * Estimate, UTC; null without live data
+     */
+    arrives_at_realtime: string | null;
 };
 
 /**
@@ -1566,6 +1665,10 @@ export type FollowedLeg = {
      * Stops of the vehicle in order, including both ends, without stations that it passes; empty on a walk, null if unknown. Only with `include=calls`
      */
     calls?: Array<Call> | null;
+    /**
+     * The next two departures that do the same leg, by best-known times, live like those of `/v1/departures`. They leave no earlier than the ride and within a day of it, match the filters of the request, and miss no change of the journey. Empty on a walk and if there are none; null if the timetable lacks a stop of the ride. Only with `include=alternatives`
+     */
+    alternatives?: Array<Alternative> | null;
     /**
      * Whether the run is still in the timetable or the feeds. If false, its times are the planned ones. True on a walk
      */
@@ -2743,9 +2846,9 @@ export type PlanTripsData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `journey_id` to each journey, `line_id`, `trip_id`, `run_id`, `alert_ids` and `on_demand` to each leg, and `parent_stop_id` to its ends. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends, with times and platform. Uses live times of the realtime feeds if they are newer. `access` adds `vehicle_accessible` and `needs_booking` to each leg, and `stop_accessible` to its ends. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names. `changes` adds `change_ratings` to each journey: the time to spare at each change, and whether that is `on_time`, `tight` or `at_risk`. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only.
+         * `ids` adds `journey_id` to each journey, `line_id`, `trip_id`, `run_id`, `alert_ids` and `on_demand` to each leg, and `parent_stop_id` to its ends. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends, with times and platform. Uses live times of the realtime feeds if they are newer. `access` adds `vehicle_accessible` and `needs_booking` to each leg, and `stop_accessible` to its ends. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names. `changes` adds `change_ratings` to each journey: the time to spare at each change, and whether that is `on_time`, `tight` or `at_risk`. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `alternatives` adds `alternatives` to each ride: the next two departures within a day from the same stop or station to the same stop or station, with which the changes of the journey still work.
          */
-        include?: Array<'ids' | 'colors' | 'alert_texts' | 'calls' | 'access' | 'carriages' | 'through' | 'changes' | 'occupancy'>;
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'calls' | 'access' | 'carriages' | 'through' | 'changes' | 'occupancy' | 'alternatives'>;
     };
     url: '/v1/trips';
 };

@@ -1,8 +1,10 @@
 import type { z } from 'zod';
 import { noJourneys } from '../../errors/messages.ts';
+import { findAlternatives } from '../../journeys/alternatives.ts';
 import { nameEnd } from '../../journeys/ends.ts';
 import { withFeeds } from '../../journeys/feed-times.ts';
-import { drawPaths, isCancelled } from '../../journeys/journey.ts';
+import { drawPaths, isCancelled, type Journey } from '../../journeys/journey.ts';
+import type { Leg } from '../../journeys/leg.ts';
 import { markLifts } from '../../journeys/lifts.ts';
 import { plannerJourneys } from '../../journeys/planner.ts';
 import { keepFitting, selectJourneys } from '../../journeys/selection.ts';
@@ -16,10 +18,11 @@ import { formatPlace } from '../../transit/place.ts';
 import { earliestMoment, formatTimestamp } from '../../transit/time.ts';
 import { bindingOf, checkedCursor } from '../cursor.ts';
 import { DAY_PRICE, priceOfDay } from '../day-price.ts';
+import { nextMinuteAway } from '../departures/departure.ts';
 import { defineOperation, type Notice } from '../operation.ts';
 import { findPage, pagesOfFirst } from './pages.ts';
 import { listConditions, toTripRequest, tripsQuery } from './query.ts';
-import { toJourneyBody, tripsResponse } from './response.ts';
+import { type Alternatives, toJourneyBody, tripsResponse } from './response.ts';
 
 const QUAY = { stop_id: '2000351', name: 'Circular Quay', platform: 'Platform 1', lat: -33.861351, lng: 151.210295 };
 const WHARF = {
@@ -146,6 +149,10 @@ const PARTIAL: Notice = {
   text: 'The search took too long and ended early: there may be more or better journeys. Try again later.',
 };
 
+const WITHOUT_ALTERNATIVES: Notice = {
+  text: 'The alternatives of some rides are unknown, because the timetable lacks one of their stops.',
+};
+
 /**
  * `GET /v1/trips`. `stops` supplies the names of the two ends and positions that a response lacks. Default `journeys`: the trip
  * planner's.
@@ -193,6 +200,8 @@ export const createTripsOperation = ({
         ? await findPage(cursor, { request, limit: query.limit, base, now, ids }, readPage)
         : await findFirst();
       const drawn = query.path === 'none' ? shown : await Promise.all(shown.map(drawPaths));
+      const alternatives = query.include?.includes('alternatives') ? await listAlternatives(drawn) : null;
+      const listed = [...(alternatives?.of.values() ?? [])].flatMap((list) => list ?? []);
       const freshness = oldestOf(freshnessOf(found), ...ofFeeds);
       const [originName, destinationName] = await Promise.all([
         found.names?.from ?? nameEnd({ queryUpstream, stops }, journeys, from, 'origin'),
@@ -203,18 +212,55 @@ export const createTripsOperation = ({
         destination: { stop_id: to, name: destinationName },
         retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
         journeys: drawn.map((journey) =>
-          toJourneyBody(journey, { ...query, choices: request.choices }, { ids, lines }),
+          toJourneyBody(journey, { ...query, choices: request.choices }, { ids, lines, alternatives }),
         ),
         ...alertTexts(
-          shown.flatMap(({ legs }) => legs),
+          [...shown.flatMap(({ legs }) => legs), ...listed.map(({ departure }) => departure)],
           query.include,
         ),
       };
       const notices = [
         ...(found.origin.source === 'timetable' ? [FROM_TIMETABLE] : []),
         ...(found.isPartial ? [PARTIAL] : []),
+        ...([...(alternatives?.of.values() ?? [])].includes(null) ? [WITHOUT_ALTERNATIVES] : []),
       ];
-      return { body, freshness, leftOut, pages: found.isPartial ? {} : pages, notices, journeys: found.origin };
+      return {
+        body,
+        freshness,
+        leftOut,
+        pages: found.isPartial ? {} : pages,
+        notices,
+        journeys: found.origin,
+        ...(alternatives && {
+          changesAt: nextMinuteAway(
+            listed.map(({ departure }) => departure),
+            alternatives.now,
+          ),
+        }),
+      };
+
+      /** The other departures of each leg. Null for each ride while there is no timetable. */
+      async function listAlternatives(journeys: readonly Journey[]): Promise<Alternatives> {
+        const timetable = await runs.takeLive(query.modes, base);
+        const wanted = {
+          modes: query.modes,
+          isAccessible: query.wheelchair,
+          withoutBooking: query.booking === 'exclude',
+          choices: request.choices,
+        };
+        const find = (journey: Journey, leg: Leg) => {
+          if (leg.mode === 'walk') return [];
+          return timetable && findAlternatives(journey, leg, { ...timetable, wanted });
+        };
+        const of = new Map(
+          journeys.flatMap((journey) => journey.legs.map((leg) => [leg, find(journey, leg)] as const)),
+        );
+        const headers = [...of.values()].flatMap((list) =>
+          (list ?? []).flatMap(({ departure: { state } }) => (state.kind === 'live' ? (state.headerAt ?? []) : [])),
+        );
+        if (timetable) ofFeeds.push(timetable.freshness(headers.length > 0 ? Math.min(...headers) : null));
+        return { of, now: now() };
+      }
 
       /** Marks lifts out of service. Rides of the trip planner are as boards and runs show them. */
       function withNews({ journeys, origin }: FoundJourneys) {

@@ -106,6 +106,8 @@ export const tripsQuery = z
       changes:
         '`change_ratings` to each journey: the time to spare at each change, and whether that is `on_time`, `tight` or `at_risk`.',
       occupancy: OCCUPANCY_ADDED,
+      alternatives:
+        '`alternatives` to each ride: the next two departures within a day from the same stop or station to the same stop or station, with which the changes of the journey still work.',
     }),
   })
   .refine(({ via, arrive_by, cursor }) => !via || !(arrive_by === true || cursor), {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { IdSigner } from '../../core/signer.ts';
+import type { Alternative } from '../../journeys/alternatives.ts';
 import {
   CHANGE_RATINGS,
   type Change,
@@ -33,6 +34,7 @@ import { legModeSchema } from '../../transit/mode.ts';
 import { latitudeSchema, longitudeSchema, type Position, positionSchema } from '../../transit/place.ts';
 import { runIdField, writeRunId } from '../../transit/run-id.ts';
 import { bestKnown, formatTimestamp, minutesBetween, timestampSchema } from '../../transit/time.ts';
+import { departureSchema, toDeparture } from '../departures/departure.ts';
 import type { FindContext } from '../operation.ts';
 import { type JourneyRequest, writeJourneyId } from './journey-id.ts';
 
@@ -42,6 +44,14 @@ const parentStopIdField = z.string().nullable().optional().meta({
   description: 'The stop that the platform belongs to; null if the place is not a platform. Only with `include=ids`',
   example: '200060',
 });
+
+const alternativeSchema = departureSchema
+  .omit({ cancelled: true, carriages: true, calls: true })
+  .extend({
+    arrives_at: timestampSchema.meta({ description: 'Planned arrival at the end of the leg, UTC' }),
+    arrives_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+  })
+  .meta({ id: 'Alternative', description: 'Another departure that does the same leg.' });
 
 export const legSchema = z
   .strictObject({
@@ -108,6 +118,10 @@ export const legSchema = z
     calls: z.array(callSchema).nullable().optional().meta({
       description:
         'Stops of the vehicle in order, including both ends, without stations that it passes; empty on a walk, null if unknown. Only with `include=calls`',
+    }),
+    alternatives: z.array(alternativeSchema).nullable().optional().meta({
+      description:
+        'The next two departures that do the same leg, by best-known times, live like those of `/v1/departures`. They leave no earlier than the ride and within a day of it, match the filters of the request, and miss no change of the journey. Empty on a walk and if there are none; null if the timetable lacks a stop of the ride. Only with `include=alternatives`',
     }),
   })
   .meta({ id: 'Leg', description: 'One ride or one walk of a journey.' });
@@ -197,12 +211,17 @@ export type LegBody = z.infer<typeof legSchema>;
 
 /** What supplies the identifiers of a response. */
 type Identifiers = Pick<FindContext, 'ids' | 'lines'>;
+/** The other departures of each leg, and when `minutes_away` counts from. */
+export interface Alternatives {
+  of: ReadonlyMap<Leg, readonly Alternative[] | null>;
+  now: Date;
+}
 
 /** Maps a journey to its form in the API. */
 export function toJourneyBody(
   journey: Journey,
   requested: Requested & JourneyRequest,
-  { ids, lines }: Identifiers,
+  { ids, lines, alternatives }: Identifiers & { alternatives?: Alternatives | null },
 ): JourneyBody {
   const origin = originOf(journey);
   const destination = destinationOf(journey);
@@ -215,7 +234,10 @@ export function toJourneyBody(
     duration_minutes: Math.max(0, Math.round(minutesBetween(bestKnown(origin), bestKnown(destination)))),
     changes: countChanges(journey),
     is_live: journey.legs.some((leg) => leg.isLive),
-    legs: journey.legs.map((leg) => toLegBody(leg, requested, { ids, lines })),
+    legs: journey.legs.map((leg) => ({
+      ...toLegBody(leg, requested, { ids, lines }),
+      ...(alternatives && { alternatives: toAlternatives(leg, alternatives, requested, { ids, lines }) }),
+    })),
     ...(requested.include?.includes('changes') && { change_ratings: listChanges(journey).map(toChangeBody) }),
     ...(journey.liftsOut !== undefined && { lifts_out: journey.liftsOut?.map(toLiftOut) ?? null }),
     ...(requested.cancelled === 'include' && { cancelled: isCancelled(journey) }),
@@ -285,6 +307,27 @@ function toLegBody(
     ...(include?.includes('calls') && { calls: leg.listCalls()?.map((call) => toCallBody(call, include)) ?? null }),
     ...(path === 'polyline' && { polyline: encodePolyline(leg.path) }),
   };
+}
+
+function toAlternatives(
+  leg: Leg,
+  { of, now }: Alternatives,
+  { include }: Requested,
+  identifiers: Identifiers,
+): LegBody['alternatives'] {
+  const requested = {
+    cancelled: 'exclude',
+    include: include?.filter((word) => word !== 'calls' && word !== 'carriages'),
+  } as const;
+  const stopId = leg.origin.parentId ?? leg.origin.stopId;
+  const list = of.get(leg);
+  return (
+    list?.map(({ departure, arrival }) => ({
+      ...toDeparture(departure, now, requested, { ...identifiers, stopId }),
+      arrives_at: formatTimestamp(new Date(arrival.plannedAt)),
+      arrives_at_realtime: arrival.realtimeAt === null ? null : formatTimestamp(new Date(arrival.realtimeAt)),
+    })) ?? null
+  );
 }
 
 function endFields({ parentId, isAccessible }: LegEnd, include: RequestedFields['include']) {

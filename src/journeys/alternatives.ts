@@ -1,0 +1,194 @@
+import { createDestinationFilter } from '../boards/destination-filter.ts';
+import { callsOfRun } from '../boards/run-calls.ts';
+import { findBoardStops } from '../boards/scheduled.ts';
+import {
+  type BoardCall,
+  type DepartureParts,
+  listLiveCalls,
+  plannedCall,
+  toDeparture,
+  withAlerts,
+} from '../boards/scheduled-departure.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts';
+import type { LiveTimetable } from '../realtime/live-timetable.ts';
+import type { Timetable } from '../timetable/timetable.ts';
+import type { FindAlerts } from '../transit/alert.ts';
+import type { RunCall } from '../transit/call.ts';
+import type { Choices } from '../transit/choices.ts';
+import { type Departure, leavesAt } from '../transit/departure.ts';
+import type { Mode } from '../transit/mode.ts';
+import { distanceMetres } from '../transit/place.ts';
+import { isSameRun } from '../transit/run-id.ts';
+import { bestKnown, startOfMinute, toMinute } from '../transit/time.ts';
+import { walkSeconds } from '../transit/walking.ts';
+import { isMissed, type Journey, listChanges } from './journey.ts';
+import { LEG_DEFAULTS, type Leg, rideSeconds } from './leg.ts';
+import type { LegEnd } from './leg-end.ts';
+import { endAt } from './timetable.ts';
+
+/** A departure that does the same leg: it boards and alights at the same stops or stations. */
+export interface Alternative {
+  departure: Departure;
+  /** When its riders alight. */
+  arrival: NonNullable<RunCall['arrival']>;
+}
+
+/** What a rider accepts, as for the journey itself. */
+interface Wanted {
+  modes: readonly Mode[];
+  isAccessible: boolean;
+  withoutBooking: boolean;
+  choices?: Choices | undefined;
+}
+
+interface Sources {
+  live: LiveTimetable;
+  findAlerts: FindAlerts;
+  now: number;
+}
+
+/** The departures listed for each ride. */
+const MOST = 2;
+/** Departures are looked up in growing windows; the last one is the limit. */
+const WINDOWS_MS = [2 * HOUR_MS, 8 * HOUR_MS, DAY_MS] as const;
+/** A vehicle leaves at most this long before its plan. */
+const EARLIEST_MS = HOUR_MS / 2;
+/** A trip identifier occurs once a day. */
+const SAME_RUN_MS = 12 * HOUR_MS;
+
+/**
+ * Finds the next departures, by best-known times, that do the same leg without breaking the rest of the journey: the changes
+ * before and after the ride are not missed. Null if the timetable lacks a stop of the ride.
+ */
+export function findAlternatives(
+  { legs }: Journey,
+  leg: Leg,
+  { wanted, live, findAlerts, now }: Sources & { wanted: Wanted },
+): Alternative[] | null {
+  const { timetable } = live;
+  const stops = stopsOf(timetable, leg.origin);
+  const to = new Set(stopsOf(timetable, leg.destination));
+  if (stops.length === 0 || to.size === 0) return null;
+  const from = bestKnown(leg.origin).getTime();
+  const nextRide = legs.slice(legs.indexOf(leg) + 1).find(isRide);
+  const latest = Math.min(
+    from + (WINDOWS_MS.at(-1) as number),
+    nextRide ? bestKnown(nextRide.origin).getTime() + EARLIEST_MS : Number.POSITIVE_INFINITY,
+  );
+  const parts: DepartureParts = { live, now, isArrival: false, stops: new Set(stops) };
+  const found: Alternative[] = [];
+  const seen = new Set<string>();
+  for (const call of listCalls(parts, { from, latest, to, modes: wanted.modes })) {
+    const key = `${call.tripId()} ${call.ref?.day}`;
+    const alternative = seen.has(key) ? null : findRide(call, key);
+    if (!alternative) continue;
+    seen.add(key);
+    if (found.push(alternative) === MOST) break;
+  }
+  return found;
+
+  /** Null if the rider cannot take it. */
+  function findRide(call: BoardCall, key: string): Alternative | null {
+    const planned = toDeparture(parts, call, key);
+    const { state, isVehicleAccessible, plannedAt } = planned;
+    if (state.kind === 'cancelled' || state.kind === 'departed' || leavesAt(planned) < from) return null;
+    if (isSameRide(leg, planned) || (wanted.isAccessible && isVehicleAccessible === false)) return null;
+    const { calls, sources } = callsOfRun(live, call.run());
+    const boarding = call.call();
+    const at = calls.findIndex(
+      ({ isCancelled, arrival, ids }, index) =>
+        index > call.index &&
+        !isCancelled &&
+        arrival !== null &&
+        sources[index]?.call.mayAlight === true &&
+        ids.some((id) => to.has(timetable.findStop(id) ?? -1)),
+    );
+    const [alights, alighting] = [calls[at], sources[at]?.call];
+    if (!boarding.mayBoard || !alights?.arrival || !alighting) return null;
+    if (wanted.withoutBooking && (boarding.mustBookToBoard || alighting.mustBookToAlight)) return null;
+    const boards = calls[call.index] as RunCall;
+    const time = { plannedAt, realtimeAt: state.kind === 'live' ? leavesAt(planned) : null };
+    const origin = endAt(timetable, boards, time);
+    const destination = endAt(timetable, alights, alights.arrival);
+    const ride = { ...leg, origin, destination, durationSeconds: rideSeconds(origin, destination), isCancelled: false };
+    if (!isPossibleWith(ride)) return null;
+    const station = timetable.stop(timetable.stationOf(timetable.findStop(planned.stopId) as number));
+    return { departure: withAlerts(findAlerts, planned, station.id), arrival: alights.arrival };
+  }
+
+  /** Whether the changes to and from the ride hold, rated like those of the journey. */
+  function isPossibleWith(ride: Leg): boolean {
+    const index = legs.indexOf(leg);
+    const beforeIndex = legs.findLastIndex((other, at) => at < index && isRide(other));
+    const nextIndex = legs.findIndex((other, at) => at > index && isRide(other));
+    const [before, next] = [legs[beforeIndex], legs[nextIndex]];
+    const hasMoved = (end: 'origin' | 'destination') => ride[end].stopId !== leg[end].stopId;
+    const changed = [
+      ...(before ? [before, ...walks(before, ride, legs.slice(beforeIndex + 1, index), hasMoved('origin'))] : []),
+      ride,
+      ...(next ? [...walks(ride, next, legs.slice(index + 1, nextIndex), hasMoved('destination')), next] : []),
+    ];
+    const leastSeconds = (wanted.choices?.minChange ?? 0) * 60;
+    return listChanges({ legs: changed }).every(
+      (change) => !isMissed(change) && change.walkSeconds + change.spareSeconds >= leastSeconds,
+    );
+  }
+
+  /** The walks of the journey or, if the other ride uses another platform, the one from or to that platform. */
+  function walks({ destination: from }: Leg, { origin: to }: Leg, own: readonly Leg[], hasMoved: boolean) {
+    const durationSeconds = walkSeconds(distanceMetres(from.position, to.position), wanted.choices);
+    return hasMoved ? [{ ...LEG_DEFAULTS, origin: from, destination: to, durationSeconds }] : own;
+  }
+}
+
+function isRide({ mode }: Leg): boolean {
+  return mode !== 'walk';
+}
+
+/** All platforms of the station, else the stop alone. Empty if the timetable lacks it. */
+function stopsOf(timetable: Timetable, { stopId, parentId }: LegEnd): readonly number[] {
+  const index = timetable.findStop(stopId);
+  return index === null ? findBoardStops(timetable, parentId ?? stopId) : timetable.boardStops(index);
+}
+
+/** The departures that go there, by best-known times. Those in no feed are read window by window. */
+function* listCalls(
+  parts: DepartureParts,
+  { from, latest, to, modes }: { from: number; latest: number; to: ReadonlySet<number>; modes: readonly Mode[] },
+): Generator<BoardCall> {
+  const { live } = parts;
+  const { timetable } = live;
+  const filter = createDestinationFilter(live, to);
+  const range = { from: toMinute(from), until: latest, isPresent: true };
+  const ofFeeds = listLiveCalls(parts, range, ({ mode }) => modes.includes(mode));
+  let pending = [...ofFeeds].filter((call) => filter.isLeftTo(call));
+  let start = toMinute(from);
+  for (const windowMs of WINDOWS_MS) {
+    const end = Math.min(from + windowMs, latest);
+    if (end <= start) return;
+    const refs = timetable.departures([...parts.stops], start, end, {
+      modes,
+      isArrival: false,
+      accepts: (pattern, position) => filter.mayGoThere(pattern, position),
+      acceptsRun: (trip, day) => live.find(trip, day) === null,
+    });
+    pending = [...pending, ...refs.map((ref) => plannedCall(parts, ref))].sort(byTime);
+    const certain = pending.filter(({ bestAt }) => bestAt < end);
+    yield* certain;
+    pending = pending.slice(certain.length);
+    start = end;
+  }
+}
+
+function byTime(one: BoardCall, other: BoardCall): number {
+  return one.bestAt - other.bestAt || one.plannedAt - other.plannedAt;
+}
+
+/** Whether the departure is that of the ride. Runs of some files have no identifier. */
+function isSameRide({ mode, runId, route, origin }: Leg, departure: Departure): boolean {
+  const plannedAt = startOfMinute(origin.planned).getTime();
+  if (runId !== null && departure.runId !== null) {
+    return isSameRun(departure.runId, runId) && Math.abs(departure.plannedAt - plannedAt) < SAME_RUN_MS;
+  }
+  return departure.mode === mode && departure.route === route && Math.abs(departure.plannedAt - plannedAt) < MINUTE_MS;
+}
