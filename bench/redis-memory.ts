@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { utcDay } from '#src/access/day.ts';
+import { quotaDay } from '#src/access/day.ts';
 import { parseKey } from '#src/access/keys.ts';
 import { openStore } from '#src/access/stores/open-store.ts';
 import { openRedis } from '#src/core/redis/shared-redis.ts';
@@ -28,7 +28,7 @@ await measure('an account with a key', Number(accounts), async () => {
 });
 await measure(`its count of one day, from ${SENDERS.length} instances`, keys.length, async () => {
   for (const { accountId, hash: keyHash } of keys.flatMap((key) => parseKey(key) ?? [])) {
-    for (const sender of SENDERS) await store.admit({ accountId, keyHash, day: utcDay(now()), sender });
+    for (const sender of SENDERS) await store.admit({ accountId, keyHash, day: quotaDay(now()), sender });
   }
 });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { UtcDay } from './day.ts';
+import type { QuotaDay } from './day.ts';
 import type { Allowance, Grant } from './grant.ts';
 import type { Plan } from './plan.ts';
 
@@ -23,9 +23,9 @@ export interface KeyRecord {
   /** The owner's name for the key, or empty. */
   label: string;
   createdAt: string;
-  /** Null for a valid key. May be in the future (00:00 UTC of a day): the key is valid until then. */
+  /** Null for a valid key. May be in the future (the end of a quota day): the key is valid until then. */
   revokedAt: string | null;
-  /** The last UTC day on which the key was used, `YYYYMMDD`. */
+  /** The last quota day on which the key was used, `YYYYMMDD`. */
   lastUsedOn: string | null;
   /** What a publishable key allows; null for a secret key. */
   grant: Grant | null;
@@ -59,7 +59,7 @@ export interface KeyEnding {
 /** What a request is charged, and the allowances it must fit into besides the account's daily limit. */
 export interface Charge {
   count: number;
-  day: UtcDay;
+  day: QuotaDay;
   allowances: readonly Allowance[];
 }
 
@@ -70,7 +70,7 @@ export interface Charge {
 export interface Admission {
   kind: 'admitted' | 'exhausted' | 'throttled' | 'given-back';
   caller: Caller;
-  day: UtcDay;
+  day: QuotaDay;
   /** The number of requests charged: one, unless the operation costs more. */
   count: number;
   /** Requests of the account charged that day, including this one if it was charged. Meaningless for unlimited plans. */

@@ -3,7 +3,7 @@ import type { ApiError } from '../errors/api-error.ts';
 import { tooManyUnderWay } from '../errors/messages.ts';
 import type { Admission, Charge } from './account.ts';
 import { invalidKey } from './credential.ts';
-import { utcDay } from './day.ts';
+import { quotaDay } from './day.ts';
 import type { ApiKey } from './keys.ts';
 import { PLANS } from './plan.ts';
 import type { ProcessLimits } from './process-limits.ts';
@@ -84,7 +84,7 @@ export function createCharges(options: {
     },
 
     async chargeAgain(request: FastifyRequest, count: number): Promise<void> {
-      const charge = { count, day: utcDay(now()), allowances: sharedKeys.allowancesOf(request) };
+      const charge = { count, day: quotaDay(now()), allowances: sharedKeys.allowancesOf(request) };
       const admission = await admitMore(request, charge);
       if (admission.kind !== 'admitted') throw refusalOf(admission, count);
       for (const note of onCounted) note(admission);

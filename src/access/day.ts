@@ -1,38 +1,61 @@
-import { DAY_MS } from '../core/clock.ts';
+import { DateTime } from 'luxon';
 
 /**
- * The day of quotas: when it begins, its length, and its description in texts. To move the reset, change this file and
- * `docs/guide/limits.md`. Keys also end with such a day (decision 23): the stores compare UTC dates.
+ * The day of quotas: when it begins, its length, and its description in texts. To move the reset, change the constants
+ * below and `docs/guide/limits.md`. Keys also end with such a day (decision 23).
  */
-
-export const DAY_SECONDS = DAY_MS / 1000;
+const ZONE = 'UTC';
 /** The reset time, for texts without a date. */
 export const RESET_TIME = '00:00 UTC';
+/** The time zone of quota days in texts. */
+export const DAYS_OF = 'UTC';
 
-/** A UTC day, `YYYYMMDD`. It is part of each counter's name, so each day has its own counters. */
-export type UtcDay = string;
+/** The date of a quota day, `YYYYMMDD`. It is part of each counter's name, so each day has its own counters. */
+export type QuotaDay = string;
 
-/** Cached, because every request needs the day. */
-let latest = { number: Number.NaN, day: '' };
+/** Quota days that begin at midnight of a time zone. Its days may have 23 or 25 hours. */
+export function createQuotaDays(zone: string) {
+  /** Cached, because every request needs the day. */
+  let latest = { day: '', startsAt: Number.NaN, endsAt: Number.NaN, endsAtText: '' };
 
-export function utcDay(now: Date): UtcDay {
-  const number = Math.floor(now.getTime() / DAY_MS);
-  if (number !== latest.number) latest = { number, day: now.toISOString().slice(0, 10).replaceAll('-', '') };
-  return latest.day;
+  function find(start: DateTime) {
+    const end = start.plus({ days: 1 });
+    return {
+      day: start.toFormat('yyyyMMdd'),
+      startsAt: start.toMillis(),
+      endsAt: end.toMillis(),
+      endsAtText: end.toJSDate().toISOString(),
+    };
+  }
+
+  const dayAt = (ms: number) => DateTime.fromMillis(ms, { zone }).startOf('day');
+
+  function boundsOf(day: QuotaDay) {
+    return day === latest.day ? latest : find(DateTime.fromFormat(day, 'yyyyMMdd', { zone }));
+  }
+
+  return {
+    quotaDay(now: Date): QuotaDay {
+      const ms = now.getTime();
+      if (!(ms >= latest.startsAt && ms < latest.endsAt)) latest = find(dayAt(ms));
+      return latest.day;
+    },
+    /** The quota day `days` after the day of `now`, or before it if negative. */
+    quotaDayFrom: (now: Date, days: number): QuotaDay => dayAt(now.getTime()).plus({ days }).toFormat('yyyyMMdd'),
+    endOfDay: (day: QuotaDay): Date => new Date(boundsOf(day).endsAt),
+    /** The same as a UTC text in ISO 8601. A key whose end is earlier as text is refused on that day. */
+    endOfDayText: (day: QuotaDay): string => boundsOf(day).endsAtText,
+    secondsOfDay(day: QuotaDay): number {
+      const { startsAt, endsAt } = boundsOf(day);
+      return (endsAt - startsAt) / 1000;
+    },
+  };
 }
 
-/** The UTC day `days` after the day of `now`, or before it if negative. */
-export function utcDayFrom(now: Date, days: number): UtcDay {
-  return utcDay(new Date(now.getTime() + days * DAY_MS));
-}
-
-/** The midnight (UTC) that ends the day. */
-export function endOfDay(day: UtcDay): Date {
-  return new Date(Date.parse(formatDay(day)) + DAY_MS);
-}
+export const { quotaDay, quotaDayFrom, endOfDay, endOfDayText, secondsOfDay } = createQuotaDays(ZONE);
 
 /** `YYYYMMDD` to `YYYY-MM-DD` */
-export function formatDay(day: UtcDay): string {
+export function formatDay(day: QuotaDay): string {
   return `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`;
 }
 

@@ -5,7 +5,7 @@ import { hashOf } from '../core/own-memory.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { operationNotAllowed, originNotAllowed, stopNotAllowed, tokenExpired } from '../errors/messages.ts';
 import { quote, withoutBrackets } from '../transit/parameter.ts';
-import { DAY_SECONDS, endOfDay, utcDay } from './day.ts';
+import { endOfDay, quotaDay, secondsOfDay } from './day.ts';
 import { ownerOf } from './domains.ts';
 import { clientNetwork } from './limits/client-network.ts';
 import { PLANS, type Plan } from './plan.ts';
@@ -23,7 +23,7 @@ export const grantSchema = z.object({
   operations: z.array(z.string()).optional(),
   /** Only requests that name stops, and only these stops. */
   stops: z.array(z.string()).optional(),
-  /** Requests per UTC day with this key: its share of the account's daily limit. */
+  /** Requests per day with this key: its share of the account's daily limit. */
   perDay: z.int().min(1).optional(),
   /** Requests per hour of one client network. */
   perVisitorHour: z.int().min(1).optional(),
@@ -49,7 +49,7 @@ export const VISITOR_STREAMS = 3;
 /** A limit that a request must fit into besides the account's daily limit. */
 export interface Allowance {
   name: 'key' | 'visitor' | 'token';
-  /** The name of the counter in the store. It begins with a UTC day; names with three parts are kept for two hours. */
+  /** The name of the counter in the store. It begins with a quota day; names with three parts are kept for two hours. */
   counter: string;
   limit: number;
   windowSeconds: number;
@@ -78,11 +78,17 @@ export function visitorOf(key: { hash: string }, ip: string): string {
 }
 
 export function allowancesOf({ hash }: { hash: string }, grant: Grant, visitor: string, now: Date): Allowance[] {
-  const day = utcDay(now);
+  const day = quotaDay(now);
   const allowances: Allowance[] = [];
   if (grant.perDay !== undefined) {
     const counter = keyCounter(hash, day);
-    allowances.push({ name: 'key', counter, limit: grant.perDay, windowSeconds: DAY_SECONDS, resetAt: endOfDay(day) });
+    allowances.push({
+      name: 'key',
+      counter,
+      limit: grant.perDay,
+      windowSeconds: secondsOfDay(day),
+      resetAt: endOfDay(day),
+    });
   }
   if (grant.perVisitorHour !== undefined) {
     const hour = now.getUTCHours();
@@ -92,7 +98,7 @@ export function allowancesOf({ hash }: { hash: string }, grant: Grant, visitor: 
   }
   if (grant.requests !== undefined && grant.expiresAt !== undefined) {
     const resetAt = new Date(grant.expiresAt * 1000);
-    const counter = `${keyCounter(hash, utcDay(resetAt))}:token:${grant.id}`;
+    const counter = `${keyCounter(hash, quotaDay(resetAt))}:token:${grant.id}`;
     const windowSeconds = Math.max(1, Math.ceil((resetAt.getTime() - now.getTime()) / 1000));
     allowances.push({ name: 'token', counter, limit: grant.requests, windowSeconds, resetAt });
   }

@@ -3,7 +3,7 @@ import { MINUTE_MS } from '../core/clock.ts';
 import { createBoundedMap } from '../core/own-memory.ts';
 import type { Admission, Caller, Charge } from './account.ts';
 import { type AccountCounts, createAccountCounts, NOTHING_KNOWN } from './account-counts.ts';
-import type { UtcDay } from './day.ts';
+import type { QuotaDay } from './day.ts';
 import type { Allowance, Grant } from './grant.ts';
 import type { ApiKey } from './keys.ts';
 import { PLANS, type Plan, planFrom } from './plan.ts';
@@ -114,7 +114,7 @@ export class KnownKeys {
   }
 
   /** Records a reading that charged nothing. Returns false if the key is unknown or revoked. */
-  learnReading(key: ApiKey, day: UtcDay, reading: KeyReading): boolean {
+  learnReading(key: ApiKey, day: QuotaDay, reading: KeyReading): boolean {
     if (reading.kind === 'unknown' || reading.kind === 'revoked') {
       this.#forget(key, reading.kind);
       return false;

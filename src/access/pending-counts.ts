@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { UnavailableError } from '../core/redis/connection.ts';
 import { type AccountCounts, createAccountCounts, NOTHING_KNOWN, type Sender } from './account-counts.ts';
-import type { UtcDay } from './day.ts';
+import type { QuotaDay } from './day.ts';
 import type { CountUpdate, QuotaStore } from './store.ts';
 
 interface Entry {
@@ -9,7 +9,7 @@ interface Entry {
    * Unsent updates by day. `count` is negative if refunds exceed charges, `sender` belongs to the unacknowledged requests, and
    * `usedBySenderBefore` is the last value received before the first of them was lost.
    */
-  waiting: Map<UtcDay, Omit<CountUpdate, 'number'>>;
+  waiting: Map<QuotaDay, Omit<CountUpdate, 'number'>>;
   /** Sent but unacknowledged: resent unchanged, with the same number, until acknowledged. */
   sent: CountUpdate | null;
   sending: Promise<void> | null;
@@ -42,7 +42,7 @@ export class PendingCounts {
    * The sender for admission requests of this account and day; replaced once its unacknowledged requests are reconciled.
    * `noteUsed` records the store's replies to it; later reconciliations start from the last one.
    */
-  senderOf(accountId: string, day: UtcDay): Sender {
+  senderOf(accountId: string, day: QuotaDay): Sender {
     const entry = this.#counts.get(accountId + day);
     if (entry?.sender) return entry.sender;
     const sender = { name: `${this.#processName}-${++this.#names}`, used: 0 };
@@ -52,12 +52,12 @@ export class PendingCounts {
   }
 
   /** Adds requests to charge, or to refund if negative. */
-  add(accountId: string, day: UtcDay, count: number): void {
+  add(accountId: string, day: QuotaDay, count: number): void {
     this.#pendingOf(accountId, day).count += count;
   }
 
   /** Adds an admission request whose response will never arrive. `isServed`: it was admitted without the response. */
-  addUnacknowledged(accountId: string, day: UtcDay, isServed: boolean, count = 1): void {
+  addUnacknowledged(accountId: string, day: QuotaDay, isServed: boolean, count = 1): void {
     const pending = this.#pendingOf(accountId, day);
     if (pending.unacknowledged === 0) {
       const { name, used } = this.senderOf(accountId, day);
@@ -110,7 +110,7 @@ export class PendingCounts {
     if (this.#entries.size > 0) this.schedule(outcomes.includes(false) ? RETRY_AFTER_MS : RECONCILE_EVERY_MS);
   }
 
-  #pendingOf(accountId: string, day: UtcDay): Omit<CountUpdate, 'number'> {
+  #pendingOf(accountId: string, day: QuotaDay): Omit<CountUpdate, 'number'> {
     const entry = this.#entries.get(accountId) ?? { waiting: new Map(), sent: null, sending: null, next: null };
     this.#entries.set(accountId, entry);
     const waiting = entry.waiting.get(day);
@@ -140,7 +140,7 @@ export class PendingCounts {
     return entry.sending;
   }
 
-  #forgetSender(accountId: string, day: UtcDay): void {
+  #forgetSender(accountId: string, day: QuotaDay): void {
     const entry = this.#counts.get(accountId + day);
     if (entry) entry.sender = null;
   }

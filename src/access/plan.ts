@@ -2,7 +2,7 @@ import type { Rate } from './limits/token-buckets.ts';
 
 /**
  * The plans from smallest to largest. `purpose` is shown in the plans table of the home page. `dailyLimit` counts requests per
- * UTC day; `rate` is the short-term limit of an account in each process; null is unlimited. `streams` may be open at once on
+ * quota day; `rate` is the short-term limit of an account in each process; null is unlimited. `streams` may be open at once on
  * each instance. When upstream calls are scarce, requests with a higher priority come first.
  */
 export const PLANS = {

@@ -3,7 +3,7 @@ import { UnavailableError } from '../core/redis/connection.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Admission, Caller, Charge } from './account.ts';
 import { createAccountCounts, type Sender } from './account-counts.ts';
-import { type UtcDay, utcDay } from './day.ts';
+import { type QuotaDay, quotaDay } from './day.ts';
 import type { ApiKey } from './keys.ts';
 import { type KnownCaller, KnownKeys } from './known-keys.ts';
 import { noteUsed, PendingCounts } from './pending-counts.ts';
@@ -61,7 +61,7 @@ export class Quota {
   }
 
   /** The charge, by default one request today. */
-  #withDefaults({ count = 1, day = utcDay(this.#now()), allowances = [] }: Partial<Charge>): Charge {
+  #withDefaults({ count = 1, day = quotaDay(this.#now()), allowances = [] }: Partial<Charge>): Charge {
     return { count, day, allowances };
   }
 
@@ -70,12 +70,12 @@ export class Quota {
    * `SERVICE_UNAVAILABLE` if that cannot be determined now.
    */
   async find(key: ApiKey): Promise<KnownCaller | null> {
-    if (this.isUnknown(key) || !(await this.#read(key, utcDay(this.#now())))) return null;
+    if (this.isUnknown(key) || !(await this.#read(key, quotaDay(this.#now())))) return null;
     return this.callerOf(key) ?? refuse();
   }
 
   /** Looks up the key and its count, unless confirmed recently or not readable now. Returns false if there is no such key. */
-  async #read(key: ApiKey, day: UtcDay): Promise<boolean> {
+  async #read(key: ApiKey, day: QuotaDay): Promise<boolean> {
     const { accountId, hash: keyHash } = key;
     const { presence, isRemote } = this.#store;
     const caller = this.callerOf(key);

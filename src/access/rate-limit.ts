@@ -7,7 +7,7 @@ import {
   visitorLimitExceeded,
 } from '../errors/messages.ts';
 import type { Admission, KeyEnding } from './account.ts';
-import { DAY_SECONDS, endOfDay, secondsUntil } from './day.ts';
+import { endOfDay, secondsOfDay, secondsUntil } from './day.ts';
 import { PLANS } from './plan.ts';
 
 /**
@@ -19,7 +19,8 @@ export function rateLimitHeaders({ caller, day, used, allowances }: Admission, n
   const limit = PLANS[caller.plan].dailyLimit;
   if (limit === null && allowances.length === 0) return NO_HEADERS;
   const reset = endOfDay(day);
-  const daily = limit === null ? [] : [{ name: 'daily', limit, used, windowSeconds: DAY_SECONDS, resetAt: reset }];
+  const daily =
+    limit === null ? [] : [{ name: 'daily', limit, used, windowSeconds: secondsOfDay(day), resetAt: reset }];
   let policy = '';
   let left = '';
   for (const count of [...daily, ...allowances]) {

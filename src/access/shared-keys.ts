@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '../errors/api-error.ts';
 import { tokenExpired } from '../errors/messages.ts';
 import type { Admission } from './account.ts';
-import { utcDay } from './day.ts';
+import { quotaDay } from './day.ts';
 import {
   type Allowance,
   allowancesOf,
@@ -28,7 +28,7 @@ export type SharedKeys = ReturnType<typeof createSharedKeys>;
  */
 export function createSharedKeys({ quota, now, ownOrigin }: { quota: Quota; now: () => Date; ownOrigin?: string }) {
   function noteEvent({ keyInUse }: FastifyRequest, event: KeyEvent): void {
-    if (keyInUse) quota.noteEvent(keyInUse.accountId, eventCounter(keyInUse.hash, utcDay(now()), event));
+    if (keyInUse) quota.noteEvent(keyInUse.accountId, eventCounter(keyInUse.hash, quotaDay(now()), event));
   }
 
   return {

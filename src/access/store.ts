@@ -1,6 +1,6 @@
 import type { Presence, StoreState } from '../core/redis/presence.ts';
 import type { Account, KeyEnding, KeyRecord } from './account.ts';
-import type { UtcDay } from './day.ts';
+import type { QuotaDay } from './day.ts';
 import type { Allowance, Grant } from './grant.ts';
 import type { Plan } from './plan.ts';
 
@@ -8,7 +8,7 @@ import type { Plan } from './plan.ts';
 export interface AdmissionRequest {
   accountId: string;
   keyHash: string;
-  day: UtcDay;
+  day: QuotaDay;
   /** Default one. */
   count?: number;
   /** Identifies this process for this account and day. */
@@ -44,7 +44,7 @@ export type KeyReading =
 export interface CountUpdate {
   accountId: string;
   /** A day, or the name of another counter that begins with a day (see `Allowance`). */
-  day: UtcDay;
+  day: QuotaDay;
   count: number;
   /**
    * Number of admission requests whose responses were lost. The store subtracts the ones that it counted: the part of
@@ -116,7 +116,7 @@ export interface Accounts {
   /** Oldest first, including revoked ones. */
   listKeys(accountId: string): Promise<KeyRecord[]>;
   /**
-   * Revokes the key from the UTC day of `at`, which may be in the future; the earlier of two such days applies. False if there
+   * Revokes the key from the quota day of `at`, which may be in the future; the earlier of two such days applies. False if there
    * is no such key. `decidedAt` is when this was decided, by default `at`.
    */
   revokeKey(accountId: string, keyHash: string, at: Date, decidedAt?: Date): Promise<boolean>;
@@ -126,9 +126,9 @@ export interface Accounts {
    */
   useLink(accountId: string, issuedAt: Date): Promise<boolean>;
   /** Requests charged on each of the days. */
-  readUsage(accountId: string, days: readonly UtcDay[]): Promise<number[]>;
+  readUsage(accountId: string, days: readonly QuotaDay[]): Promise<number[]>;
   /** Raises the count of a day to `count`, unless it is higher already. */
-  raiseUsage(accountId: string, day: UtcDay, count: number): Promise<void>;
+  raiseUsage(accountId: string, day: QuotaDay, count: number): Promise<void>;
   /** Whether the owner wants mails about the daily limit; default true. */
   wantsQuotaMails(accountId: string): Promise<boolean>;
   /** False if there is no such account. */
@@ -137,7 +137,7 @@ export interface Accounts {
    * Claims the mail about this percentage of a day's limit. True for the first caller across all processes; false if a higher
    * percentage was claimed or the owner wants no such mails.
    */
-  claimQuotaMail(accountId: string, day: UtcDay, percent: number): Promise<boolean>;
+  claimQuotaMail(accountId: string, day: QuotaDay, percent: number): Promise<boolean>;
 }
 
 /** Operators' decisions, stored with the accounts. Whatever is acknowledged is durable. */
@@ -156,5 +156,5 @@ export interface AccountStore extends QuotaStore, Accounts, OperatorRecords {
   close(): Promise<void>;
 }
 
-/** Number of UTC days for which counts are kept, including today: enough for the past month. */
+/** Number of quota days for which counts are kept, including today: enough for the past month. */
 export const DAYS_KEPT = 32;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type KeyRecord, normaliseEmail } from '../access/account.ts';
-import { utcDayFrom } from '../access/day.ts';
+import { quotaDayFrom } from '../access/day.ts';
 import { grantSchema } from '../access/grant.ts';
 import { PLANS, type Plan } from '../access/plan.ts';
 import { type Accounts, DAYS_KEPT, type OperatorRecords } from '../access/store.ts';
@@ -144,7 +144,7 @@ export async function importAccounts(
 
 /** Returns today and the earlier days that have stored counts. */
 function keptDays(now: Date): string[] {
-  return Array.from({ length: DAYS_KEPT }, (_, index) => utcDayFrom(now, -index));
+  return Array.from({ length: DAYS_KEPT }, (_, index) => quotaDayFrom(now, -index));
 }
 
 async function importKeys(store: Accounts, { id: accountId, keys }: SavedAccount): Promise<number> {

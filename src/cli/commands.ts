@@ -1,5 +1,5 @@
 import { type Account, isValid, type KeyRecord, MAX_LIVE_KEYS, normaliseEmail } from '../access/account.ts';
-import { utcDayFrom } from '../access/day.ts';
+import { quotaDayFrom } from '../access/day.ts';
 import { type Grant, makeGrant } from '../access/grant.ts';
 import { issueKey, keyId, parseKey } from '../access/keys.ts';
 import { isPlan, PLANS, type Plan } from '../access/plan.ts';
@@ -147,7 +147,7 @@ const REFUSED = 'Refused everywhere within 10 s.';
 
 /** Returns usage, accounts with most requests today first. */
 async function usageOf(store: Accounts, accounts: Account[], now: Date) {
-  const days = [utcDayFrom(now, 0), utcDayFrom(now, -1)];
+  const days = [quotaDayFrom(now, 0), quotaDayFrom(now, -1)];
   const usages = await Promise.all(
     accounts.map(async ({ id, email, plan }) => {
       const [today = 0, yesterday = 0] = await store.readUsage(id, days);
@@ -158,7 +158,7 @@ async function usageOf(store: Accounts, accounts: Account[], now: Date) {
 }
 
 async function usageByDay(store: Accounts, accounts: Account[], { many, now }: { many: number; now: Date }) {
-  const days = Array.from({ length: many }, (_, index) => utcDayFrom(now, -index));
+  const days = Array.from({ length: many }, (_, index) => quotaDayFrom(now, -index));
   const used = await Promise.all(accounts.map(({ id }) => store.readUsage(id, days)));
   const rows = accounts.flatMap(({ id, email, plan }, place) =>
     days

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { utcDay } from '#src/access/day.ts';
+import { quotaDay } from '#src/access/day.ts';
 import { parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { issueTestKey } from '../support/access.ts';
@@ -72,9 +72,9 @@ describe.each(Object.entries(SHARED))('four processes on %s', (_name, open) => {
     ['1,000 requests, 98 % of them at one process', [980, 7, 7, 6], { 200: 1000 }],
   ])('four processes together admit exactly 1,000 of %s', async (_case, requests, expected) => {
     const key = await issueTestKey(store);
-    const days = [utcDay(new Date())];
+    const days = [quotaDay(new Date())];
     const answered = await send(key, requests);
-    days.push(utcDay(new Date()));
+    days.push(quotaDay(new Date()));
     expect(answered).toEqual(expected);
     expect(await store.readUsage(parseKey(key)?.accountId ?? '', [...new Set(days)])).toEqual([1000]);
   });

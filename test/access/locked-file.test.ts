@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { utcDay } from '#src/access/day.ts';
+import { quotaDay } from '#src/access/day.ts';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
@@ -38,7 +38,7 @@ beforeEach(async () => {
 });
 
 async function used(key: string): Promise<number> {
-  return (await store.readUsage(parseKey(key)?.accountId ?? '', [utcDay(new Date())]))[0] ?? 0;
+  return (await store.readUsage(parseKey(key)?.accountId ?? '', [quotaDay(new Date())]))[0] ?? 0;
 }
 
 describe('the account database while another process holds its file', () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { utcDay } from '#src/access/day.ts';
+import { quotaDay } from '#src/access/day.ts';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { sleep, systemClock } from '#src/core/clock.ts';
@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 async function used(key: string): Promise<number | undefined> {
-  return (await near.readUsage(parseKey(key)?.accountId ?? '', [utcDay(new Date())]))[0];
+  return (await near.readUsage(parseKey(key)?.accountId ?? '', [quotaDay(new Date())]))[0];
 }
 
 const send = async (app: ProbeApp, key: string) => (await app.send(key)).statusCode;

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { utcDay } from '#src/access/day.ts';
+import { quotaDay } from '#src/access/day.ts';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { sleep, systemClock } from '#src/core/clock.ts';
@@ -61,7 +61,7 @@ function keepSending(nextKey: () => string, everyMs = 5) {
 }
 
 async function used(key: string): Promise<number> {
-  return (await store.readUsage(parseKey(key)?.accountId ?? '', [utcDay(new Date())]))[0] ?? 0;
+  return (await store.readUsage(parseKey(key)?.accountId ?? '', [quotaDay(new Date())]))[0] ?? 0;
 }
 
 describe.each([
@@ -120,7 +120,7 @@ it('counting continues when Redis has lost the scripts', async () => {
 
 it('a counter that lost its expiry gets a new one', async () => {
   const key = await issueTestKey(store);
-  const counter = `tis:{${parseKey(key)?.accountId}}:used:${utcDay(new Date())}`;
+  const counter = `tis:{${parseKey(key)?.accountId}}:used:${quotaDay(new Date())}`;
   const client = new Redis(redis.url);
   await app.send(key);
   expect(await client.ttl(counter)).toBeGreaterThan(172_700);
@@ -192,7 +192,7 @@ it('an outage of one cluster node affects only its own accounts', async () => {
   await fallen.restart();
   const readCounts = () =>
     Promise.all(
-      keys.map(async (key) => (await shared.readUsage(parseKey(key)?.accountId ?? '', [utcDay(new Date())]))[0]),
+      keys.map(async (key) => (await shared.readUsage(parseKey(key)?.accountId ?? '', [quotaDay(new Date())]))[0]),
     ).catch(() => null);
   await expect.poll(readCounts).toEqual(keys.map(() => 51));
   expect(await send(keys)).toEqual(keys.map(() => 200));

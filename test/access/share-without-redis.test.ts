@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { utcDay } from '#src/access/day.ts';
+import { quotaDay } from '#src/access/day.ts';
 import { parseKey } from '#src/access/keys.ts';
 import type { Accounts } from '#src/access/store.ts';
 import { openAccounts } from '#src/access/stores/open-store.ts';
@@ -62,7 +62,7 @@ it('three processes without Redis together admit an account’s 1,000 requests a
   expect(served).toBeLessThanOrEqual(1002);
 
   await redis.restart();
-  const usage = () => register.readUsage(accountId, [utcDay(new Date())]).catch(() => null);
+  const usage = () => register.readUsage(accountId, [quotaDay(new Date())]).catch(() => null);
   await expect.poll(usage).toEqual([served]);
   expect(sum(await send(key, 10))).toBe(0);
 });

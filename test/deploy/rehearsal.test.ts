@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Agent, get as httpGet } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { utcDay } from '#src/access/day.ts';
+import { quotaDay } from '#src/access/day.ts';
 import { parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { sleep, systemClock } from '#src/core/clock.ts';
@@ -129,7 +129,7 @@ function outcomeOf(path: string, key: string, agent: Agent): Promise<string> {
 
 async function counted(): Promise<{ developer: number; pro: number }> {
   const read = async (key: string) =>
-    (await store.readUsage(parseKey(key)?.accountId ?? '', [utcDay(new Date())]))[0] ?? 0;
+    (await store.readUsage(parseKey(key)?.accountId ?? '', [quotaDay(new Date())]))[0] ?? 0;
   return { developer: await read(keys.developer), pro: await read(keys.pro) };
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { utcDay } from '#src/access/day.ts';
+import { quotaDay } from '#src/access/day.ts';
 import { type ApiKey, generateAccountId, generateKey, keyId, parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import type { QueryUpstream } from '#src/efa/query-upstream.ts';
@@ -173,7 +173,7 @@ describe('the log line of a refused request', () => {
     expect(lastLine()).toMatchObject({ status: 429, limit: 'burst', key: idOf(key), plan: 'free' });
 
     const spent = await issueTestKey(store, { plan: 'free', now: NOW });
-    await store.raiseUsage((parseKey(spent) as ApiKey).accountId, utcDay(NOW), 1000);
+    await store.raiseUsage((parseKey(spent) as ApiKey).accountId, quotaDay(NOW), 1000);
     await app.inject({ url, headers: { authorization: `Bearer ${spent}` } });
     expect(lastLine()).toMatchObject({ status: 429, limit: 'day', key: idOf(spent) });
   });

@@ -1,5 +1,5 @@
 import { type Account, type KeyRecord, MAX_LIVE_KEYS } from '#src/access/account.ts';
-import { endOfDay, utcDayFrom } from '#src/access/day.ts';
+import { endOfDay, quotaDayFrom } from '#src/access/day.ts';
 import type { Grant } from '#src/access/grant.ts';
 import { issueKey, type KeyKind } from '#src/access/keys.ts';
 import type { Accounts } from '#src/access/store.ts';
@@ -27,9 +27,9 @@ function oldKeyLeft(cause: unknown): never {
 
 export type KeyService = ReturnType<typeof createKeyService>;
 
-/** Returns when a replaced key stops working: now, or at the end of the UTC day `overlapDays` from today. */
+/** Returns when a replaced key stops working: now, or at the end of the quota day `overlapDays` from today. */
 export function overlapEnd(now: Date, overlapDays: number): Date {
-  return overlapDays === 0 ? now : endOfDay(utcDayFrom(now, overlapDays));
+  return overlapDays === 0 ? now : endOfDay(quotaDayFrom(now, overlapDays));
 }
 
 const REVOKE_AGAIN_MS = 5 * SECOND_MS;

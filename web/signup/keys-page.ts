@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
 import { type Account, isValid, type KeyRecord, MAX_LIVE_KEYS } from '#src/access/account.ts';
-import { formatDay, utcDayFrom } from '#src/access/day.ts';
+import { formatDay, quotaDayFrom } from '#src/access/day.ts';
 import { eventCounter, keyCounter, LISTED_EVENTS, makeGrant } from '#src/access/grant.ts';
 import type { SignedKeys } from '#src/access/signed-keys.ts';
 import type { Accounts } from '#src/access/store.ts';
@@ -95,7 +95,7 @@ async function sendKeys(
   { notice, refused }: { notice?: string; refused?: RefusedGrant } = {},
 ): Promise<FastifyReply> {
   const { account } = visit;
-  const days = Array.from({ length: CHART_DAYS }, (_, index) => utcDayFrom(now(), index - CHART_DAYS + 1));
+  const days = Array.from({ length: CHART_DAYS }, (_, index) => quotaDayFrom(now(), index - CHART_DAYS + 1));
   const [keys, counts, wantsMails, token] = await Promise.all([
     accounts.listKeys(account.id),
     accounts.readUsage(account.id, days),

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { Admission } from '#src/access/account.ts';
-import { endOfDay, type UtcDay } from '#src/access/day.ts';
+import { endOfDay, type QuotaDay } from '#src/access/day.ts';
 import { PLANS } from '#src/access/plan.ts';
 import type { Accounts } from '#src/access/store.ts';
 import { ApiError } from '#src/errors/api-error.ts';
@@ -28,7 +28,7 @@ export function createQuotaMails(options: {
 }) {
   const { accounts, mailer, mailContext, createLink, log } = options;
 
-  async function send(accountId: string, day: UtcDay, percent: number): Promise<void> {
+  async function send(accountId: string, day: QuotaDay, percent: number): Promise<void> {
     const account = await accounts.findAccount(accountId);
     if (!account || account.email.endsWith(NOBODY)) return;
     if (!(await accounts.claimQuotaMail(accountId, day, percent))) return;

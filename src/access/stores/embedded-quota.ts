@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Log } from '../../core/log.ts';
 import { UnavailableError } from '../../core/redis/connection.ts';
 import { createPresence, type StoreState } from '../../core/redis/presence.ts';
-import { endOfDay, type UtcDay, utcDayFrom } from '../day.ts';
+import { endOfDay, endOfDayText, type QuotaDay, quotaDayFrom } from '../day.ts';
 import { readGrant } from '../grant.ts';
 import { PLANS, planFrom } from '../plan.ts';
 import { type AdmissionReply, type AdmissionRequest, DAYS_KEPT, type KeyReading, type QuotaStore } from '../store.ts';
@@ -20,9 +20,9 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
     probe: () => orUnavailable(lock.run(() => statements.probe.run())),
     log,
   });
-  let tidiedOn: UtcDay = '';
+  let tidiedOn: QuotaDay = '';
 
-  function findKey(keyHash: string, accountId: string, day: UtcDay) {
+  function findKey(keyHash: string, accountId: string, day: QuotaDay) {
     const row = readRow<
       [
         plan: string,
@@ -35,7 +35,7 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
     >(statements.findKey, day, keyHash, accountId);
     if (!row) return 'unknown';
     const [plan, email, lastUsedOn, endsAt, decidedAt, used] = row;
-    if (endsAt && endsAt.slice(0, 10).replaceAll('-', '') <= day) return 'revoked';
+    if (endsAt && endsAt < endOfDayText(day)) return 'revoked';
     return {
       plan,
       email,
@@ -99,10 +99,10 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
   }
 
   /** Deletes expired counts once a day. */
-  function tidy(day: UtcDay): void {
+  function tidy(day: QuotaDay): void {
     if (day <= tidiedOn) return;
     tidiedOn = day;
-    statements.deleteDaysBefore.run(utcDayFrom(endOfDay(day), -DAYS_KEPT));
+    statements.deleteDaysBefore.run(quotaDayFrom(endOfDay(day), -DAYS_KEPT));
     statements.deleteHoursBefore.run(day);
   }
 

@@ -1,7 +1,7 @@
 import { Cluster, ReplyError } from 'ioredis';
 import { connectRedis, defineScript, type RedisConnection } from '../../core/redis/connection.ts';
 import type { Account, KeyRecord } from '../account.ts';
-import { utcDayFrom } from '../day.ts';
+import { quotaDayFrom } from '../day.ts';
 import { eventCounter, keyCounter, LISTED_EVENTS, readGrant } from '../grant.ts';
 import { generateAccountId } from '../keys.ts';
 import { planFrom } from '../plan.ts';
@@ -218,7 +218,7 @@ async function readAccount(redis: RedisConnection, id: string): Promise<Account 
 
 async function deleteAccount(redis: RedisConnection, accountId: string, now: Date): Promise<boolean> {
   const account = await readAccount(redis, accountId);
-  const days = Array.from({ length: DAYS_KEPT + 2 }, (_, index) => utcDayFrom(now, 1 - index));
+  const days = Array.from({ length: DAYS_KEPT + 2 }, (_, index) => quotaDayFrom(now, 1 - index));
   const hashes = await redis.hkeys(keysKey(accountId));
   const ofKeys = (day: string) =>
     hashes.flatMap((hash) => [keyCounter(hash, day), ...LISTED_EVENTS.map((event) => eventCounter(hash, day, event))]);

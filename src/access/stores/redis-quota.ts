@@ -1,5 +1,6 @@
 import { defineScript } from '../../core/redis/connection.ts';
 import type { SharedRedis } from '../../core/redis/shared-redis.ts';
+import { endOfDayText } from '../day.ts';
 import { readGrant } from '../grant.ts';
 import { PLANS, planFrom } from '../plan.ts';
 import { DAYS_KEPT, type QuotaStore } from '../store.ts';
@@ -25,7 +26,7 @@ const LIMIT_OF_PLAN = `(({${Object.entries(PLANS).map(([plan, { dailyLimit }]) =
  */
 const admitRequest = defineScript<
   [account: string, keys: string, counter: string, senders: string, ...allowances: string[]],
-  [keyHash: string, sender: string, count: number, ...limits: number[]],
+  [keyHash: string, sender: string, count: number, dayEndsAt: string, ...limits: number[]],
   [
     kind: 'unknown' | 'revoked' | 'admitted' | 'exhausted',
     plan: string,
@@ -40,12 +41,12 @@ const admitRequest = defineScript<
   'admitRequest',
   `${KEEP}
 local account, keys, counter, senders = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local keyHash, sender, count = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local keyHash, sender, count, dayEndsAt = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local record = redis.call('HGET', keys, keyHash)
 local plan, email = unpack(redis.call('HMGET', account, 'plan', 'email'))
 if not record or not plan then return {'unknown'} end
 local key, day = cjson.decode(record), string.sub(counter, -8)
-if key.revokedAt and (string.gsub(string.sub(key.revokedAt, 1, 10), '-', '')) <= day then return {'revoked'} end
+if key.revokedAt and key.revokedAt < dayEndsAt then return {'revoked'} end
 if key.lastUsedOn ~= day then
   key.lastUsedOn = day
   redis.call('HSET', keys, keyHash, cjson.encode(key))
@@ -57,7 +58,7 @@ local fits = limit < 0 or used + count <= limit
 local reply = {'exhausted', plan, email or '', used, 0, key.revokedAt or '', key.revocationDecidedAt or key.revokedAt or ''}
 for index = 5, #KEYS do
   local taken = tonumber(redis.call('GET', KEYS[index]) or '0')
-  fits = fits and taken + count <= tonumber(ARGV[index - 1])
+  fits = fits and taken + count <= tonumber(ARGV[index])
   reply[index + 3] = taken
 end
 if not fits then return reply end
@@ -78,7 +79,7 @@ return reply`,
 /** Reads what `admitRequest` uses. Writes nothing, so it works even while Redis refuses writes. */
 const readKey = defineScript<
   [account: string, keys: string, counter: string],
-  [keyHash: string],
+  [keyHash: string, dayEndsAt: string],
   [
     kind: 'unknown' | 'revoked' | 'known',
     plan: string,
@@ -91,12 +92,12 @@ const readKey = defineScript<
 >(
   'readKey',
   `
-local account, keys, counter, keyHash = KEYS[1], KEYS[2], KEYS[3], ARGV[1]
+local account, keys, counter, keyHash, dayEndsAt = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[2]
 local record = redis.call('HGET', keys, keyHash)
 local plan, email = unpack(redis.call('HMGET', account, 'plan', 'email'))
 if not record or not plan then return {'unknown'} end
-local key, day = cjson.decode(record), string.sub(counter, -8)
-if key.revokedAt and (string.gsub(string.sub(key.revokedAt, 1, 10), '-', '')) <= day then return {'revoked'} end
+local key = cjson.decode(record)
+if key.revokedAt and key.revokedAt < dayEndsAt then return {'revoked'} end
 local used = tonumber(redis.call('GET', counter) or '0')
 return {'known', plan, email or '', used, key.revokedAt or '', key.revocationDecidedAt or key.revokedAt or '', key.grant or ''}`,
 );
@@ -154,7 +155,7 @@ export function createRedisQuota({ presence, send, writeProbes, instances }: Sha
         sendersKey(accountId, day),
       ] as const;
       const [kind, plan, email, used, usedBySender, endsAt, decidedAt, ...usedOfAllowances] = await send((connection) =>
-        admitRequest(connection, [...records, ...counters], [keyHash, sender, count, ...limits]),
+        admitRequest(connection, [...records, ...counters], [keyHash, sender, count, endOfDayText(day), ...limits]),
       );
       if (kind === 'unknown' || kind === 'revoked') return { kind };
       return {
@@ -169,7 +170,11 @@ export function createRedisQuota({ presence, send, writeProbes, instances }: Sha
     },
     async readKey({ accountId, keyHash, day }) {
       const [kind, plan, email, used, endsAt, decidedAt, grant] = await send((connection) =>
-        readKey(connection, [accountKey(accountId), keysKey(accountId), counterKey(accountId, day)], [keyHash]),
+        readKey(
+          connection,
+          [accountKey(accountId), keysKey(accountId), counterKey(accountId, day)],
+          [keyHash, endOfDayText(day)],
+        ),
       );
       if (kind === 'unknown' || kind === 'revoked') return { kind };
       return { kind, plan, email, used, grant: readGrant(grant), ...(endsAt && { ending: { endsAt, decidedAt } }) };

@@ -1,4 +1,4 @@
-import { utcDay } from '#src/access/day.ts';
+import { quotaDay } from '#src/access/day.ts';
 import { parseKey } from '#src/access/keys.ts';
 import { PLANS, type Plan } from '#src/access/plan.ts';
 import type { Accounts } from '#src/access/store.ts';
@@ -48,7 +48,7 @@ export async function runHistory(faults: readonly FaultName[], maxPauseMs: numbe
 
 async function observe(scene: Scene, register: Accounts, happen: () => Promise<void>): Promise<Outcome[]> {
   const { instances } = scene;
-  const days = [utcDay(new Date())];
+  const days = [quotaDay(new Date())];
   const plans = Object.keys(PLANS) as Plan[];
   const accounts = await Promise.all(
     plans.map(async (plan) => ({ plan, key: await issueTestKey(register, { plan }), history: [] as Told[] })),
@@ -61,7 +61,7 @@ async function observe(scene: Scene, register: Accounts, happen: () => Promise<v
   await Promise.all(instances.running.map(redisIsBack));
   await clients.stop();
   await Promise.all(instances.running.map(instances.stop));
-  days.push(utcDay(new Date()));
+  days.push(quotaDay(new Date()));
 
   return Promise.all(
     accounts.map(async ({ plan, key, history }) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { utcDay } from '#src/access/day.ts';
+import { quotaDay } from '#src/access/day.ts';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openRedis } from '#src/core/redis/shared-redis.ts';
@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 async function used(key: string): Promise<number> {
-  return (await near.readUsage(parseKey(key)?.accountId ?? '', [utcDay(new Date())]))[0] ?? 0;
+  return (await near.readUsage(parseKey(key)?.accountId ?? '', [quotaDay(new Date())]))[0] ?? 0;
 }
 
 describe(`accounts in a Redis ${FAR_MS} ms away`, () => {
