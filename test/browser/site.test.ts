@@ -85,6 +85,51 @@ it.each(PAGES)(
   },
 );
 
+it('no table of the status page is cut off on a phone', async () => {
+  const { page, context } = await openWindow(browser, { width: 390, hosts: [new URL(front.url).host] });
+  const headers = { authorization: `Bearer ${front.testKey}` };
+  await front.app.inject({ url: '/v1/departures?stop=200070', headers });
+  await page.goto(`${front.url}/status`);
+  await page.locator('.figures').first().waitFor({ state: 'attached' });
+  const cut = `(() => {
+    for (const fold of document.querySelectorAll('details')) fold.open = true;
+    // As long as the names and states of real files are.
+    for (const table of document.querySelectorAll('.figures')) {
+      const row = table.tBodies[0].rows[0];
+      row.cells[0].textContent = 'regionalbuses/southeasttablelands';
+      for (const cell of [...row.cells].slice(1)) cell.textContent = '2026-11-28 to 2027-02-26';
+    }
+    return [...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth).length;
+  })()`;
+  expect(await page.evaluate(cut)).toBe(0);
+  await context.close();
+});
+
+it.each(['/', '/docs/operations/departures', '/status', '/explore'])(
+  'text on %s has at most five sizes, and code is at least 13 pixels',
+  async (path) => {
+    const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
+    await page.goto(front.url + path, { waitUntil: 'load' });
+    // Labels on the map belong to the map.
+    const read = `(() => {
+      const sizes = new Set();
+      const codes = [];
+      for (const element of document.querySelectorAll('body *')) {
+        if (element.closest('.leaflet-container, svg, noscript, template')) continue;
+        if (![...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim())) continue;
+        const size = Number.parseFloat(getComputedStyle(element).fontSize);
+        sizes.add(size);
+        if (element.closest('code, pre, kbd')) codes.push(size);
+      }
+      return { sizes: [...sizes].sort((one, other) => one - other), smallestCode: Math.min(99, ...codes) };
+    })()`;
+    const { sizes, smallestCode } = (await page.evaluate(read)) as { sizes: number[]; smallestCode: number };
+    expect(sizes.length, sizes.join()).toBeLessThanOrEqual(5);
+    expect(smallestCode).toBeGreaterThanOrEqual(13);
+    await context.close();
+  },
+);
+
 it('the wall board form suggests stops while typing and opens the board, which fits a phone', async () => {
   for (const url of ['/signup', '/keys/link'])
     await front.app.inject({ method: 'POST', url, payload: { email: 'mo@example.com', label: 'wall', terms: true } });

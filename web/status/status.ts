@@ -144,13 +144,18 @@ ${idle.length > 0 && html`<details><summary>${used.length === 0 ? 'No operation 
 }
 
 function operationsTable(title: string, operations: Report['windows'][number]['operations']): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${title}"><table class="figures">
-<thead><tr><th scope="col">Operation</th><th scope="col" class="number">Count</th><th scope="col" class="number">Success</th><th scope="col" class="number">p50</th><th scope="col" class="number">p95</th></tr></thead>
-<tbody>${operations.map(
-    ({ operation, answered, successRate, p50Ms, p95Ms }) =>
-      html`<tr><th scope="row"><code>${operation}</code></th><td class="number">${answered.toLocaleString('en')}</td><td class="number">${percent(successRate)}</td><td class="number">${duration(p50Ms)}</td><td class="number">${duration(p95Ms)}</td></tr>
-`,
-  )}</tbody></table></div>`;
+  return table(
+    title,
+    ['Operation', 'Count', 'Success', 'p50', 'p95'],
+    operations.map(({ operation, answered, successRate, p50Ms, p95Ms }) => [
+      html`<code>${operation}</code>`,
+      answered.toLocaleString('en'),
+      percent(successRate),
+      duration(p50Ms),
+      duration(p95Ms),
+    ]),
+    { numbers: 4 },
+  );
 }
 
 /** Renders the timetable's files and the trust of each mode. */
@@ -213,14 +218,19 @@ ${table(
 ${notUnderstood.length > 0 && html`<p>Not understood: ${notUnderstood.join('; ')}.</p>`}</details>`;
 }
 
-/** The last two columns are numbers. */
-function table(label: string, columns: readonly string[], rows: readonly (readonly string[])[]): Html {
-  const isNumber = (column: number) => column >= columns.length - 2 && html` class="number"`;
+/** The last columns are numbers. On a phone each cell shows the name of its column. */
+function table(
+  label: string,
+  columns: readonly string[],
+  rows: readonly (readonly (string | Html)[])[],
+  { numbers = 2 } = {},
+): Html {
+  const isNumber = (column: number) => column >= columns.length - numbers && html` class="number"`;
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table class="figures">
 <thead><tr>${columns.map((name, column) => html`<th scope="col"${isNumber(column)}>${name}</th>`)}</tr></thead>
 <tbody>${rows.map(
     ([name, ...values]) =>
-      html`<tr><th scope="row">${name}</th>${values.map((value, column) => html`<td${isNumber(column + 1)}>${value}</td>`)}</tr>
+      html`<tr><th scope="row">${name}</th>${values.map((value, index) => html`<td${isNumber(index + 1)} data-column="${columns[index + 1]}">${value}</td>`)}</tr>
 `,
   )}</tbody></table></div>`;
 }
