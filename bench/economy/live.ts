@@ -166,7 +166,7 @@ export async function openLive(
     },
   };
 
-  const byTimetable = { covers: () => true, find: async () => foundAt(now(), 'timetable') };
+  const byTimetable = { covers: () => true, lastDay: () => null, find: async () => foundAt(now(), 'timetable') };
   const planner: Journeys = {
     async find({ from, to, at, isArrival }, { queryUpstream }) {
       const { freshness } = await queryUpstream({ kind: 'trip', from, to, at, isArrival });

@@ -1,6 +1,7 @@
 import { HOUR_MS, SECOND_MS } from '../core/clock.ts';
 import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { withLastDay } from '../errors/messages.ts';
 import { freshnessOfFeeds, type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';
 import { FEED_SOURCES, type FeedSourceId, feedOfFile } from '../realtime/polling/feed-source.ts';
 import type { FileId } from '../timetable/schedule-files.ts';
@@ -161,7 +162,9 @@ export function createBoards(parts: {
   }
 
   async function readMonitor(request: BoardRequest, reason: Reason, available?: Available) {
-    const { pages, ...board } = await readMonitorBoard(request);
+    const { pages, ...board } = await readMonitorBoard(request).catch((error) => {
+      throw withLastDay(error, parts.timetable.get()?.lastDay() ?? null);
+    });
     const isNew = board.freshness.source === 'upstream' && !request.request.isArrival && !request.page;
     if (trust.mode === 'auto' && available && isNew) compare(request, available, pages);
     return { ...board, origin: { source: 'planner' as const, ...reason } };

@@ -44,13 +44,22 @@ export function pastDate(parameter: 'date' | 'time', date: string, yesterday: st
   );
 }
 
-/** `date` as `YYYYMMDD`, which may come from `date` or `time`; null for today. */
-export function beyondTimetable(date: string | null): ApiError {
-  return new ApiError(
-    'DATE_OUT_OF_RANGE',
-    `${date === null ? 'Today' : `The day ${date}, from \`date\` or \`time\`,`} is outside the published timetable.`,
-    namesOf([{ parameter: 'date' }]),
-  );
+/** `date` comes from `date` or `time`, null for today; `lastDay` is that of the timetable, if it is known. Both as `YYYYMMDD`. */
+export function beyondTimetable(date: string | null, lastDay: string | null = null): ApiError {
+  const day = date === null ? 'Today' : `The day ${date}, from \`date\` or \`time\`,`;
+  const message = `${day} is outside the published timetable.`;
+  return withLastDay(new ApiError('DATE_OUT_OF_RANGE', message, namesOf([{ parameter: 'date' }])), lastDay);
+}
+
+/** Adds the last day of the timetable to the trip planner's refusal of a day. Other errors stay as they are. */
+export function withLastDay<Thrown>(error: Thrown, lastDay: string | null): Thrown | ApiError {
+  if (!(error instanceof ApiError) || error.code !== 'DATE_OUT_OF_RANGE' || lastDay === null) return error;
+  const { code, message, cause, headers, logFields } = error;
+  return new ApiError(code, `${message} The timetable ends on ${lastDay}.`, {
+    cause,
+    headers,
+    ...(logFields && { logFields }),
+  });
 }
 
 const SEND_KEY = 'Send your API key in the Authorization header as a Bearer token: "Authorization: Bearer YOUR_KEY".';

@@ -91,7 +91,9 @@ export function timetableReach(options: TimetableSearch): Reach {
     const from = endOf(query.from, 'from');
     const engineSearch = await beginSearch(options, timetable, query, turn);
     const { at } = engineSearch.common;
-    if (!coversEnds(timetable, [from], { at, modes: query.modes })) throw beyondTimetable(query.at?.date ?? null);
+    if (!coversEnds(timetable, [from], { at, modes: query.modes })) {
+      throw beyondTimetable(query.at?.date ?? null, timetable.lastDay());
+    }
     const common = {
       ...engineSearch.common,
       from: toEngineEnd(from),

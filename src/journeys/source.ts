@@ -2,6 +2,7 @@ import { type Clock, SECOND_MS } from '../core/clock.ts';
 import { BACKGROUND, type Turn } from '../core/turn-queue.ts';
 import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { withLastDay } from '../errors/messages.ts';
 import type { RequestedFields } from '../transit/additional-fields.ts';
 import type { Choices } from '../transit/choices.ts';
 import type { Freshness } from '../transit/freshness.ts';
@@ -72,6 +73,8 @@ export interface Journeys {
 export interface TimetableJourneys {
   /** Whether the timetable has both ends and covers the time. */
   covers(query: JourneyQuery): boolean;
+  /** `YYYYMMDD`; null while there is no timetable. */
+  lastDay(): string | null;
   find(query: JourneyQuery, turn?: Turn): Promise<FoundJourneys>;
 }
 
@@ -132,7 +135,11 @@ export function chooseJourneys(options: {
     async find(query, context) {
       const { turn } = context;
       if (needsTimetable(query)) return byTimetable(query, turn, query.via?.length ? 'via' : 'choices');
-      if (!timetable.covers(query)) return planner.find(query, context);
+      if (!timetable.covers(query)) {
+        return planner.find(query, context).catch((error) => {
+          throw withLastDay(error, timetable.lastDay());
+        });
+      }
       if (mode === 'timetable') return byTimetable(query, turn, 'by setting');
       // Of the trip planner's few journeys, all might have to be booked.
       if (query.withoutBooking) return byTimetable(query, turn, 'booking');

@@ -81,6 +81,8 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
     return timetable && from && to ? { timetable, from, to } : null;
   }
 
+  const lastDay = () => options.timetable.get()?.lastDay() ?? null;
+
   function covers(query: JourneyQuery): boolean {
     const ends = resolve(query);
     if (!ends) return false;
@@ -91,7 +93,7 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
   function findProblem(query: JourneyQuery): ApiError {
     const { from, to, at } = query;
     const timetable = options.timetable.get();
-    if (!needsTimetable(query)) return beyondTimetable(at?.date ?? null);
+    if (!needsTimetable(query)) return beyondTimetable(at?.date ?? null, lastDay());
     if (!timetable) return noTimetable(options.timetable.missing());
     return findEnd(timetable, from, query.choices)
       ? notInTimetable('to', formatPlace(to))
@@ -100,12 +102,13 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
 
   return {
     covers,
+    lastDay,
 
     async find(query, turn) {
       const ends = resolve(query);
       if (!ends) throw findProblem(query);
       const { timetable, from, to } = ends;
-      if (needsTimetable(query) && !covers(query)) throw beyondTimetable(query.at?.date ?? null);
+      if (needsTimetable(query) && !covers(query)) throw beyondTimetable(query.at?.date ?? null, lastDay());
       const { common, search, freshness: freshnessAsOf } = await beginSearch(options, timetable, query, turn);
       const { withoutBooking = false } = query;
       const engineQuery = {

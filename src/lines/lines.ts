@@ -114,8 +114,8 @@ export class Lines {
     const { timetable } = this;
     const line = this.get(id);
     const day = toDayNumber(date) as number;
-    const files = new Set(line.patterns.map((pattern) => timetable.routeOf(pattern).file));
-    if (![...files].every((file) => timetable.hasDay(file, day))) throw beyondTimetable(date);
+    const files = [...new Set(line.patterns.map((pattern) => timetable.routeOf(pattern).file))];
+    if (!files.every((file) => timetable.hasDay(file, day))) throw beyondTimetable(date, timetable.lastDay(files));
     return { line, directions: await readDirections(timetable, line.patterns, day) };
   }
 

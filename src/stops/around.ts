@@ -46,7 +46,7 @@ export async function mapNearbyStops(
     const registered = point.id === undefined || findPosition(point) ? null : register.get(point.id);
     return mapLocation(point, circle, registered && [registered.lat, registered.lng]);
   });
-  return { stops: groupPoints(kept, circle.radius), leftOut };
+  return { stops: groupPoints(kept, circle.radius, register), leftOut };
 }
 
 /** Does the same for stops that are known without a request; whether they are served is unknown. */
@@ -67,7 +67,7 @@ export function groupKnownStops(
       children: stop.parent_id === null ? [] : [stop.stop_id],
     };
   });
-  return groupPoints(points, circle.radius);
+  return groupPoints(points, circle.radius, register);
 }
 
 function mapLocation(point: StopPoint, circle: Circle, registered: Position | null): Point {
@@ -87,10 +87,10 @@ function mapLocation(point: StopPoint, circle: Circle, registered: Position | nu
 }
 
 /**
- * Groups platforms under their stop. The stop takes the distance and position of its nearest platform, because riders walk to
- * that one. Upstream lists modes only with stops, which may lie outside the circle.
+ * Groups platforms under their stop. The stop takes the distance of its nearest platform, because riders walk to that one, and
+ * has its own position, as everywhere. Upstream lists modes only with stops, which may lie outside the circle.
  */
-function groupPoints(points: readonly Point[], radius: number): NearbyStop[] {
+function groupPoints(points: readonly Point[], radius: number, register: Pick<StopRegister, 'get'>): NearbyStop[] {
   return [
     ...Map.groupBy(
       points.toSorted((a, b) => a.metres - b.metres || compareIds(a, b)),
@@ -98,13 +98,16 @@ function groupPoints(points: readonly Point[], radius: number): NearbyStop[] {
     ).values(),
   ]
     .filter(([nearest]) => nearest !== undefined && nearest.metres <= radius)
-    .map((group) => mergePoints(group, radius))
+    .map((group) => mergePoints(group, radius, register))
     .sort((a, b) => a.distance_metres - b.distance_metres || compareIds(a, b));
 }
 
 /** Merges the points of one stop, closest first, into one entry. */
-function mergePoints(points: readonly Point[], radius: number): NearbyStop {
-  const { stop_id, name, metres, lat, lng } = points[0] as Point;
+function mergePoints(points: readonly Point[], radius: number, register: Pick<StopRegister, 'get'>): NearbyStop {
+  const [nearest] = points as [Point];
+  const { stop_id, name, metres } = nearest;
+  const isStop = ({ children = [] }: Point) => children.length === 0;
+  const { lat, lng } = register.get(stop_id) ?? points.find(isStop) ?? nearest;
   const within = points.filter((point) => point.metres <= radius);
   return {
     stop_id,

@@ -19,7 +19,7 @@ import {
 } from './packed-timetable.ts';
 import { readPath } from './paths.ts';
 import { type FileId, SCHEDULE_FILES } from './schedule-files.ts';
-import { serviceDayStart, toDayNumber, toMoment, weekdayOf } from './service-day.ts';
+import { serviceDayStart, toDate, toDayNumber, toMoment, weekdayOf } from './service-day.ts';
 import { createWater } from './water.ts';
 
 export { NotATimetable } from './packed-timetable.ts';
@@ -493,6 +493,12 @@ export class Timetable {
   hasDay(file: FileId, day: number): boolean {
     const [first, last] = this.#coverage.get(file) ?? [0, -1];
     return day >= first && day <= last;
+  }
+
+  /** The last day, as `YYYYMMDD`, that all of these files cover; null if they share none. */
+  lastDay(files: readonly FileId[] = this.files.map(({ file }) => file)): string | null {
+    const day = Math.min(...files.map((file) => this.#coverage.get(file)?.[1] ?? Number.NEGATIVE_INFINITY));
+    return Number.isFinite(day) ? toDate(day) : null;
   }
 
   /** The files of the trips that call at these stops. */

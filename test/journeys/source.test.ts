@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '#src/core/clock.ts';
 import { ApiError } from '#src/errors/api-error.ts';
-import { serviceUnavailable } from '#src/errors/messages.ts';
+import { beyondTimetable, serviceUnavailable } from '#src/errors/messages.ts';
 import type { Journey } from '#src/journeys/journey.ts';
 import { LEG_DEFAULTS } from '#src/journeys/leg.ts';
 import { chooseJourneys, type FoundJourneys, type JourneyQuery } from '#src/journeys/source.ts';
@@ -48,7 +48,7 @@ function choose(options: {
   return chooseJourneys({
     mode,
     planner: { find: planner },
-    timetable: { covers: () => covers, find: search },
+    timetable: { covers: () => covers, lastDay: () => '20270131', find: search },
     isScarce: () => isScarce,
     clock: { ...systemClock, after: (_, task) => systemClock.after(20, task) },
     ...(compared && { compared }),
@@ -110,5 +110,16 @@ describe('the source of journeys', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(compared).toEqual([false]);
+  });
+
+  it('the refusal of a day that the timetable lacks names the last day of the timetable', async () => {
+    const planner = async () => {
+      throw beyondTimetable('20300101');
+    };
+    await expect(choose({ covers: false, planner }).find(query, context)).rejects.toMatchObject({
+      code: 'DATE_OUT_OF_RANGE',
+      message:
+        'The day 20300101, from `date` or `time`, is outside the published timetable. The timetable ends on 20270131.',
+    });
   });
 });

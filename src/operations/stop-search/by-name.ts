@@ -69,7 +69,7 @@ export async function findByName<Hit extends { suburb: string }>(
     response = await pending;
   }
   const { results, leftOut } = await rankMatches(response.payload, types, near);
-  const shownHits = results.slice(0, limit).map(fromMatch);
+  const shownHits = results.slice(0, limit).map((match) => fromMatch(atOwnPosition(match, stops)));
   if (shownHits.length < Math.min(FEW_MATCHES, limit)) {
     const matches = await findSimilar(shownHits.length === 0);
     const moreHits = matches
@@ -79,4 +79,10 @@ export async function findByName<Hit extends { suburb: string }>(
   }
   const notices = noteMissing(shownHits);
   return { body: { query: q, results: shownHits }, freshness: freshnessOf(response), leftOut, notices };
+}
+
+/** A stop has the position that other operations give it. */
+function atOwnPosition(match: PlaceMatch, stops: Pick<StopRegister, 'get'>): PlaceMatch {
+  const stop = match.type === 'stop' ? stops.get(match.id) : null;
+  return stop ? { ...match, lat: stop.lat, lng: stop.lng } : match;
 }

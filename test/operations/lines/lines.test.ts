@@ -375,6 +375,8 @@ describe('errors', () => {
       for (const path of ['', '/timetable']) {
         const response = await own.inject(`/v1/lines/train_CCN${path}?date=${date}`);
         expect([response.statusCode, response.json().error.code]).toEqual([400, 'DATE_OUT_OF_RANGE']);
+        // The first of both files to end.
+        if (date > '20261125') expect(response.json().error.message).toContain('The timetable ends on 20261125.');
       }
     // The routes of both files are one line.
     expect((await get('/v1/lines/train_CCN/timetable?date=20261119')).directions[0].runs).toHaveLength(2);

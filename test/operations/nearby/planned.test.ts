@@ -126,7 +126,7 @@ describe('nearby stops from the timetable', () => {
   });
   const FAR = { id: '9', name: 'Far', lat: -33, lng: LNG };
 
-  it('nearby lists a station once, at its nearest platform, with the platforms within the radius', async () => {
+  it('nearby lists a station once, at its own position and as far away as its nearest platform, with the platforms within the radius', async () => {
     const platform = (id: string, metresNorth: number) => ({
       id,
       name: `Central Station Platform ${id.slice(-1)}`,
@@ -150,7 +150,7 @@ describe('nearby stops from the timetable', () => {
         stop_id: '200060',
         name: 'Central Station',
         distance_metres: expect.closeTo(100, -1),
-        lat: expect.closeTo(LAT + 100 / 111_195, 5),
+        lat: expect.closeTo(LAT + 150 / 111_195, 5),
         lng: LNG,
         modes: ['train'],
         routes: [],

@@ -155,7 +155,7 @@ describe('the bundled list of stops', PATIENCE, () => {
         stop_id: 'G20',
         name: 'Town Hall, Sydney',
         distance_metres: 11,
-        lat: -33.8828,
+        lat: -33.8929,
         lng: 151.2065,
         modes: ['train', 'bus'],
         routes: [],

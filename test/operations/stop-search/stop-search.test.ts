@@ -93,6 +93,21 @@ describe('stop search when upstream finds few stops', () => {
     expect(results.map(({ stop_id }: { stop_id: string }) => stop_id)).toEqual(stopIds);
   });
 
+  it.each(['stops', 'places'])('%s/search gives a stop the position that every other list gives it', async (list) => {
+    const match = {
+      id: '1',
+      type: 'stop',
+      name: 'Town Hall',
+      matchQuality: 10,
+      coord: [-33.8701, 151.2004],
+      modes: [1],
+    };
+    const app = await buildTestApp({ upstream: finds([match]), now: NOW, stops });
+    const { results } = (await app.inject(`/v1/${list}/search?q=town`)).json();
+    expect(results[0]).toMatchObject({ lat: -33.87, lng: 151.2 });
+    await app.close();
+  });
+
   it('stop search has a notice when a suburb is not known yet', async () => {
     const found = await search('q=hospital', finds([]));
     expect(found.json().results).toMatchObject([{ stop_id: '5', suburb: '' }]);

@@ -45,7 +45,7 @@ beforeAll(async () => {
           return { ...(await byTimetable.find(query, turn)), origin: { source: 'planner' } };
         },
       },
-      timetable: { covers: byTimetable.covers, find },
+      timetable: { ...byTimetable, find },
       isScarce: () => false,
       clock: { now: () => now.getTime(), after: () => () => {} },
     }),
