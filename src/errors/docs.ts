@@ -211,7 +211,7 @@ export const ERROR_DOCS: Record<
   DAILY_LIMIT_EXCEEDED: {
     title: 'Daily limit reached',
     cause:
-      'All keys of an account share its daily limit. It is reached, or the request costs more than is left: /v1/boards costs one request per stop. The message says when the limit resets. Refused requests are not counted.',
+      'All keys of an account share its daily limit. It is reached, or the request costs more than is left: /v1/boards costs one request per stop, or 2 around a position. The message says when the limit resets. Refused requests are not counted.',
     fix: [
       'Read the RateLimit header (r: requests left, t: seconds until the reset) of every response, and slow down before r reaches 0.',
       'Do not request a board more often than its max-age: the data is the same until then.',

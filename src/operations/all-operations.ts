@@ -46,11 +46,12 @@ export function createOperations(options: {
   const { lines = new Lines(stops) } = options;
   const knownStops = { stops, ...(isRehearsal && { isRehearsal }) };
   const searchableStops = { ...knownStops, names: new NameSearch(stops) };
+  const nearby = createNearbyOperation(knownStops);
   return [
     departuresOperation,
     arrivalsOperation,
-    createBoardsOperation({ oneStop: departuresOperation, docsUrl: options.docsUrl }),
-    createNearbyOperation(knownStops),
+    createBoardsOperation({ oneStop: departuresOperation, nearby, docsUrl: options.docsUrl }),
+    nearby,
     createStopSearchOperation(searchableStops),
     createPlacesOperation(searchableStops),
     createStopListOperation({ stops }),

@@ -180,6 +180,7 @@ const OTHER_NAMES = {
   arrive_by: ['arrive', 'arriving', 'arrival'],
   minutes: ['duration', 'max_duration', 'max_minutes'],
   wheelchair: ['accessible', 'wheelchair_accessible'],
+  max_stops: ['stop_limit', 'limit_stops', 'num_stops'],
   max_changes: ['changes', 'transfers', 'max_transfers'],
   pace: ['walk_speed', 'walking_speed', 'walk_pace'],
   max_walk: ['max_walk_distance', 'max_walking_distance', 'walk_distance'],

@@ -44,6 +44,8 @@ describe('what a request is charged', () => {
     ['/v1/travel-times', `from=200060&to=${stops(10)}`, 2],
     ['/v1/travel-times', `from=200060&to=${stops(10)}&date=20261210`, 3],
     ['/v1/boards', `stops=${stops(20)}`, 20],
+    ['/v1/boards', 'near=-33.87,151.2', 2],
+    ['/v1/boards', 'near=-33.87,151.2&max_stops=10&radius=2000', 2],
   ])('a request that takes more work costs more: %s?%s', (path, query, price) => {
     expect(priceOf(path, query)).toBe(price);
   });

@@ -357,9 +357,49 @@ export type Arrival = {
  */
 export type Boards = {
     /**
-     * One entry per stop
+     * One entry per stop; empty if there is no stop around `near`
      */
-    boards: Array<Departures | BoardFailure>;
+    boards: Array<Board | BoardFailure>;
+};
+
+/**
+ * Departures of one of several stops.
+ */
+export type Board = {
+    /**
+     * The requested stop ID
+     */
+    stop_id: string;
+    /**
+     * Stop name without suburb and platform; the stop ID if the stop has no name
+     */
+    stop_name: string;
+    /**
+     * Timestamp (UTC) of the oldest live data in this response
+     */
+    retrieved_at: string;
+    /**
+     * Sorted by best-known time; empty if nothing leaves
+     */
+    departures: Array<Departure>;
+    /**
+     * The texts of all alerts, keyed by ID. Only with `include=alert_texts`
+     */
+    alert_texts?: {
+        [key: string]: unknown;
+    };
+    /**
+     * Distance from `near` to the nearest platform in metres. Only with `near`
+     */
+    distance_metres?: number;
+    /**
+     * Latitude of the stop; null if unknown. Only with `near`
+     */
+    lat?: number | null;
+    /**
+     * Longitude of the stop; null if unknown. Only with `near`
+     */
+    lng?: number | null;
 };
 
 /**
@@ -387,6 +427,18 @@ export type BoardFailure = {
          */
         docs: string;
     };
+    /**
+     * Distance from `near` to the nearest platform in metres. Only with `near`
+     */
+    distance_metres?: number;
+    /**
+     * Latitude of the stop; null if unknown. Only with `near`
+     */
+    lat?: number | null;
+    /**
+     * Longitude of the stop; null if unknown. Only with `near`
+     */
+    lng?: number | null;
 };
 
 /**
@@ -425,7 +477,7 @@ export type NearbyStop = {
      */
     name: string;
     /**
-     * Distance from the requested location in metres
+     * Distance from the requested location to the nearest platform in metres
      */
     distance_metres: number;
     /**
@@ -2445,11 +2497,23 @@ export type GetArrivalsResponse = GetArrivalsResponses[keyof GetArrivalsResponse
 export type GetBoardsData = {
     body?: never;
     path?: never;
-    query: {
+    query?: {
         /**
          * Up to 20 stop IDs separated by commas. A repeated stop is returned and charged once. A stop can have its own `lead`: `200070@7,200020@3`.
          */
-        stops: Array<string>;
+        stops?: Array<string>;
+        /**
+         * A position as `lat,lng`, instead of `stops`: the departures of the nearest stops of `modes`, nearest stop first.
+         */
+        near?: string;
+        /**
+         * Radius in metres around `near`. Default 500. Values above 2000 count as 2000.
+         */
+        radius?: number;
+        /**
+         * Maximum number of stops around `near`. Default 5. Values above 10 count as 10.
+         */
+        max_stops?: number;
         /**
          * Maximum number of departures, applied after the filters. Values above 50 count as 50.
          */
@@ -2496,7 +2560,7 @@ export type GetBoardsData = {
 
 export type GetBoardsResponses = {
     /**
-     * Departures of several stops
+     * Departures of several stops, or around a position
      */
     200: Boards;
 };

@@ -2,12 +2,28 @@ import { z } from 'zod';
 import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '../../errors/api-error.ts';
 import { unknownStop, upstreamTimeout } from '../../errors/messages.ts';
 import { oldestOf } from '../../transit/freshness.ts';
-import { describe } from '../../transit/parameter.ts';
-import { stopIdParameter, stopListParameter } from '../../transit/place.ts';
+import { countUpTo, describe, optional, type ProblemDetails } from '../../transit/parameter.ts';
+import {
+  latitudeOrNull,
+  longitudeOrNull,
+  positionParameter,
+  stopIdParameter,
+  stopListParameter,
+} from '../../transit/place.ts';
 import { leadParameter } from '../../transit/time.ts';
-import { defineOperation, type Notice, type Operation, type OperationResult } from '../operation.ts';
+import { departuresResponse } from '../departures/departure.ts';
+import type { departuresOperation } from '../departures/operation.ts';
+import type { createNearbyOperation } from '../nearby/operation.ts';
+import { defineOperation, type FindContext, type Notice, type OperationResult } from '../operation.ts';
 
 const MAX_STOPS = 20;
+/** How many stops around a position are listed, and how far away, unless the caller says so. */
+const STOPS_AROUND = 5;
+const MAX_STOPS_AROUND = 10;
+const RADIUS_METRES = 500;
+const MAX_RADIUS_METRES = 2000;
+/** What a request with `near` is charged, however many stops it lists. */
+const PRICE_AROUND = 2;
 
 const LEAD_HINT = 'A stop may have a `lead` of 0 to 60 minutes, as in 200070@7.';
 
@@ -31,14 +47,73 @@ function readEntry(entry: string): { stop: string; lead?: number } {
   return lead === undefined ? { stop } : { stop, lead: Number(lead) };
 }
 
+const aroundParameters = {
+  near: optional(
+    describe(
+      positionParameter,
+      'A position as `lat,lng`, instead of `stops`: the departures of the nearest stops of `modes`, nearest stop first.',
+      '-33.8731,151.2069',
+    ),
+  ),
+  radius: optional(
+    describe(
+      countUpTo(MAX_RADIUS_METRES),
+      `Radius in metres around \`near\`. Default ${RADIUS_METRES}. Values above ${MAX_RADIUS_METRES} count as ${MAX_RADIUS_METRES}.`,
+      RADIUS_METRES,
+    ),
+  ),
+  max_stops: optional(
+    describe(
+      countUpTo(MAX_STOPS_AROUND),
+      `Maximum number of stops around \`near\`. Default ${STOPS_AROUND}. Values above ${MAX_STOPS_AROUND} count as ${MAX_STOPS_AROUND}.`,
+      STOPS_AROUND,
+    ),
+  ),
+};
+
 /**
- * Replaces `stop` with `stops`; the other parameters apply to every stop. There is no cursor: each stop would need its own, and
- * twenty do not fit into a header.
+ * Replaces `stop` with `stops` or `near`; the other parameters apply to every stop. There is no cursor: each stop would need its
+ * own, and twenty do not fit into a header.
  */
-function boardsQuery(oneStop: z.ZodObject) {
+function boardsQuery(oneStop: (typeof departuresOperation)['query']) {
   const { stop: _stop, cursor: _cursor, ...others } = oneStop.shape;
-  return z.object({ stops: stopsParameter, ...others });
+  const refusal = (path: string, message: string) => ({
+    path: [path],
+    message,
+    params: { isSentence: true } satisfies ProblemDetails,
+  });
+  return z
+    .object({ stops: optional(stopsParameter), ...aroundParameters, ...others })
+    .refine(
+      ({ stops, near }) => (stops === undefined) !== (near === undefined),
+      refusal('stops', 'Give one of: `stops` or `near`.'),
+    )
+    .refine(
+      ({ near, radius }) => near !== undefined || radius === undefined,
+      refusal('radius', '`radius` works only with `near`.'),
+    )
+    .refine(
+      ({ near, max_stops: maxStops }) => near !== undefined || maxStops === undefined,
+      refusal('max_stops', '`max_stops` works only with `near`.'),
+    );
 }
+type BoardsQuery = z.output<ReturnType<typeof boardsQuery>>;
+
+const ONLY_AROUND = 'Only with `near`';
+/** Where the stop of a board is. */
+const placeFields = {
+  distance_metres: z
+    .int()
+    .min(0)
+    .optional()
+    .meta({ description: `Distance from \`near\` to the nearest platform in metres. ${ONLY_AROUND}`, example: 51 }),
+  lat: latitudeOrNull.optional().meta({ description: `Latitude of the stop; null if unknown. ${ONLY_AROUND}` }),
+  lng: longitudeOrNull.optional().meta({ description: `Longitude of the stop; null if unknown. ${ONLY_AROUND}` }),
+};
+
+const boardSchema = departuresResponse
+  .extend(placeFields)
+  .meta({ id: 'Board', description: 'Departures of one of several stops.' });
 
 /** The board of a stop with a temporary failure is requested again after this time. */
 const RETRY_MS = 1000;
@@ -55,6 +130,7 @@ const failureSchema = z
           .meta({ format: 'uri', description: 'Documentation of this code: cause, fix and when to retry' }),
       })
       .meta({ description: 'The error that a request for this stop alone would return' }),
+    ...placeFields,
   })
   .meta({ id: 'BoardFailure', description: 'A stop whose departures are unavailable.' });
 
@@ -63,18 +139,56 @@ interface Failure {
   error: ApiError;
 }
 
-/** `GET /v1/boards`. `oneStop` is the operation for a single `stop`; `docsUrl` is the base URL of the error pages. */
-export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation; docsUrl: string }) =>
-  defineOperation({
+type Found = OperationResult<z.infer<typeof departuresResponse>>;
+
+/** A stop to list, and where it is if the caller gave a position. */
+interface Listed {
+  stop: string;
+  lead?: number;
+  place?: Pick<z.infer<typeof boardSchema>, 'distance_metres' | 'lat' | 'lng'>;
+}
+
+/**
+ * `GET /v1/boards`. `oneStop` is the operation for a single `stop`, `nearby` the one for the stops around a position; `docsUrl` is
+ * the base URL of the error pages.
+ */
+export const createBoardsOperation = ({
+  oneStop,
+  nearby,
+  docsUrl,
+}: {
+  oneStop: typeof departuresOperation;
+  nearby: ReturnType<typeof createNearbyOperation>;
+  docsUrl: string;
+}) => {
+  /** The stops to list, and the result of the search if there are none. */
+  async function listStops(
+    query: BoardsQuery,
+    run: FindContext['run'],
+  ): Promise<{ listed: Listed[]; around?: OperationResult }> {
+    if (query.near === undefined) return { listed: (query.stops ?? []).map(readEntry) };
+    const [lat, lng] = query.near;
+    const { radius = RADIUS_METRES, max_stops: limit = STOPS_AROUND, modes } = query;
+    const around = await run(nearby, { lat, lng, radius, limit, modes });
+    const listed = around.body.stops.map(({ stop_id: stop, distance_metres, ...place }) => ({
+      stop,
+      place: { distance_metres, lat: place.lat, lng: place.lng },
+    }));
+    return { listed, around };
+  }
+
+  return defineOperation({
     id: 'getBoards',
     path: '/v1/boards',
     tag: 'Stops',
-    summary: 'Departures of several stops',
-    description: `The departures of up to ${MAX_STOPS} stops, in the requested order. The parameters apply to each stop. Costs one request per stop.\n\nA stop that fails has an error in its place, like the second one in the example. The whole request fails only if all stops do. If fewer requests are left for the day than you request stops, the response is 429 and nothing is charged. To page through a board, request its stop on \`${oneStop.path}\`.`,
+    summary: 'Departures of several stops, or around a position',
+    description: `The departures of up to ${MAX_STOPS} stops, in the requested order, or with \`near\` of the stops around a position, nearest first. The other parameters apply to each stop. \`stops\` costs one request per stop, \`near\` ${PRICE_AROUND} requests in all.\n\nA stop that fails has an error in its place, like the second one in the example. The whole request fails only if all stops do. If fewer requests are left for the day than the price, the response is 429 and nothing is charged. To page through a board, request its stop on \`${oneStop.path}\`.`,
     query: boardsQuery(oneStop.query),
     body: z
       .strictObject({
-        boards: z.array(z.union([oneStop.body, failureSchema])).meta({ description: 'One entry per stop' }),
+        boards: z
+          .array(z.union([boardSchema, failureSchema]))
+          .meta({ description: 'One entry per stop; empty if there is no stop around `near`' }),
       })
       .meta({ id: 'Boards', description: 'Departures of several stops.' }),
     errors: oneStop.errors,
@@ -85,25 +199,29 @@ export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation
       },
     },
     tool: {
-      description: `The next departures of several stops, up to ${MAX_STOPS} in one call, in the order of \`stops\`; the other parameters apply to each stop. Costs one request per stop. A stop that fails has an \`error\` in its place.`,
+      description: `The next departures of several stops: those in \`stops\`, up to ${MAX_STOPS} and in that order, or the nearest ones around the position \`near\` with their distance. The other parameters apply to each stop. \`stops\` costs one request per stop, \`near\` ${PRICE_AROUND} in all. A stop that fails has an \`error\` in its place.`,
       defaults: { ...oneStop.tool.defaults, limit: '5' },
     },
-    cost: ({ stops }) => stops.length,
+    cost: ({ stops }) => stops?.length ?? PRICE_AROUND,
 
-    async find({ stops, ...parameters }, { run, now }) {
+    async find(query, { run, now }) {
+      const { stops: _stops, near, radius: _radius, max_stops: _maxStops, ...parameters } = query;
+      const { listed, around } = await listStops(query, run);
+      if (around && listed.length === 0) return { ...around, body: { boards: [] } };
       const outcomes = await Promise.all(
-        stops.map((entry) => {
-          const { stop, ...lead } = readEntry(entry);
-          return run(oneStop, { ...parameters, ...lead, stop }).catch((error) => toFailure(stop, error));
-        }),
+        listed.map(({ stop, lead = parameters.lead }) =>
+          // In the order of a request for this stop alone, whose cached response has the same key.
+          run(oneStop, { stop, ...parameters, lead }).catch((error) => toFailure(stop, error)),
+        ),
       );
       const failures = outcomes.filter(isFailure);
-      const [first, ...others] = outcomes.filter((outcome): outcome is OperationResult => !isFailure(outcome));
+      const [first, ...others] = outcomes.filter((outcome): outcome is Found => !isFailure(outcome));
       if (!first) throw refusalOf(failures);
 
-      const boards = outcomes.map((outcome) =>
-        isFailure(outcome) ? { stop_id: outcome.stopId, ...errorBody(outcome.error, docsUrl) } : outcome.body,
-      );
+      const boards = outcomes.map((outcome, index) => ({
+        ...(isFailure(outcome) ? { stop_id: outcome.stopId, ...errorBody(outcome.error, docsUrl) } : outcome.body),
+        ...listed[index]?.place,
+      }));
       const freshness = oldestOf(first.freshness, ...others.map((operationResult) => operationResult.freshness));
       const origins = [first, ...others].flatMap((operationResult) => operationResult.boards ?? []);
       const changesAt = Math.min(
@@ -111,16 +229,18 @@ export const createBoardsOperation = ({ oneStop, docsUrl }: { oneStop: Operation
       );
       const notices = joinNotices(
         outcomes,
-        stops.map((entry) => readEntry(entry).stop),
+        listed.map(({ stop }) => stop),
       );
-      const failedParts = countTransient(failures);
-      if (failedParts === 0) return { body: { boards }, freshness, changesAt, boards: origins, notices };
+      const transient = countTransient(failures);
+      if (transient === 0) return { body: { boards }, freshness, changesAt, boards: origins, notices };
       const retryAt = now().getTime() + RETRY_MS;
       const freshUntil = Math.min(freshness.freshUntil, retryAt);
       const asOf = { freshness: { ...freshness, freshUntil }, changesAt: Math.min(changesAt, retryAt) };
+      const failedParts = near ? Math.floor((PRICE_AROUND * transient) / listed.length) : transient;
       return { body: { boards }, ...asOf, failedParts, boards: origins, notices };
     },
   });
+};
 
 function toFailure(stopId: string, error: unknown): Failure {
   if (error instanceof ApiError) return { stopId, error };

@@ -9,7 +9,7 @@ const nearbyStopSchema = z
     distance_metres: z
       .int()
       .min(0)
-      .meta({ description: 'Distance from the requested location in metres', example: 240 }),
+      .meta({ description: 'Distance from the requested location to the nearest platform in metres', example: 240 }),
     lat: latitudeOrNull,
     lng: longitudeOrNull,
     modes: z.array(modeSchema).meta({ description: 'The modes that stop there' }),

@@ -162,7 +162,7 @@ describe('boards of several stops', () => {
   });
 
   it.each([
-    ['/v1/boards', '`stops` is required: 1 to 20 stop IDs separated by commas.'],
+    ['/v1/boards', 'Give one of: `stops` or `near`.'],
     ['/v1/boards?stops=,', '`stops` must be 1 to 20 stop IDs separated by commas, not ",".'],
     ['/v1/boards?stops=200060,abc,G', 'separated by commas, not "abc", "G".'],
     [`/v1/boards?stops=1,${'x'.repeat(200)}`, `separated by commas, not "${'x'.repeat(99)}…".`],

@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { Priority } from '#src/core/turn-queue.ts';
 import { createBoardsOperation } from '#src/operations/boards/operation.ts';
 import { departuresOperation } from '#src/operations/departures/operation.ts';
+import { createNearbyOperation } from '#src/operations/nearby/operation.ts';
 import { createResponses } from '#src/operations/serve.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { noStops } from '#src/stops/table.ts';
 import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { ids } from '#test/support/ids.ts';
 import { createProtected, settle } from '#test/support/protected.ts';
@@ -15,7 +18,11 @@ function createCold(rps: number) {
     const { stopId } = request as { stopId: string };
     return JSON.parse(departureMonitorFor(`?name_dm=${stopId}`, '2026-04-15T12:10:00Z'));
   };
-  const boards = createBoardsOperation({ oneStop: departuresOperation, docsUrl: 'https://example.test/docs' });
+  const boards = createBoardsOperation({
+    oneStop: departuresOperation,
+    nearby: createNearbyOperation({ stops: new StopRegister(noStops) }),
+    docsUrl: 'https://example.test/docs',
+  });
   const responses = createResponses({
     queryUpstream: protection.queryUpstream,
     ids,

@@ -1,34 +1,33 @@
 import { expect, it } from 'vitest';
-import { z } from 'zod';
 import { createBoardsOperation } from '#src/operations/boards/operation.ts';
-import { defineOperation } from '#src/operations/operation.ts';
+import { departuresOperation } from '#src/operations/departures/operation.ts';
+import { createNearbyOperation } from '#src/operations/nearby/operation.ts';
+import { readQuery } from '#src/operations/operation.ts';
 import { createResponses } from '#src/operations/serve.ts';
+import { StopRegister } from '#src/stops/register.ts';
+import { noStops } from '#src/stops/table.ts';
 import { ids } from '#test/support/ids.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 
 const NOW = Date.parse('2026-04-15T06:00:10Z');
 
-it('boards reuse the cached responses of their stops', async () => {
+it('boards reuse the cached responses of their stops, and so do requests for one of these stops', async () => {
   const found: string[] = [];
-  const oneStop = defineOperation({
-    id: 'getOne',
-    path: '/one',
-    tag: 'Stops',
-    summary: '',
-    description: '',
-    query: z.object({ stop: z.string() }),
-    body: z.object({ stop_id: z.string() }),
-    errors: [],
-    tool: { description: '' },
-    example: { query: 'stop=1', body: { stop_id: '1' } },
+  const oneStop: typeof departuresOperation = {
+    ...departuresOperation,
     async find({ stop }) {
       found.push(stop);
       const freshUntil = NOW + 15_000;
       const times = { retrievedAt: NOW, freshUntil, staleUntil: freshUntil };
-      return { body: { stop_id: stop }, freshness: { ...times, source: 'upstream', shortage: null } };
+      const body = { stop_id: stop, stop_name: stop, retrieved_at: '2026-04-15T06:00:10Z', departures: [] };
+      return { body, freshness: { ...times, source: 'upstream', shortage: null } };
     },
+  };
+  const boards = createBoardsOperation({
+    oneStop,
+    nearby: createNearbyOperation({ stops: new StopRegister(noStops) }),
+    docsUrl: 'https://example.test/docs',
   });
-  const boards = createBoardsOperation({ oneStop, docsUrl: 'https://example.test/docs' });
   const log = { ...createTestLog(), debug: () => {} };
   const responses = createResponses({
     queryUpstream: () => Promise.reject(new Error('no upstream call is expected')),
@@ -38,13 +37,19 @@ it('boards reuse the cached responses of their stops', async () => {
     log,
   });
   const requester = { priority: 'low' } as const;
+  const findOne = (stop: string) =>
+    responses.find(oneStop, readQuery(oneStop, { stop, lead: '3', modes: 'all' }), requester);
+  const findSome = async (stops: string) => {
+    const query = readQuery(boards, { stops, lead: '3', modes: 'all' });
+    const { body } = await responses.find(boards, query, requester);
+    return (body.content() as { boards: { stop_id: string }[] }).boards.map(({ stop_id }) => stop_id);
+  };
 
-  await responses.find(oneStop, { stop: '2' }, requester);
-  const [first, second] = await Promise.all([
-    responses.find(boards, { stops: ['1', '2'] }, requester),
-    responses.find(boards, { stops: ['2', '3'] }, requester),
+  await findOne('2');
+  expect(await Promise.all([findSome('1,2'), findSome('2,3')])).toEqual([
+    ['1', '2'],
+    ['2', '3'],
   ]);
-  expect(first.body.content()).toEqual({ boards: [{ stop_id: '1' }, { stop_id: '2' }] });
-  expect(second.body.content()).toEqual({ boards: [{ stop_id: '2' }, { stop_id: '3' }] });
+  await findOne('3');
   expect(found).toEqual(['2', '1', '3']);
 });
