@@ -65,7 +65,7 @@ ${head}
 ${NAVIGATION.map(([href, label]) => html`<a href="${href}"${href === path && html` aria-current="page"`}>${label}</a>`)}
 </nav>
 </header>
-${isSandbox && html`<aside class="sandbox" aria-label="Sandbox"><strong>Sandbox.</strong> The stops are real; times, delays and alerts are made up. Do not travel by them.</aside>`}
+${isSandbox && html`<aside class="sandbox" aria-label="Sandbox"><strong>Sandbox.</strong> Times are made up.<span class="roomy"> Only the stops are real. Do not travel by them.</span></aside>`}
 <main id="main" tabindex="-1">
 ${body}
 </main>

@@ -248,7 +248,7 @@ it('the explorer follows a vehicle from its board with stops, position and line,
   const { departures } = await (await board).json();
   const isOnItsWay = ({ is_live, run_id }: Departures['departures'][number]) => is_live && run_id;
   const chosen = departures.findIndex(isOnItsWay);
-  const button = page.locator('.follow').nth(chosen);
+  const button = page.locator('#result .follow').nth(chosen);
   await tabTo(page, (await button.getAttribute('aria-label')) ?? '');
   await page.route(/\/v1\/runs\//, async (route) => {
     const response = await route.fetch();
@@ -399,6 +399,7 @@ it('the explorer shows the alerts of journeys, boards and visible stops, with th
   ).json();
   const marked = departures.find(({ alert_ids }) => alert_ids?.length);
   expect(await page.locator('.alert-mark').first().textContent()).toBe('1');
+  await page.getByRole('button', { name: 'Filters' }).click();
   await page.locator('#modes').getByLabel('Light rail', { exact: true }).waitFor();
   await page.locator('.alert-mark').first().focus();
   await page.keyboard.press('Enter');
@@ -631,6 +632,7 @@ it('the explorer shows the age of a board and refreshes it every 15 seconds', as
 it('an explorer link restores the view without the key, and JSON and curl are one click away', async () => {
   const { page, context } = await open('/explore#board=200070');
   await page.locator('#result tbody tr').first().waitFor();
+  await page.getByRole('button', { name: 'Filters' }).click();
   const answered = page.waitForResponse(/\/v1\/departures/);
   for (const mode of ['metro', 'lightrail', 'bus', 'coach', 'ferry', 'schoolbus'])
     await page.locator(`#modes input[value=${mode}]`).uncheck();
@@ -658,6 +660,7 @@ it.each([
   async (view, shown) => {
     const { page, context } = await open(`/explore#${view}`);
     await page.locator(shown).first().waitFor();
+    await page.getByRole('button', { name: 'Filters' }).click();
     const box = page.locator('#modes input[value=bus]');
     await box.scrollIntoViewIfNeeded();
     const place = () => page.evaluate(`document.getElementById('panel').scrollTop`);
@@ -702,6 +705,7 @@ it('the explorer moves vehicles smoothly to their reported positions and shows t
   const note = page.locator('#vehicles-note');
   expect(await note.textContent()).toMatch(/^1 vehicle, reported 4\d s ago\.$/);
 
+  await page.getByRole('button', { name: 'Filters' }).click();
   await page.clock.pauseAt(NOW + 120_000);
   reporting = report(151.21, 5);
   const left = async () => (await badge.boundingBox())?.x ?? Number.NaN;
@@ -771,6 +775,72 @@ it('the map and the response share the screen of a phone in the explorer', async
     return [4, width / 2, width - 4].map((x) => document.elementFromPoint(left + x, top + 20).id);
   })()`);
   expect(above).toEqual(['sheet-handle', 'sheet-handle', 'sheet-handle']);
+  await context.close();
+});
+
+it('on a phone the next departures around are on the first screen of the explorer, below one search field', async () => {
+  const { page, context, complaints } = await openWindow(browser, {
+    width: 390,
+    height: 844,
+    hosts: [new URL(front.url).host],
+  });
+  for (const path of ['/', '/status', '/explore']) {
+    await page.goto(front.url + path);
+    expect((await page.locator('main').boundingBox())?.y).toBeLessThanOrEqual(96);
+  }
+  const first = page.locator('.stops > li').first();
+  await first.locator('.next li').first().waitFor();
+  for (const part of [first.getByRole('button', { name: /^Board: / }), first.locator('.next li').last()])
+    expect(await part.evaluate((element) => element.getBoundingClientRect().bottom)).toBeLessThan(844);
+  expect(await page.locator('input:is([type=search], [type=text]):visible').count()).toBe(1);
+  // A departure leads to its vehicle, and its stop to the board.
+  await first.locator('.next .follow').first().click();
+  await page.getByRole('button', { name: 'Back to the board' }).click();
+  await page.locator('#result tbody tr').first().waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it.each(['', '#board=200070', '#journey=202020,209573', '#line=train_T4'])(
+  'everything to press on the explorer%s of a phone is at least 44 pixels high and wide',
+  async (view) => {
+    const { page, context } = await openWindow(browser, { width: 390, height: 844, hosts: [new URL(front.url).host] });
+    await answerNoLines(page);
+    await page.goto(`${front.url}/explore${view}`);
+    await page.locator('#result :is(h2, .calls, .notice), .next li, #message .notice').first().waitFor();
+    for (const name of ['Journey', 'Filters']) await page.getByRole('button', { name, expanded: false }).click();
+    const small = await page.evaluate(`(() => {
+      for (const fold of document.querySelectorAll('#panel details')) fold.open = true;
+      const targets = '.top a, .leaflet-bar a, #panel :is(button, summary, select, input:not([type=checkbox]), label:has(input[type=checkbox]))';
+      return [...document.querySelectorAll(targets)]
+        .filter((one) => one.checkVisibility())
+        .map((one) => [one.outerHTML.slice(0, 80), one.getBoundingClientRect()])
+        .filter(([, { width, height }]) => width < 44 || height < 44)
+        .map(([html, { width, height }]) => width + ' x ' + height + ' ' + html);
+    })()`);
+    expect(small).toEqual([]);
+    await context.close();
+  },
+);
+
+it('the sheet of the explorer follows a finger on its handle, and stays at the nearest of three heights', async () => {
+  const { page, context } = await openWindow(browser, { width: 390, height: 844, hosts: [new URL(front.url).host] });
+  await page.goto(`${front.url}/explore#board=200070`);
+  await page.locator('#result tbody tr').first().waitFor();
+  const panel = page.locator('#panel');
+  const height = () => panel.evaluate((element) => element.offsetHeight);
+  const half = await height();
+  const { x = 0, y = 0 } = (await page.locator('#sheet-handle').boundingBox()) ?? {};
+  await page.mouse.move(x + 100, y + 20);
+  await page.mouse.down();
+  await page.mouse.move(x + 100, y - 30, { steps: 3 });
+  expect(await height()).toBe(half + 50);
+  await page.mouse.move(x + 100, 150, { steps: 3 });
+  await page.mouse.up();
+  expect(await panel.getAttribute('data-height')).toBe('high');
+  expect(await page.getByRole('button', { name: 'Show the map' }).count()).toBe(1);
+  await page.locator('#sheet-handle').press('Enter');
+  expect(await panel.getAttribute('data-height')).toBe('low');
   await context.close();
 });
 

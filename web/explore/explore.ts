@@ -42,32 +42,30 @@ export async function explore(app: FastifyInstance, options: ExploreOptions): Pr
 function exploreBody({ tileUrl, tileAttribution, hasVehicles }: ExploreOptions, testKey: string | null): Html {
   return html`<div class="explorer">
 <div class="panel stack" id="panel" data-height="half">
-<button type="button" class="plain" id="sheet-handle">Show more</button>
+<button type="button" class="plain" id="sheet-handle"><span class="visually-hidden">Show more</span></button>
 <h1>Explorer</h1>
 <noscript><p class="notice">The explorer needs JavaScript. Without it, try <a href="/#start">curl</a>.</p></noscript>
 <form id="search" role="search">
-<label for="q">Find a stop, a place or a line</label>
-<div class="row suggested"><input type="search" id="q" required maxlength="100" placeholder="Circular Quay"><button>Find</button></div>
+<label for="q" class="visually-hidden-on-phones">Find a stop, a place or a line</label>
+<div class="row suggested"><input type="search" id="q" required maxlength="100" placeholder="A stop, a place or a line"><button>Find</button></div>
 </form>
-<p class="row"><button type="button" class="plain" id="around">Search this area</button> <button type="button" class="plain" id="here">Stops near me</button> <button type="button" class="plain" id="reach">Reach from here</button></p>
-<p class="hint">Or click on the map.</p>
-${filterFields()}
-${hasVehicles && VEHICLES}
-<form id="trip" class="trip" aria-labelledby="trip-title">
+<div class="tools"><button type="button" class="plain" id="here">Stops near me</button> ${fold('trip', 'Journey')} ${fold('filters', 'Filters')} <button type="button" class="plain" id="around">Search this area</button> <button type="button" class="plain" id="reach">Reach from here</button></div>
+<form id="trip" class="trip" aria-labelledby="trip-title" hidden>
 <h2 id="trip-title">Journey</h2>
 ${END_FIELDS}
 <p class="field-error" id="missing" role="alert"></p>
 <p class="row"><button id="plan">Plan</button> <button type="button" class="plain" id="swap">Swap</button></p>
 ${OPTIONS}
 </form>
+${filterFields(hasVehicles)}
 <p id="message" role="status" aria-live="polite" tabindex="-1"></p>
 <section id="result" aria-label="Response"></section>
+<section id="stops" aria-label="Stops"></section>
 <details id="notices" hidden><summary></summary><div></div></details>
 <details id="raw" hidden><summary>JSON and curl</summary>
 <div class="copyable"><pre tabindex="0"><code id="curl"></code></pre></div>
 <div class="copyable"><pre tabindex="0"><code id="json"></code></pre></div>
 </details>
-<section id="stops" aria-label="Stops"></section>
 <details id="key-box"><summary>Your key</summary>
 <label for="key">Key <span class="hint">${
     testKey
@@ -81,6 +79,10 @@ ${OPTIONS}
 <div id="map" class="map" tabindex="0" role="application" aria-label="Map. Arrow keys move it, plus and minus zoom." data-tiles="${tileUrl}" data-attribution="${tileAttribution}"></div>
 </div>`;
 }
+
+/** A button that shows and hides a part of the panel. */
+const fold = (id: string, label: string) =>
+  html`<button type="button" class="plain" aria-expanded="false" aria-controls="${id}">${label}</button>`;
 
 const VEHICLES = html`<p><label class="check"><input type="checkbox" id="vehicles" checked> <span>Vehicles on the map</span></label> <span class="hint" id="vehicles-note"></span></p>`;
 
@@ -103,8 +105,8 @@ ${placeField('via', 'Via', 'A stop on the way')}
 <p class="hint">Pace and walks also count for reach.</p>
 </details>`;
 
-function filterFields(): Html {
-  return html`<div id="filters">
+function filterFields(hasVehicles: boolean): Html {
+  return html`<div id="filters" hidden>
 <fieldset id="modes"><legend>Modes and their colours</legend>${MODES.map(
     (mode) =>
       html`<label class="chip"><input type="checkbox" name="modes" value="${mode}" checked> <span class="swatch ${mode}"></span> ${MODE_NAMES[mode]}</label> `,
@@ -114,5 +116,6 @@ function filterFields(): Html {
 <p><label class="check"><input type="checkbox" id="arrive-by"> <span>Arrive by this time (journeys)</span></label></p>
 <p class="hint">In Sydney. Empty: now.</p>
 </details>
+${hasVehicles && VEHICLES}
 </div>`;
 }

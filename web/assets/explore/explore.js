@@ -6,7 +6,7 @@ import { completeEnds, forgetPlace, readFilters, setPlace, swapEnds, walkingOf, 
 import { readLink, writeLink } from './link.js';
 import { createMap, SYDNEY } from './map.js';
 import { describePlace, nameModes } from './mode-names.js';
-import { bringIntoView, coveredHeight } from './sheet.js';
+import { bringIntoView, coveredHeight, unfold } from './sheet.js';
 import { suggest } from './suggest.js';
 import {
   backToBoard,
@@ -25,6 +25,10 @@ import {
 } from './view.js';
 
 const REFRESH_MS = 15_000;
+/** The next departures around a place cost a request for each stop. */
+const REFRESH_AROUND_MS = 60_000;
+const STOPS_WITH_DEPARTURES = 4;
+const DEPARTURES_OF_EACH = 3;
 /** The service caches its list of alerts this long. */
 const NOTICES_MS = 120_000;
 const MOVE_PAUSE_MS = 300;
@@ -34,6 +38,8 @@ const WIDEST_OF_VEHICLES = 0.5;
 const find = (id) => document.getElementById(id);
 let view = null;
 let latest = 0;
+/** Whether the message is about a failure. */
+let hasFailed = false;
 let shownResponse = null;
 let stopRefreshing = () => {};
 let movePause = 0;
@@ -103,8 +109,30 @@ function listAround([lat, lng], options) {
   return attempt('Looking for stops…', options, async () => {
     const place = { lat: lat.toFixed(6), lng: lng.toFixed(6) };
     const query = { ...place, radius: 1000, limit: 50, modes: readFilters().modes };
-    return answered(await requestWithKey('nearby', query), ({ stops }) => listStops(stops));
+    const response = await requestWithKey('nearby', query);
+    const boards = view?.around ? await findNext(response.body.stops) : new Map();
+    return answered(response, ({ stops }) => {
+      listStops(stops, { boards, isRefresh: options?.isRefresh });
+      if (view?.around) keepRefreshing(REFRESH_AROUND_MS);
+    });
   });
+}
+
+/** Finds the next departures of the first stops, by stop ID; a stop whose board fails has none. */
+async function findNext(stops) {
+  const filters = readFilters();
+  const ids = stops.slice(0, STOPS_WITH_DEPARTURES).map(({ stop_id }) => stop_id);
+  if (ids.length === 0) return new Map();
+  const query = {
+    stops: ids.join(','),
+    modes: filters.modes,
+    limit: DEPARTURES_OF_EACH,
+    include: 'ids',
+    ...whenOf(filters),
+  };
+  const response = await requestWithKey('boards', query).catch(() => null);
+  const boards = response?.body.boards ?? [];
+  return new Map(boards.flatMap(({ departures }, index) => (departures ? [[ids[index], departures]] : [])));
 }
 
 function listFound(text, options) {
@@ -250,10 +278,10 @@ function followed({ journey_id }) {
 
 const placeOf = ({ origin, destination }) => `${origin.stop_id} ${destination.stop_id}`;
 
-/** Refreshes the board, run or journey shown. */
-function keepRefreshing() {
+/** Refreshes what is shown. */
+function keepRefreshing(pause = REFRESH_MS) {
   stopRefreshing();
-  stopRefreshing = everyWhileVisible(REFRESH_MS, () => show({ isRefresh: true }));
+  stopRefreshing = everyWhileVisible(pause, () => show({ isRefresh: true }));
 }
 
 function planJourney([from, to], options) {
@@ -278,11 +306,14 @@ function planJourney([from, to], options) {
   });
 }
 
-function listStops(stops, options) {
-  windowShown = '';
-  map.setStops(stops, options);
-  showStops(find('stops'), stops, {
+function listStops(stops, { boards = new Map(), isRefresh = false, ...options } = {}) {
+  if (!isRefresh) {
+    windowShown = '';
+    map.setStops(stops, options);
+  }
+  showStops(find('stops'), stops, boards, {
     board: (stop) => open({ board: stop.stop_id }),
+    follow: ({ stop_id }, { run_id, scheduled_at }) => open({ run: [run_id, stop_id, scheduled_at] }),
     from: (stop) => chooseEnd('from', stop),
     to: (stop) => chooseEnd('to', stop),
   });
@@ -354,6 +385,7 @@ function listNotices() {
 /** Sets one end of a journey. */
 function chooseEnd(end, stop) {
   setPlace(end, stop);
+  unfold('trip');
   say(`${end === 'from' ? 'From' : 'To'} ${stop.name}.`);
 }
 
@@ -391,16 +423,21 @@ async function attempt(text, { isRefresh = false, movesReader = !isRefresh, targ
   try {
     const showResponse = await request();
     if (turn !== latest) return;
-    say('');
-    const inUse = document.activeElement?.dataset.run;
+    if (!isRefresh || hasFailed) say('');
+    hasFailed = false;
+    const inUse = document.activeElement?.ariaLabel;
     clearResult();
     showResponse();
     const place = document.querySelector(target);
     if (place && movesReader) bringIntoView(place);
-    // Keep the keyboard focus when a refresh replaces the board.
-    if (inUse) find('result').querySelector(`[data-run="${inUse}"]`)?.focus({ preventScroll: true });
+    // Keep the keyboard focus when a refresh replaces what had it.
+    if (inUse && document.activeElement === document.body)
+      find('panel')
+        .querySelector(`[aria-label="${CSS.escape(inUse)}"]`)
+        ?.focus({ preventScroll: true });
   } catch (error) {
     if (turn !== latest) return;
+    hasFailed = true;
     clearResult();
     if (!view?.board) clearStops();
     showError(find('message'), error);
@@ -440,7 +477,8 @@ function optionsChanged() {
 }
 
 function say(text) {
-  find('message').textContent = text;
+  // An unchanged text is not read out again.
+  if (find('message').textContent !== text) find('message').textContent = text;
 }
 
 /** Moves to the reader's position, only if requested or already permitted. */

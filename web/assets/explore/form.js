@@ -1,5 +1,7 @@
 // The form fields: modes, date and time, and the places of a journey.
 
+import { unfold } from './sheet.js';
+
 const find = (id) => document.getElementById(id);
 const boxes = () => [...document.querySelectorAll('#modes input')];
 const options = () => [...document.querySelectorAll('#options select')];
@@ -29,15 +31,21 @@ export function writeFilters({ modes, date, time, arriveBy, choices, hasVehicles
   find('arrive-by').checked = arriveBy;
   if (find('vehicles')) find('vehicles').checked = hasVehicles;
   if (date || time || arriveBy) find('when').open = true;
+  if (modes || date || time || arriveBy) unfold('filters');
   for (const option of options()) {
     option.value = choices[option.name] ?? '';
     // A value that the page does not offer selects nothing.
     if (option.selectedIndex < 0) option.value = '';
-    if (option.value) find('options').open = true;
+    if (option.value) openOptions();
   }
   if ((choices.via ?? '') !== (places.via?.stop_id ?? ''))
     setPlace('via', choices.via ? { stop_id: choices.via, name: choices.via } : null);
-  if (choices.via) find('options').open = true;
+  if (choices.via) openOptions();
+}
+
+function openOptions() {
+  unfold('trip');
+  find('options').open = true;
 }
 
 /** Returns the choices that a search from one place to many takes. */
@@ -102,6 +110,8 @@ export async function completeEnds(findFirst) {
 function refuse(field, text) {
   find('missing').textContent = text;
   find(field).setAttribute('aria-invalid', 'true');
+  // A place on the way is among the options.
+  if (field === 'via') openOptions();
   find(field).focus();
   return null;
 }

@@ -15,29 +15,57 @@ export function h(name, attributes = {}, ...children) {
 const smallButton = (label, name, action) =>
   h('button', { type: 'button', class: 'plain', 'aria-label': `${label}: ${name}`, onclick: action }, label);
 
-export function showStops(place, stops, actions) {
-  const items = stops.map((stop) =>
+/** Shows stops; `boards` has the next departures of some, by stop ID. */
+export function showStops(place, stops, boards, actions) {
+  const items = stops.map((stop) => {
+    const { stop_id, name, suburb, distance_metres, modes } = stop;
+    const where = distance_metres === undefined ? suburb : `${distance_metres} m`;
+    const label = h(
+      'span',
+      {},
+      h('strong', {}, name),
+      h('span', { class: 'hint' }, [where, ...nameModes(modes)].join(' · ')),
+    );
+    return h(
+      'li',
+      {},
+      h(
+        'div',
+        { class: 'stop' },
+        h(
+          'button',
+          { type: 'button', class: 'stop-name', 'aria-label': `Board: ${name}`, onclick: () => actions.board(stop) },
+          label,
+        ),
+        smallButton('From', name, () => actions.from(stop)),
+        smallButton('To', name, () => actions.to(stop)),
+      ),
+      boards.has(stop_id) ? nextDepartures(stop, boards.get(stop_id), actions.follow) : null,
+    );
+  });
+  // Those without departures would push everything else far down.
+  const shown = boards.size || items.length;
+  const more = items.slice(shown);
+  const rest = h('details', {}, h('summary', {}, `${more.length} more stops`), h('ul', { class: 'stops' }, ...more));
+  place.replaceChildren(h('ul', { class: 'stops' }, ...items.slice(0, shown)), more.length > 0 ? rest : '');
+}
+
+function nextDepartures(stop, departures, follow) {
+  if (departures.length === 0) return h('p', { class: 'hint' }, 'Nothing leaves soon.');
+  const items = departures.map((departure) =>
     h(
       'li',
       {},
-      h('strong', {}, stop.name),
+      lineBadge(departure),
       h(
         'span',
-        { class: 'hint' },
-        [stop.distance_metres === undefined ? stop.suburb : `${stop.distance_metres} m`, ...nameModes(stop.modes)].join(
-          ' · ',
-        ),
+        { class: 'towards' },
+        destinationOf(departure, () => follow(stop, departure)),
       ),
-      h(
-        'div',
-        { class: 'row' },
-        smallButton('Board', stop.name, () => actions.board(stop)),
-        smallButton('From', stop.name, () => actions.from(stop)),
-        smallButton('To', stop.name, () => actions.to(stop)),
-      ),
+      h('span', departure.is_live ? { class: 'live' } : {}, leaves(departure.minutes_away)),
     ),
   );
-  place.replaceChildren(h('ul', { class: 'stops' }, ...items));
+  return h('ol', { class: 'next', 'aria-label': `Next departures of ${stop.name}` }, ...items);
 }
 
 /** Shows a board; its age goes into the element with `data-age`. */
@@ -54,8 +82,7 @@ export function showBoard(place, board, actions) {
         {},
         destinationOf(departure, actions.follow),
         departure.through_to ? h('span', { class: 'hint' }, ` through to ${departure.through_to}`) : null,
-        ...alertMarks(departure, ids, actions.alert),
-        h('span', { class: 'hint' }, departure.platform ?? ''),
+        h('span', { class: 'hint at' }, departure.platform ?? '', ...alertMarks(departure, ids, actions.alert)),
       ),
       h(
         'td',
@@ -73,13 +100,13 @@ export function showBoard(place, board, actions) {
     h('h2', { tabindex: '-1' }, board.stop_name),
     h('p', { class: 'hint' }, `As of ${clock(board.retrieved_at, true)} in Sydney`, h('span', { 'data-age': '' })),
     h(
-      'p',
-      { class: 'row' },
+      'div',
+      { class: 'tools' },
       smallButton('From', board.stop_name, actions.from),
       smallButton('To', board.stop_name, actions.to),
       smallButton('Lines', board.stop_name, actions.lines),
       smallButton('Reach', board.stop_name, actions.reach),
-      h('a', { href: `/board/${encodeURIComponent(board.stop_id)}` }, 'Wall display'),
+      h('a', { class: 'button plain', href: `/board/${encodeURIComponent(board.stop_id)}` }, 'Wall display'),
     ),
     rows.length > 0 ? table : h('p', {}, 'Nothing leaves.'),
     alertList(alerts),
@@ -391,7 +418,7 @@ function alertMarks({ route, destination, alert_ids = [] }, ids, show) {
     return h(
       'button',
       { type: 'button', class: 'alert-mark', 'aria-label': label, onclick: () => show(id) },
-      index + 1,
+      h('span', {}, index + 1),
     );
   });
 }
