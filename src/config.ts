@@ -7,6 +7,15 @@ import { TIMETABLE_MODES } from './timetable/update/keep-current.ts';
 const REAL_UPSTREAM_URL = 'https://api.transport.nsw.gov.au/v1/tp';
 /** The sandbox has no budget of calls. */
 const UNLIMITED = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
+/** The samplers of OpenTelemetry's specification. */
+const TRACE_SAMPLERS = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
 /** Parts outside the contract that `WITHOUT` can leave out. */
 const EXTENSIONS = ['mcp', 'streams', 'pages'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -116,6 +125,14 @@ const environment = z.object({
   LOG_REQUESTS: wholeNumber(0, 1_000_000).default(20),
   METRICS_ADDRESS: metricsAddress.optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  OTEL_TRACES_SAMPLER: z
+    .enum(TRACE_SAMPLERS, { error: `must be one of ${TRACE_SAMPLERS.join(', ')}` })
+    .default('parentbased_always_on'),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce
+    .number({ error: 'must be a number from 0 to 1' })
+    .min(0, 'must be a number from 0 to 1')
+    .max(1, 'must be a number from 0 to 1')
+    .default(1),
   TRUST_PROXY: trustedProxies.default(false),
   DRAIN_SECONDS: wholeNumber(0, 300).default(0),
   WITHOUT: z
@@ -207,7 +224,11 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     metrics: data.METRICS_ADDRESS ?? null,
     /** Collector of traces and logs; null: neither is sent. */
     collector: data.OTEL_EXPORTER_OTLP_ENDPOINT
-      ? { endpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT, takesLogs: env.OTEL_LOGS_EXPORTER === 'otlp' }
+      ? {
+          endpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT,
+          takesLogs: env.OTEL_LOGS_EXPORTER === 'otlp',
+          sampler: toSampler(data.OTEL_TRACES_SAMPLER, data.OTEL_TRACES_SAMPLER_ARG),
+        }
       : null,
     /** Extensions to leave out. */
     without: data.WITHOUT,
@@ -273,4 +294,9 @@ function isMailbox(text: string): boolean {
 function isLoopback(url: string): boolean {
   const host = URL.parse(url)?.hostname ?? '';
   return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host);
+}
+
+function toSampler(name: (typeof TRACE_SAMPLERS)[number], ratio: number) {
+  const share = name.endsWith('always_on') ? 1 : name.endsWith('always_off') ? 0 : ratio;
+  return { share, followsCaller: name.startsWith('parentbased') };
 }

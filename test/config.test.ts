@@ -70,6 +70,8 @@ describe('the configuration', () => {
       'CONTACT',
       'TILES',
       'OTEL_EXPORTER_OTLP_ENDPOINT',
+      'OTEL_TRACES_SAMPLER',
+      'OTEL_TRACES_SAMPLER_ARG',
       'WITHOUT',
     ];
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
@@ -87,6 +89,8 @@ describe('the configuration', () => {
       TIMETABLE: 'auto,complete',
       LOG_LEVEL: 'debug',
       OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/',
+      OTEL_TRACES_SAMPLER: 'traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: '0.01',
       TRUST_PROXY: '2',
       DRAIN_SECONDS: '15',
       LOG_REQUESTS: '100',
@@ -102,7 +106,11 @@ describe('the configuration', () => {
       timetable: { mode: 'auto', hasBundle: true },
       without: ['mcp', 'streams'],
       logLevel: 'debug',
-      collector: { endpoint: 'http://collector:4318', takesLogs: false },
+      collector: {
+        endpoint: 'http://collector:4318',
+        takesLogs: false,
+        sampler: { share: 0.01, followsCaller: false },
+      },
       trustProxy: 2,
       drainMs: 15_000,
       loggedPerSecond: 100,

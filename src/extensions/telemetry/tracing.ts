@@ -1,34 +1,59 @@
 import { FastifyOtelInstrumentation } from '@fastify/otel';
-import { type Attributes, SpanKind, type SpanStatus, SpanStatusCode, type TextMapPropagator } from '@opentelemetry/api';
+import {
+  type Attributes,
+  context,
+  propagation,
+  SpanKind,
+  type SpanStatus,
+  SpanStatusCode,
+  type TextMapPropagator,
+  trace,
+} from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import {
   BatchSpanProcessor,
-  NodeTracerProvider,
+  ParentBasedSampler,
   type ReadableSpan,
   type SpanExporter,
-} from '@opentelemetry/sdk-trace-node';
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { closeProvider, serviceResource } from './collector.ts';
 
 const WARN_EVERY_MS = MINUTE_MS;
 const HEALTH_CHECKS = ['/healthz', '/readyz'];
 
+/** Which traces are kept: a share of them, and whether the caller's `traceparent` decides where it has one. */
+interface TraceSampler {
+  share: number;
+  followsCaller: boolean;
+}
+
 /**
  * Starts OpenTelemetry: one span per request and per upstream call, sent to a collector by OTLP over HTTP. The instrumentation
  * packages use diagnostics channels, so no module is patched. Start it before building the service. The SDK itself reads the
- * other `OTEL_…` variables, such as the sampler's.
+ * other `OTEL_…` variables, such as the exporter's headers, but not the sampler's.
  */
-export function startTracing({ endpoint }: { endpoint: string }, log: { warn(message: string): void }) {
+export function startTracing(
+  { endpoint, sampler }: { endpoint: string; sampler: TraceSampler },
+  log: { warn(message: string): void },
+) {
   setGlobalErrorHandler(createFailureLog(log));
-  const provider = new NodeTracerProvider({
+  const ofAll = new TraceIdRatioBasedSampler(sampler.share);
+  const provider = new TracerProvider({
     resource: serviceResource(),
+    sampler: sampler.followsCaller ? new ParentBasedSampler({ root: ofAll }) : ofAll,
     spanProcessors: [
-      new BatchSpanProcessor(withoutPrivateData(new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }))),
+      new BatchSpanProcessor({ exporter: withoutPrivateData(new OTLPTraceExporter({ url: `${endpoint}/v1/traces` })) }),
     ],
   });
-  provider.register({ propagator: createPropagator() });
+  trace.setGlobalTracerProvider(provider);
+  propagation.setGlobalPropagator(createPropagator());
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   const instrumentations = [
     new FastifyOtelInstrumentation({
       registerOnInitialization: true,

@@ -35,8 +35,10 @@ const TRACEPARENT = `00-${CALLER.traceId}-${CALLER.spanId}-01`;
 const leaves = [5, 75].map((minutes) => new Date(Date.now() + minutes * 60_000).toISOString());
 let traced: Run;
 let untraced: Run;
-/** The body with the spans that the collector received, and its log records. */
-let received = '';
+/** The bodies with spans that the collector received, and its log records. */
+const received: string[] = [];
+/** What was received of a service that keeps only traces of callers. */
+let ofCallers: Span[] = [];
 let spans: Span[] = [];
 let records: LogRecord[] = [];
 
@@ -101,36 +103,48 @@ const attribute = ({ attributes }: Span, name: string) => {
 const requestsTo = (route: string) => spans.filter(({ kind, name }) => kind === SERVER && name.endsWith(` ${route}`));
 const callsOf = ({ spanId }: Span) => spans.filter(({ parentSpanId }) => parentSpanId === spanId);
 
-beforeAll(async () => {
-  const logs: string[] = [];
-  const collector = createServer(async (request, response) => {
-    const body = await text(request);
-    if (request.url === '/v1/logs') logs.push(body);
-    else received += body;
+async function startCollector(receive: (path: string, body: string) => void) {
+  const server = createServer(async (request, response) => {
+    receive(request.url ?? '', await text(request));
     response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
   }).listen(0);
-  await new Promise((resolve) => collector.once('listening', resolve));
-  const { port } = collector.address() as AddressInfo;
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://localhost:${port}/`, close: () => server.close() };
+}
+
+function spansOf(body: string): Span[] {
+  const { resourceSpans } = JSON.parse(body) as { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] };
+  return resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans));
+}
+
+beforeAll(async () => {
+  const logs: string[] = [];
+  const collector = await startCollector((path, body) => (path === '/v1/logs' ? logs : received).push(body));
+  const sampled: string[] = [];
+  const sampledCollector = await startCollector((_path, body) => sampled.push(body));
   [traced, untraced] = await Promise.all([
     run({
-      OTEL_EXPORTER_OTLP_ENDPOINT: `http://localhost:${port}/`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=rehearsal',
       OTEL_LOGS_EXPORTER: 'otlp',
-      // One batch, so that the received spans are one JSON text.
-      OTEL_BSP_SCHEDULE_DELAY: '60000',
     }),
     run({}),
+    run({ OTEL_EXPORTER_OTLP_ENDPOINT: sampledCollector.url, OTEL_TRACES_SAMPLER: 'parentbased_always_off' }),
   ]);
   collector.close();
-  const { resourceSpans } = JSON.parse(received);
-  spans = resourceSpans.flatMap(({ scopeSpans }: { scopeSpans: { spans: Span[] }[] }) =>
-    scopeSpans.flatMap((scope) => scope.spans),
-  );
+  sampledCollector.close();
+  spans = received.flatMap(spansOf);
+  ofCallers = sampled.flatMap(spansOf);
   const scopes = logs.flatMap((body) => JSON.parse(body).resourceLogs[0].scopeLogs);
   records = scopes.flatMap(({ logRecords }: { logRecords: LogRecord[] }) => logRecords);
 });
 
 describe('tracing with a collector', () => {
+  it('with OTEL_TRACES_SAMPLER=parentbased_always_off, only traces that a caller began are sent', () => {
+    expect(new Set(ofCallers.map(({ traceId }) => traceId))).toEqual(new Set([CALLER.traceId]));
+  });
+
   it('a request is one span, named after its route, which continues the caller’s trace', () => {
     const [first, second] = requestsTo('/v1/departures');
     expect(first).toMatchObject({
@@ -191,7 +205,7 @@ describe('tracing with a collector', () => {
       'name_dm',
       'other side',
     ];
-    expect(secrets.filter((secret) => received.includes(secret))).toEqual([]);
+    expect(secrets.filter((secret) => received.join().includes(secret))).toEqual([]);
     const names = new Set(spans.flatMap(({ attributes }) => attributes.map(({ key }) => key)));
     expect([...names].sort()).toEqual([
       'error.type',
@@ -221,8 +235,8 @@ describe('tracing with a collector', () => {
   });
 
   it('spans have the service name and the attributes from the OpenTelemetry variables', () => {
-    expect(received).toContain('{"key":"service.name","value":{"stringValue":"transit-information-service"}}');
-    expect(received).toContain('{"key":"deployment.environment.name","value":{"stringValue":"rehearsal"}}');
+    expect(received.join()).toContain('{"key":"service.name","value":{"stringValue":"transit-information-service"}}');
+    expect(received.join()).toContain('{"key":"deployment.environment.name","value":{"stringValue":"rehearsal"}}');
     expect(traced.loaded.length).toBeGreaterThan(10);
   });
 });
