@@ -18,17 +18,8 @@ export class Numbers {
   #reserve(count: number): void {
     const needed = this.length + count;
     if (needed <= this.values.length) return;
-    this.values = resized(this.values, Math.max(needed, Math.ceil(this.values.length * 1.5)));
+    const length = Math.max(needed, Math.ceil(this.values.length * 1.5));
+    // The bytes are moved, so that no copy waits for the garbage collection.
+    this.values = new Int32Array(this.values.buffer.transfer(length * Int32Array.BYTES_PER_ELEMENT));
   }
-}
-
-export type Column = Int32Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
-
-/**
- * Returns the column with another length; the old one becomes empty. The bytes are moved, so that no copy waits for the garbage
- * collection.
- */
-export function resized<One extends Column>(column: One, length: number): One {
-  const buffer = column.buffer.transfer(length * column.BYTES_PER_ELEMENT);
-  return new (column.constructor as new (buffer: ArrayBuffer) => One)(buffer);
 }

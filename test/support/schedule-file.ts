@@ -18,7 +18,7 @@ type MadeCall = readonly [
   other?: { departure?: string | number; flags?: number; headsign?: string; sequence?: number; load?: number },
 ];
 
-export interface MadeTrip extends Partial<Omit<ScheduleTrip, 'route' | 'service' | 'firstCall' | 'callCount'>> {
+export interface MadeTrip extends Partial<Omit<ScheduleTrip, 'route' | 'service' | 'calls' | 'callCount'>> {
   id: string;
   /** The ID of one of the routes. */
   route?: string;
@@ -47,7 +47,7 @@ export function scheduleFile(id: FileId, made: MadeSchedule): ScheduleFile {
     ...new Set(made.trips.flatMap(({ calls }) => calls.flatMap(([, , other]) => other?.headsign ?? []))),
   ];
   const days = made.trips.flatMap((trip) => trip.days).sort();
-  const calls = made.trips.flatMap((trip) =>
+  const calls = made.trips.map((trip) =>
     trip.calls.map(([stop, arrival, { departure = arrival, flags, headsign, sequence, load = 0 } = {}], index) => ({
       sequence: sequence ?? index + 1,
       stop: stops.findIndex((other) => other.id === stop),
@@ -56,15 +56,15 @@ export function scheduleFile(id: FileId, made: MadeSchedule): ScheduleFile {
       flags: flags ?? MAY_BOARD + MAY_ALIGHT,
       headsign: headsign === undefined ? -1 : headsigns.indexOf(headsign),
       load,
+      distance: -1,
     })),
   );
-  let firstCall = 0;
   return {
     id,
     report: {
       file: id,
       trips: made.trips.length,
-      stopTimes: calls.length,
+      stopTimes: calls.flat().length,
       busiestDay: null,
       firstDay: made.firstDay ?? days[0] ?? '20261126',
       lastDay: made.lastDay ?? days.at(-1) ?? '20261126',
@@ -73,26 +73,31 @@ export function scheduleFile(id: FileId, made: MadeSchedule): ScheduleFile {
     stops,
     routes,
     services: made.trips.map((trip) => serviceOf(trip.days)),
-    trips: made.trips.map(({ route = 'R', days: _days, calls: ofTrip, ...trip }, service) => {
-      firstCall += ofTrip.length;
-      return {
-        ...TRIP,
-        ...trip,
-        route: routes.findIndex((other) => other.id === route),
-        service,
-        firstCall: firstCall - ofTrip.length,
-        callCount: ofTrip.length,
-      };
-    }),
+    trips: made.trips.map(({ route = 'R', days: _days, calls: ofTrip, ...trip }, index) => ({
+      ...TRIP,
+      ...trip,
+      route: routes.findIndex((other) => other.id === route),
+      service: index,
+      calls: index,
+      callCount: ofTrip.length,
+    })),
     calls: {
-      stop: Int32Array.from(calls, (call) => call.stop),
-      arrival: Int32Array.from(calls, (call) => call.arrival),
-      departure: Int32Array.from(calls, (call) => call.departure),
-      flags: Uint8Array.from(calls, (call) => call.flags),
-      sequence: Uint16Array.from(calls, (call) => call.sequence),
-      headsign: Int32Array.from(calls, (call) => call.headsign),
-      distance: new Int32Array(calls.length).fill(-1),
-      load: Uint16Array.from(calls, (call) => call.load),
+      read(trip) {
+        const own = calls[trip.calls] ?? [];
+        const column = (name: keyof (typeof own)[0]) => Int32Array.from(own, (call) => call[name]);
+        return {
+          count: own.length,
+          startsAt: own[0]?.departure ?? 0,
+          stop: column('stop'),
+          arrival: column('arrival'),
+          departure: column('departure'),
+          flags: column('flags'),
+          sequence: column('sequence'),
+          headsign: column('headsign'),
+          distance: column('distance'),
+          load: column('load'),
+        };
+      },
     },
     headsigns,
     shapes: shapesOf(made.shapes ?? []),

@@ -83,16 +83,15 @@ describe('departures and arrivals of the timetable', () => {
         if (!query.modes.includes(file.routes[trip.route]?.mode as Mode)) continue;
         for (let bit = 0; bit < days.length * 8; bit++) {
           if (((days[bit >> 3] as number) & (1 << (bit & 7))) === 0) continue;
+          const { stop, arrival, departure, flags } = file.calls.read(trip);
           for (let position = 0; position < trip.callCount; position++) {
-            const call = trip.firstCall + position;
-            const { stop, arrival, departure, flags } = file.calls;
             const isLeftOut = query.isArrival ? position === 0 : position === trip.callCount - 1;
             const needed = query.isArrival ? MAY_ALIGHT : MAY_BOARD;
-            const isWanted = query.stops.includes(file.stops[stop[call] as number]?.id ?? '');
-            const seconds = (query.isArrival ? arrival : departure)[call] as number;
+            const isWanted = query.stops.includes(file.stops[stop[position] as number]?.id ?? '');
+            const seconds = (query.isArrival ? arrival : departure)[position] as number;
             const plannedAt = toMoment(firstDay + bit, seconds);
             const isThen = plannedAt >= query.from && plannedAt < query.until;
-            if (isLeftOut || !isWanted || !isThen || ((flags[call] as number) & needed) === 0) continue;
+            if (isLeftOut || !isWanted || !isThen || ((flags[position] as number) & needed) === 0) continue;
             found.push([plannedAt, `${trip.id} ${position} ${new Date(plannedAt).toISOString()}`]);
           }
         }

@@ -12,6 +12,7 @@ import { createFootpaths } from './footpaths.ts';
 import { group, groupSorted, Lists, Texts } from './growing-arrays.ts';
 import type {
   FileReport,
+  ScheduleCalls,
   ScheduleFile,
   ScheduleRoute,
   ScheduleService,
@@ -191,26 +192,25 @@ export class TimetableBuilder {
     file: ScheduleFile,
     { routes, stops, headsigns, report }: AddedParts,
   ): void {
-    const { stop, sequence, arrival, departure, flags, headsign } = file.calls;
-    const { firstCall, callCount } = trip;
+    const calls = file.calls.read(trip);
+    const { count: callCount, stop, sequence, arrival, departure, flags, headsign } = calls;
     const route = file.routes[trip.route] as ScheduleRoute;
     const line = this.#lineOf(route);
-    const start = departure[firstCall] as number;
+    const start = departure[0] as number;
     const pattern = new Int32Array(PATTERN.length + callCount * CALL.length);
     const arrivals = new Int32Array(callCount);
     const departures = new Int32Array(callCount);
     pattern[PATTERN.route] = routes[trip.route] as number;
     pattern[PATTERN.calls] = callCount;
     pattern[PATTERN.direction] = trip.direction;
-    for (let position = 0, at: number = PATTERN.length; position < callCount; position++, at += CALL.length) {
-      const call = firstCall + position;
+    for (let call = 0, at: number = PATTERN.length; call < callCount; call++, at += CALL.length) {
       const ownHeadsign = headsign[call] as number;
       pattern[at + CALL.stop] = stops[stop[call] as number] as number;
       pattern[at + CALL.flags] = flags[call] as number;
       pattern[at + CALL.sequence] = sequence[call] as number;
       pattern[at + CALL.headsign] = ownHeadsign < 0 ? 0 : (headsigns[ownHeadsign] as number);
-      arrivals[position] = (arrival[call] as number) - start;
-      departures[position] = (departure[call] as number) - start;
+      arrivals[call] = (arrival[call] as number) - start;
+      departures[call] = (departure[call] as number) - start;
     }
     const patternStart = this.#patterns.add(pattern);
     const isNew = !this.#patternNumbers.has(patternStart);
@@ -225,13 +225,13 @@ export class TimetableBuilder {
     const number = this.#trips.pattern.length;
     this.#tripIds.append(trip.id);
     const patternNumber = numberOf(this.#patternNumbers, patternStart, () => this.#patternStart.push(patternStart));
-    this.#paths[patternNumber] ??= this.#addPath(trip, file);
+    this.#paths[patternNumber] ??= this.#addPath(trip, calls, file);
     this.#trips.pattern.push(patternNumber);
     this.#trips.start.push(start + trip.shift);
     this.#trips.headway.push(trip.headway);
     this.#trips.arrivals.push(this.#offsets.add(arrivals));
     this.#trips.departures.push(this.#offsets.add(departures));
-    const loads = Int32Array.from(file.calls.load.subarray(firstCall, firstCall + callCount));
+    const loads = calls.load.subarray(0, callCount);
     this.#trips.loads.push(loads.some((load) => load !== 0) ? this.#loads.add(loads) + 1 : 0);
     this.#trips.service.push(service);
     this.#trips.headsign.push(this.#texts.add(trip.headsign));
@@ -267,16 +267,15 @@ export class TimetableBuilder {
   }
 
   /** Cuts the shape of a trip at its calls, unless a trip with the same shape and stops was cut before. */
-  #addPath(trip: ScheduleTrip, { calls, shapes, stops, routes }: ScheduleFile): PathRange | null {
-    const { shape, firstCall, callCount } = trip;
+  #addPath(trip: ScheduleTrip, calls: ScheduleCalls, { shapes, stops, routes }: ScheduleFile): PathRange | null {
+    const { shape, callCount } = trip;
     if (shape < 0) return null;
-    const range = [firstCall, firstCall + callCount] as const;
-    const called = calls.stop.subarray(...range);
+    const called = calls.stop.subarray(0, callCount);
     const key = `${shape} ${called.join()}`;
     const cachedPath = this.#pathsByStops.get(key);
     if (cachedPath !== undefined) return cachedPath;
     const micro = (of: 'lat' | 'lng') => Int32Array.from(called, (stop) => Math.round((stops[stop]?.[of] ?? 0) * 1e6));
-    const distance = calls.distance.subarray(...range);
+    const distance = calls.distance.subarray(0, callCount);
     const path = cutShape(shapes, shape, { lat: micro('lat'), lng: micro('lng'), distance });
     const start = this.#pathsEnd;
     if (path) {
@@ -633,8 +632,9 @@ function stopsOf(
   isKnown: (stopId: string) => boolean,
 ): Set<number> {
   const used = new Set<number>();
-  for (const { firstCall, callCount } of trips) {
-    for (let call = firstCall; call < firstCall + callCount; call++) used.add(calls.stop[call] as number);
+  for (const trip of trips) {
+    const { count, stop } = calls.read(trip);
+    for (let call = 0; call < count; call++) used.add(stop[call] as number);
   }
   for (const [number, { id }] of stops.entries()) if (isKnown(id)) used.add(number);
   const numbers = new Map(stops.map(({ id }, number) => [id, number]));

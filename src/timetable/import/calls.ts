@@ -1,6 +1,6 @@
-import { type Column, resized } from '../../core/growing-numbers.ts';
-import { group } from './growing-arrays.ts';
-import type { LeftOut } from './left-out.ts';
+import { Numbers } from '../../core/growing-numbers.ts';
+import { type Groups, group, Lists } from './growing-arrays.ts';
+import { LeftOut } from './left-out.ts';
 import type { ScheduleCalls } from './schedule-file.ts';
 import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from './schedule-file.ts';
 import { toDistance } from './shapes.ts';
@@ -15,22 +15,9 @@ const TABLE = {
   optional: ['stop_headsign', 'pickup_type', 'drop_off_type', 'shape_dist_traveled'],
 } as const;
 
-/** Where the calls of a trip are in the columns. */
-interface CallRange {
-  firstCall: number;
-  callCount: number;
-  /** The departure from its first row, which may be a passing point. */
-  startsAt: number;
-}
-
-/** The columns of stop_times.txt. */
-type RowColumns = Omit<ScheduleCalls, 'load'>;
-
 interface Calls {
-  calls: RowColumns;
+  calls: TripCalls;
   headsigns: string[];
-  /** By index of the trip; null for trips that are left out. */
-  ranges: (CallRange | null)[];
 }
 
 interface Known {
@@ -43,12 +30,9 @@ interface Known {
 /** The time of a call that the file leaves blank, until it is interpolated. */
 export const UNTIMED = -1;
 
-/**
- * Reads the calls of stop_times.txt, which may be in any order. Blank times are interpolated. Passing points, where nobody can
- * board or alight, are skipped.
- */
+/** Reads the calls of stop_times.txt, which may be in any order. */
 export async function readCalls(zip: ScheduleZip, known: Known, leftOut: LeftOut): Promise<Calls> {
-  const rows = new CallRows(known.tripCount);
+  const calls = new TripCalls(known.tripCount);
   const headsigns = new Map<string, number>();
   // The calls of a trip usually come together.
   let [tripId, trip]: [string, number | undefined] = ['', undefined];
@@ -67,8 +51,7 @@ export async function readCalls(zip: ScheduleZip, known: Known, leftOut: LeftOut
     if (isUntimed && (row.text(at.arrival_time) || row.text(at.departure_time)) !== '') {
       return leftOut.add('call with an unreadable time');
     }
-    rows.add({
-      trip,
+    calls.add(trip, {
       stop,
       arrival: isUntimed ? UNTIMED : Number.isNaN(arrival) ? departure : arrival,
       departure: isUntimed ? UNTIMED : Number.isNaN(departure) ? arrival : departure,
@@ -78,7 +61,8 @@ export async function readCalls(zip: ScheduleZip, known: Known, leftOut: LeftOut
       distance: toDistance(row.decimal(at.shape_dist_traveled)),
     });
   });
-  return { ...rows.sort(leftOut), headsigns: [...headsigns.keys()] };
+  calls.finish();
+  return { calls, headsigns: [...headsigns.keys()] };
 }
 
 /** GTFS values: 0 regular, 1 none, 2 phone ahead, 3 ask the driver. */
@@ -95,119 +79,182 @@ function toNumber(text: string, known: Map<string, number>): number {
   return number;
 }
 
-const FIRST_LENGTH = 1 << 16;
+/** The columns of a call that all trips of a pattern share. */
+const SHARED = ['stop', 'sequence', 'flags', 'headsign', 'distance'] as const;
+const TIMES = ['arrival', 'departure'] as const;
+type Row = Readonly<Record<(typeof SHARED)[number] | (typeof TIMES)[number], number>>;
 
-type Columns = RowColumns & { trip: Int32Array };
+/** Stands for `UNTIMED` among times that count from the first one. */
+const UNTIMED_OFFSET = -0x80000000;
 
-/** Growing columns, in the order of the file. */
-class CallRows {
-  #length = 0;
-  /** The number of each trip here: trips are numbered in the order of their first calls; -1 if it has none yet. */
-  readonly #numbers: Int32Array;
-  readonly #trips: number[] = [];
-  readonly #columns: Columns = {
-    trip: new Int32Array(FIRST_LENGTH),
-    stop: new Int32Array(FIRST_LENGTH),
-    arrival: new Int32Array(FIRST_LENGTH),
-    departure: new Int32Array(FIRST_LENGTH),
-    sequence: new Uint16Array(FIRST_LENGTH),
-    flags: new Uint8Array(FIRST_LENGTH),
-    headsign: new Int32Array(FIRST_LENGTH),
-    distance: new Int32Array(FIRST_LENGTH),
+/**
+ * The rows of stop_times.txt by trip. Rows of a trip that follow each other are a segment: usually all of them. Segments with the same
+ * stops are stored once, and so are those with the same times after their first one, because a file repeats both many times: all rows
+ * of the state would take 100 MB.
+ */
+export class TripCalls {
+  readonly #shared = new Lists();
+  readonly #times = new Lists();
+  readonly #segments = {
+    trip: new Numbers(),
+    length: new Numbers(),
+    start: new Numbers(),
+    shared: new Numbers(),
+    times: new Numbers(),
   };
+  readonly #tripCount: number;
+  #byTrip: Groups = { start: new Uint32Array(), members: new Uint32Array() };
+  /** The segment that is added to. */
+  #trip = -1;
+  #length = 0;
+  readonly #addedShared = new Int32Array(SHARED.length * MAX_TRIP_CALLS);
+  readonly #addedTimes = new Int32Array(TIMES.length * MAX_TRIP_CALLS);
+  /** The trip that was read last. */
+  readonly #calls: ScheduleCalls = {
+    count: 0,
+    startsAt: UNTIMED,
+    stop: new Int32Array(MAX_TRIP_CALLS),
+    sequence: new Int32Array(MAX_TRIP_CALLS),
+    arrival: new Int32Array(MAX_TRIP_CALLS),
+    departure: new Int32Array(MAX_TRIP_CALLS),
+    flags: new Int32Array(MAX_TRIP_CALLS),
+    headsign: new Int32Array(MAX_TRIP_CALLS),
+    distance: new Int32Array(MAX_TRIP_CALLS),
+    load: new Int32Array(MAX_TRIP_CALLS),
+  };
+  /** Fills in the loads of a trip's calls. */
+  fillLoads: (trip: number, calls: ScheduleCalls) => void = (_, { load }) => load.fill(0);
 
   constructor(tripCount: number) {
-    this.#numbers = new Int32Array(tripCount).fill(-1);
+    this.#tripCount = tripCount;
   }
 
-  add(call: Readonly<Record<keyof Columns, number>>): void {
-    const columns = this.#columns;
-    const index = this.#length++;
-    if (index === columns.trip.length) this.#replace((column) => resized(column, index + (index >> 1)));
-    columns.trip[index] = this.#numberOf(call.trip);
-    columns.stop[index] = call.stop;
-    columns.arrival[index] = call.arrival;
-    columns.departure[index] = call.departure;
-    columns.sequence[index] = call.sequence;
-    columns.flags[index] = call.flags;
-    columns.headsign[index] = call.headsign;
-    columns.distance[index] = call.distance;
+  add(trip: number, row: Row): void {
+    if (trip !== this.#trip || this.#length === MAX_TRIP_CALLS) this.#endSegment();
+    this.#trip = trip;
+    const call = this.#length++;
+    const [shared, times] = [this.#addedShared, this.#addedTimes];
+    let at = call * SHARED.length;
+    // A loop over the names would take longer than reading the row.
+    shared[at++] = row.stop;
+    shared[at++] = row.sequence;
+    shared[at++] = row.flags;
+    shared[at++] = row.headsign;
+    shared[at] = row.distance;
+    times[call * TIMES.length] = row.arrival;
+    times[call * TIMES.length + 1] = row.departure;
   }
 
-  #numberOf(trip: number): number {
-    const known = this.#numbers[trip] as number;
-    if (known >= 0) return known;
-    this.#numbers[trip] = this.#trips.length;
-    return this.#trips.push(trip) - 1;
-  }
-
-  /** Groups the calls by trip, in order of their sequence. */
-  sort(leftOut: LeftOut): { calls: RowColumns; ranges: (CallRange | null)[] } {
-    const { order, ranges } = this.#order(leftOut);
-    Object.assign(this.#columns, { trip: new Int32Array() });
-    // Most files are in order. Then no column exists twice.
-    const isInOrder = order.every((row, index) => index === 0 || row > (order[index - 1] as number));
-    this.#replace((from) => {
-      const to = isInOrder ? from : (from.slice() as typeof from);
-      for (let index = 0; index < order.length; index++) to[index] = from[order[index] as number] as number;
-      return resized(to, order.length);
-    });
-    const { trip: _trip, ...calls } = this.#columns;
-    return { calls, ranges };
-  }
-
-  /** Lists the calls by trip and sequence, without repeated ones and passing points, and fills their blank times. */
-  #order(leftOut: LeftOut): { order: Uint32Array; ranges: (CallRange | null)[] } {
-    const { trip: numberOf, sequence, departure, flags } = this.#columns;
-    const tripCount = this.#trips.length;
-    const { start, members: order } = group(tripCount, this.#length, (row) => numberOf[row] as number);
-    const none = { firstCall: 0, callCount: 0, startsAt: UNTIMED };
-    const ranges: (CallRange | null)[] = Array.from(this.#numbers, () => none);
-    let length = 0;
-    for (const [number, trip] of this.#trips.entries()) {
-      const own = order.subarray(start[number], start[number + 1]);
-      if (own.length > MAX_TRIP_CALLS) {
-        leftOut.add(`trip with more than ${MAX_TRIP_CALLS} calls`);
-        ranges[trip] = null;
-        continue;
-      }
-      sortBySequence(own, sequence);
-      const rows = own.filter((row, index) => index === 0 || sequence[row] !== sequence[own[index - 1] as number]);
-      for (let repeated = rows.length; repeated < own.length; repeated++) leftOut.add('repeated call');
-      fillTimes(rows, this.#columns);
-      const firstCall = length;
-      for (const row of rows) {
-        if (flags[row] === 0) leftOut.add('passing point');
-        else if (departure[row] === UNTIMED) leftOut.add('call without time');
-        else order[length++] = row;
-      }
-      const startsAt = departure[rows[0] as number] as number;
-      ranges[trip] = { firstCall, callCount: length - firstCall, startsAt };
+  #endSegment(): void {
+    const length = this.#length;
+    if (length === 0) return;
+    const times = this.#addedTimes.subarray(0, TIMES.length * length);
+    const start = times[1] === UNTIMED ? 0 : (times[1] as number);
+    for (let at = 0; at < times.length; at++) {
+      times[at] = times[at] === UNTIMED ? UNTIMED_OFFSET : (times[at] as number) - start;
     }
-    return { order: order.subarray(0, length), ranges };
+    this.#segments.trip.push(this.#trip);
+    this.#segments.length.push(length);
+    this.#segments.start.push(start);
+    this.#segments.shared.push(this.#shared.add(this.#addedShared.subarray(0, SHARED.length * length)));
+    this.#segments.times.push(this.#times.add(times));
+    this.#length = 0;
   }
 
-  /** Replaces one column at a time, so that at most one exists twice. */
-  #replace(replace: (column: Column) => Column): void {
-    for (const name of Object.keys(this.#columns) as (keyof Columns)[]) {
-      const column = this.#columns[name] as Column;
-      if (column.length > 0) Object.assign(this.#columns, { [name]: replace(column) });
+  /** Must be called after the last row. */
+  finish(): void {
+    this.#endSegment();
+    const { trip } = this.#segments;
+    this.#byTrip = group(this.#tripCount, trip.length, (segment) => trip.values[segment] as number);
+  }
+
+  /**
+   * Reads the calls of a trip in order. Blank times are interpolated. Repeated calls and passing points, where nobody can board or alight,
+   * are skipped. Null if there are too many.
+   */
+  read(trip: number, leftOut = new LeftOut()): ScheduleCalls | null {
+    const calls = this.#calls;
+    if (!this.#load(trip)) {
+      leftOut.add(`trip with more than ${MAX_TRIP_CALLS} calls`);
+      return null;
     }
+    if (!isPlain(calls)) clean(calls, leftOut);
+    else calls.startsAt = calls.count > 0 ? (calls.departure[0] as number) : UNTIMED;
+    this.fillLoads(trip, calls);
+    return calls;
+  }
+
+  /** Loads the rows of a trip as they are in the file. Returns whether there are not too many. */
+  #load(trip: number): boolean {
+    const { length, start, shared, times } = this.#segments;
+    const [sharedLists, timeLists] = [this.#shared.numbers.values, this.#times.numbers.values];
+    const { stop, sequence, flags, headsign, distance, arrival, departure } = this.#calls;
+    const { start: first, members } = this.#byTrip;
+    let count = 0;
+    for (let at = first[trip] as number; at < (first[trip + 1] as number); at++) {
+      const segment = members[at] as number;
+      const startsAt = start.values[segment] as number;
+      let from = shared.values[segment] as number;
+      let time = times.values[segment] as number;
+      const end = count + (length.values[segment] as number);
+      if (end > MAX_TRIP_CALLS) return false;
+      for (; count < end; count++) {
+        stop[count] = sharedLists[from++] as number;
+        sequence[count] = sharedLists[from++] as number;
+        flags[count] = sharedLists[from++] as number;
+        headsign[count] = sharedLists[from++] as number;
+        distance[count] = sharedLists[from++] as number;
+        const [arrives, departs] = [timeLists[time++] as number, timeLists[time++] as number];
+        arrival[count] = arrives === UNTIMED_OFFSET ? UNTIMED : startsAt + arrives;
+        departure[count] = departs === UNTIMED_OFFSET ? UNTIMED : startsAt + departs;
+      }
+    }
+    this.#calls.count = count;
+    return true;
   }
 }
 
-/** Sorts the rows of a trip in place; most are in order already. */
-function sortBySequence(rows: Uint32Array, sequence: Uint16Array): void {
+/** Whether the calls are in order, and none is to be skipped or lacks a time. */
+function isPlain({ count, sequence, flags, departure }: ScheduleCalls): boolean {
+  for (let call = 0; call < count; call++) {
+    if (call > 0 && (sequence[call] as number) <= (sequence[call - 1] as number)) return false;
+    if (flags[call] === 0 || departure[call] === UNTIMED) return false;
+  }
+  return true;
+}
+
+/** Sorts the calls, fills their blank times, and skips those that cannot be used. */
+function clean(calls: ScheduleCalls, leftOut: LeftOut): void {
+  const { sequence, departure, flags } = calls;
+  const own = Uint32Array.from({ length: calls.count }, (_, row) => row);
+  sortBySequence(own, sequence);
+  const rows = own.filter((row, index) => index === 0 || sequence[row] !== sequence[own[index - 1] as number]);
+  for (let repeated = rows.length; repeated < own.length; repeated++) leftOut.add('repeated call');
+  fillTimes(rows, calls);
+  calls.startsAt = departure[rows[0] as number] as number;
+  const kept = rows.filter((row) => {
+    if (flags[row] === 0) leftOut.add('passing point');
+    else if (departure[row] === UNTIMED) leftOut.add('call without time');
+    else return true;
+    return false;
+  });
+  for (const name of [...SHARED, ...TIMES]) {
+    const column = calls[name];
+    column.set(Int32Array.from(kept, (row) => column[row] as number));
+  }
+  calls.count = kept.length;
+}
+
+function sortBySequence(rows: Uint32Array, sequence: Int32Array): void {
   const sequenceOf = (row: number) => sequence[row] as number;
-  const isSorted = rows.every((row, index) => index === 0 || sequenceOf(rows[index - 1] as number) < sequenceOf(row));
-  if (!isSorted) rows.sort((a, b) => sequenceOf(a) - sequenceOf(b) || a - b);
+  rows.sort((a, b) => sequenceOf(a) - sequenceOf(b) || a - b);
 }
 
 /**
  * Fills the blank times between two timed calls in place: by the distances along the shape if all of them are known, else
  * evenly. Blank times at either end stay.
  */
-function fillTimes(rows: Uint32Array, { arrival, departure, distance }: Columns): void {
+function fillTimes(rows: Uint32Array, { arrival, departure, distance }: ScheduleCalls): void {
   const isTimed = (row: number | undefined) => departure[row as number] !== UNTIMED;
   let last = rows.findIndex(isTimed);
   for (let next = last + 1; last >= 0 && next < rows.length; next++) {

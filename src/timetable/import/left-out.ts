@@ -6,6 +6,10 @@ export class LeftOut {
     this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
   }
 
+  addAll(other: LeftOut): void {
+    for (const [reason, count] of other.#counts) this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + count);
+  }
+
   toJSON(): Record<string, number> {
     return Object.fromEntries(this.#counts);
   }

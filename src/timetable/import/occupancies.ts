@@ -15,41 +15,35 @@ interface Read {
   indexes: ReadonlyMap<string, number>;
   trips: readonly Pick<ScheduleTrip, 'service'>[];
   services: readonly ScheduleService[];
-  /** By index of the trip. */
-  ranges: readonly (Pick<ScheduleTrip, 'firstCall' | 'callCount'> | null)[];
 }
 
+/** Writes the loads of a trip's calls. */
+type FillLoads = (trip: number, calls: Pick<ScheduleCalls, 'count' | 'sequence' | 'load'>) => void;
+
 /**
- * Reads occupancies.txt, an extension of GTFS: how full a vehicle usually is when it leaves a stop, by weekday and date. Returns two
- * bits for each weekday of each call. A row with `exception` counts before the others. A weekday has no load if its dates do not
+ * Reads occupancies.txt, an extension of GTFS: how full a vehicle usually is when it leaves a stop, by weekday and date. A call has two
+ * bits for each weekday. A row with `exception` counts before the others. A weekday has no load if its dates do not
  * agree. If the file is missing or broken, there are no loads.
  */
-export async function readLoads(
-  zip: ScheduleZip,
-  calls: Pick<ScheduleCalls, 'sequence'>,
-  read: Read,
-  leftOut: LeftOut,
-): Promise<Uint16Array> {
-  const loads = new Uint16Array(calls.sequence.length);
+export async function readLoads(zip: ScheduleZip, read: Read, leftOut: LeftOut): Promise<FillLoads> {
   const rows = await readRows(zip, read, leftOut).catch((error: unknown) => {
     if (!(error instanceof UnreadableFile)) throw error;
     leftOut.add('occupancies that cannot be read');
     return null;
   });
-  if (!rows) return loads;
-  const byTrip = group(read.trips.length, rows.trip.length, (row) => rows.trip.values[row] as number);
-  for (const [trip, { service }] of read.trips.entries()) {
-    const range = read.ranges[trip];
+  const none = group(read.trips.length, 0, () => -1);
+  const byTrip = rows ? group(read.trips.length, rows.trip.length, (row) => rows.trip.values[row] as number) : none;
+  return (trip, { count, sequence, load }) => {
+    load.fill(0, 0, count);
     const own = byTrip.members.subarray(byTrip.start[trip], byTrip.start[trip + 1]);
-    if (!range || own.length === 0) continue;
-    const days = listDays(read.services[service] as ScheduleService);
+    if (!rows || own.length === 0) return;
+    const days = listDays(read.services[read.trips[trip]?.service as number] as ScheduleService);
     const bySequence = Map.groupBy(own, (row) => rows.sequence.values[row] as number);
-    for (let call = range.firstCall; call < range.firstCall + range.callCount; call++) {
-      const ofCall = bySequence.get(calls.sequence[call] as number);
-      if (ofCall) loads[call] = packWeek(days, (day) => findLoad(rows, ofCall, day));
+    for (let call = 0; call < count; call++) {
+      const ofCall = bySequence.get(sequence[call] as number);
+      if (ofCall) load[call] = packWeek(days, (day) => findLoad(rows, ofCall, day));
     }
-  }
-  return loads;
+  };
 }
 
 type Rows = Record<'trip' | 'sequence' | 'load' | 'weekdays' | 'from' | 'until' | 'isException', Numbers>;

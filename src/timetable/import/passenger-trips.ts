@@ -21,11 +21,11 @@ export function isEmptyRoute(routeId: string | null): boolean {
  */
 export function findRiderHeadsign(
   headsign: string,
-  { firstCall, callCount }: { firstCall: number; callCount: number },
-  { calls, headsigns }: { calls: ScheduleCalls; headsigns: readonly string[] },
+  calls: Pick<ScheduleCalls, 'count' | 'flags' | 'headsign'>,
+  headsigns: readonly string[],
 ): string | null {
   if (!isEmptyHeadsign(headsign)) return headsign;
-  for (let call = firstCall; call < firstCall + callCount; call++) {
+  for (let call = 0; call < calls.count; call++) {
     const callHeadsign = headsigns[calls.headsign[call] as number];
     const mayBoard = ((calls.flags[call] as number) & MAY_BOARD) !== 0;
     if (mayBoard && callHeadsign !== undefined && !isEmptyHeadsign(callHeadsign)) return callHeadsign;

@@ -44,33 +44,39 @@ export async function readScheduleFile(zipPath: string, id: FileId): Promise<Sch
     const stops = [...stopsById.values()];
     const stopIndexes = new Map(stops.map((stop, index) => [stop.id, index]));
     const indexes = { stops: stopIndexes, trips: read.indexes, tripCount: read.trips.length };
-    const { ranges, calls, headsigns } = await readCalls(zip, indexes, leftOut);
-    const load = await readLoads(zip, calls, { ...read, services: services.services, ranges }, leftOut);
-    const called = { calls: { ...calls, load }, headsigns };
-    const frequencies = await readFrequencies(zip, read.indexes, leftOut);
+    const { calls, headsigns } = await readCalls(zip, indexes, leftOut);
+    // In the report, what is left out of calls comes before the rest.
+    const [leftOutOfCalls, leftOutOfRest] = [new LeftOut(), new LeftOut()];
+    calls.fillLoads = await readLoads(zip, { ...read, services: services.services }, leftOutOfRest);
+    const frequencies = await readFrequencies(zip, read.indexes, leftOutOfRest);
 
     const trips: ScheduleTrip[] = [];
     for (const [index, trip] of read.trips.entries()) {
-      const range = ranges[index];
-      if (!range) continue;
-      const headsign = findRiderHeadsign(trip.headsign, range, called);
-      if (headsign === null) leftOut.add('empty train');
-      else if (range.callCount < 2) leftOut.add('trip with fewer than two calls');
-      else if (!orderTimes(called.calls, range)) leftOut.add('trip whose times go backwards');
+      const own = calls.read(index, leftOutOfCalls);
+      if (!own) continue;
+      const headsign = findRiderHeadsign(trip.headsign, own, headsigns);
+      if (headsign === null) leftOutOfRest.add('empty train');
+      else if (own.count < 2) leftOutOfRest.add('trip with fewer than two calls');
+      else if (!orderTimes(own)) leftOutOfRest.add('trip whose times go backwards');
       else {
-        const { startsAt, ...ofCalls } = range;
         // In place, because a copy of each trip would take a third of the memory.
-        const own = Object.assign(trip, ofCalls, { headsign: headsign || nameOfLastStop(called.calls, range, stops) });
+        const usable = Object.assign(trip, {
+          callCount: own.count,
+          headsign: headsign || nameOfLastStop(own, stops),
+        });
         const ofTrip = frequencies.get(index);
-        if (!ofTrip) trips.push(own);
-        else if (startsAt === UNTIMED || ofTrip.length === 0) leftOut.add('trip of an unreadable frequency');
+        if (!ofTrip) trips.push(usable);
+        else if (own.startsAt === UNTIMED || ofTrip.length === 0) leftOutOfRest.add('trip of an unreadable frequency');
         else {
-          const endsAt = called.calls.departure[range.firstCall + range.callCount - 1] as number;
-          for (const run of toRuns(own, { frequencies: ofTrip, startsAt, endsAt }, leftOut)) trips.push(run);
+          const endsAt = own.departure[own.count - 1] as number;
+          const runs = { frequencies: ofTrip, startsAt: own.startsAt, endsAt };
+          for (const run of toRuns(usable, runs, leftOutOfRest)) trips.push(run);
         }
         if (trips.length > MAX_RUNS) throw new UnreadableFile(`frequencies.txt makes more than ${MAX_RUNS} runs`);
       }
     }
+    leftOut.addAll(leftOutOfCalls);
+    leftOut.addAll(leftOutOfRest);
     if (trips.length === 0) throw refuseFile('no trip that can be used', leftOut.toJSON());
     const report = {
       file: id,
@@ -79,13 +85,26 @@ export async function readScheduleFile(zipPath: string, id: FileId): Promise<Sch
       ...daysOf(trips, services.services),
       leftOut: leftOut.toJSON(),
     };
-    return { id, report, stops, routes: routes.routes, services: services.services, trips, ...called, shapes };
+    const readOrdered = (trip: ScheduleTrip) => {
+      const own = calls.read(trip.calls) as ScheduleCalls;
+      orderTimes(own);
+      return own;
+    };
+    return {
+      id,
+      report,
+      stops,
+      routes: routes.routes,
+      services: services.services,
+      trips,
+      calls: { read: readOrdered },
+      headsigns,
+      shapes,
+    };
   } finally {
     zip.close();
   }
 }
-
-type Range = Pick<ScheduleTrip, 'firstCall' | 'callCount'>;
 
 /** A call may arrive this long after it departs; it then arrives when it departs. */
 const MAX_LATE_ARRIVAL_SECONDS = 5 * 60;
@@ -94,16 +113,14 @@ const MAX_LATE_ARRIVAL_SECONDS = 5 * 60;
  * Mends arrivals after the departure from the same call. Returns false if times go backwards otherwise. The arrival at the first
  * call and the departure from the last one mean nothing.
  */
-function orderTimes({ arrival, departure }: ScheduleCalls, { firstCall, callCount }: Range): boolean {
-  const lastCall = firstCall + callCount - 1;
-  if ((departure[firstCall] as number) < (arrival[firstCall] as number)) {
-    arrival[firstCall] = departure[firstCall] as number;
-  }
+function orderTimes({ count, arrival, departure }: ScheduleCalls): boolean {
+  const lastCall = count - 1;
+  if ((departure[0] as number) < (arrival[0] as number)) arrival[0] = departure[0] as number;
   if ((departure[lastCall] as number) < (arrival[lastCall] as number)) {
     departure[lastCall] = arrival[lastCall] as number;
   }
   let last = 0;
-  for (let call = firstCall; call <= lastCall; call++) {
+  for (let call = 0; call <= lastCall; call++) {
     const late = (arrival[call] as number) - (departure[call] as number);
     if (late > 0 && late <= MAX_LATE_ARRIVAL_SECONDS) arrival[call] = departure[call] as number;
     if ((arrival[call] as number) < last || (departure[call] as number) < (arrival[call] as number)) return false;
@@ -112,8 +129,8 @@ function orderTimes({ arrival, departure }: ScheduleCalls, { firstCall, callCoun
   return true;
 }
 
-function nameOfLastStop(calls: ScheduleCalls, { firstCall, callCount }: Range, stops: readonly ScheduleStop[]): string {
-  const stop = stops[calls.stop[firstCall + callCount - 1] as number];
+function nameOfLastStop({ count, stop: stopOf }: ScheduleCalls, stops: readonly ScheduleStop[]): string {
+  const stop = stops[stopOf[count - 1] as number];
   return stop ? splitStopName(stop, null).name : '';
 }
 

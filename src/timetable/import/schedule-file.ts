@@ -81,8 +81,8 @@ export interface ScheduleTrip {
   wheelchair: 0 | 1 | 2;
   /** The number of its shape; -1 if it has none. */
   shape: number;
-  /** The index of its first call. It has at least two. */
-  firstCall: number;
+  /** The number under which `calls` has its calls. It has at least two. */
+  calls: number;
   callCount: number;
   /** Seconds to add to the times of its calls, which runs of a frequency share; else 0. */
   shift: number;
@@ -90,23 +90,26 @@ export interface ScheduleTrip {
   headway: number;
 }
 
-/** Columns of equal length, sorted within each trip. Passing points are excluded. */
+/** The first `count` entries of these columns are the calls of a trip, in order. They are valid until the next trip is read. */
 export interface ScheduleCalls {
+  count: number;
+  /** The departure from its first row in the file, which may be a passing point. */
+  startsAt: number;
   /** Index in `stops`. */
   stop: Int32Array;
   /** The file's `stop_sequence`. */
-  sequence: Uint16Array;
+  sequence: Int32Array;
   /** Seconds since the start of the service day. */
   arrival: Int32Array;
   departure: Int32Array;
   /** Flags: `MAY_BOARD`, `MAY_ALIGHT`, `BOOK_TO_BOARD`, `BOOK_TO_ALIGHT`. */
-  flags: Uint8Array;
+  flags: Int32Array;
   /** Index in `headsigns`; -1 if the trip's headsign applies. */
   headsign: Int32Array;
   /** Along the shape, in the unit of `toDistance`. */
   distance: Int32Array;
   /** How full the vehicle usually is when it leaves: two bits for each weekday from Monday, a number of `readLoads`. */
-  load: Uint16Array;
+  load: Int32Array;
 }
 
 /** The paths of vehicles, in columns. The points of shape `n`, in order, lie from `start[n]` up to `start[n + 1]`. */
@@ -131,7 +134,7 @@ export interface ScheduleFile {
   routes: ScheduleRoute[];
   services: ScheduleService[];
   trips: ScheduleTrip[];
-  calls: ScheduleCalls;
+  calls: { read(trip: ScheduleTrip): ScheduleCalls };
   headsigns: string[];
   shapes: ScheduleShapes;
 }

@@ -6,7 +6,7 @@ import type { ScheduleShapes, ScheduleTrip } from './schedule-file.ts';
 import { readWheelchair } from './stops.ts';
 import type { ScheduleZip } from './zip.ts';
 
-type Trip = Omit<ScheduleTrip, 'firstCall' | 'callCount'>;
+type Trip = Omit<ScheduleTrip, 'callCount'>;
 
 /** The trips, and their indices by id; -1 for trips that are left out. */
 interface Trips {
@@ -56,6 +56,7 @@ export async function readTrips(
       direction: row.text(at.direction_id) === '1' ? 1 : 0,
       wheelchair: readWheelchair(row.text(at.wheelchair_accessible)),
       shape: shapes.ids.get(row.text(at.shape_id)) ?? -1,
+      calls: trips.length,
       shift: 0,
       headway: 0,
     });

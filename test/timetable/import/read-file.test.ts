@@ -1,9 +1,15 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findImplausible } from '#src/timetable/import/plausible.ts';
-import { readScheduleFile, type ScheduleFile, UnreadableFile } from '#src/timetable/import/read-file.ts';
+import {
+  readScheduleFile,
+  type ScheduleFile,
+  type ScheduleTrip,
+  UnreadableFile,
+} from '#src/timetable/import/read-file.ts';
 import type { FileId } from '#src/timetable/schedule-files.ts';
 import { toDayNumber } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
@@ -39,6 +45,8 @@ const TIMES_HEADER =
   'trip_id,arrival_time,departure_time,stop_id,stop_sequence,stop_headsign,pickup_type,drop_off_type,shape_dist_traveled\n';
 const TIMES = `${TIMES_HEADER}T1,08:00:00,08:01:00,2000323,1,,0,0,\nT1,08:05:00,08:05:30,2135238,2,,0,0,\n`;
 
+const CALL_OF_T5 = { trip: 'T5', stop: '2000323', minute: 0, isPassed: false };
+
 type Files = Readonly<Record<string, string>>;
 const FILES: Files = {
   'agency.txt': AGENCY,
@@ -64,19 +72,22 @@ async function readZip(zip: Buffer, id: FileId = 'sydneytrains'): Promise<Schedu
 const read = (changed: Readonly<Record<string, string | undefined>> = {}, id?: FileId) =>
   readZip(gtfsZip(filesWith(changed)), id);
 
+/** The file with the calls of each trip in place of the function that reads them. */
+function withCalls(file: ScheduleFile) {
+  return { ...file, calls: file.trips.map(({ id }) => callsOf(file, id)) };
+}
+
 function callsOf(file: ScheduleFile, tripId: string) {
   const trip = file.trips.find(({ id }) => id === tripId);
   if (!trip) throw new Error(`no trip ${tripId}`);
-  return Array.from({ length: trip.callCount }, (_, position) => {
-    const call = trip.firstCall + position;
-    return {
-      stop: file.stops[file.calls.stop[call] as number]?.id,
-      arrival: file.calls.arrival[call],
-      departure: file.calls.departure[call],
-      flags: file.calls.flags[call],
-      headsign: file.headsigns[file.calls.headsign[call] as number] ?? null,
-    };
-  });
+  const calls = file.calls.read(trip);
+  return Array.from({ length: trip.callCount }, (_, call) => ({
+    stop: file.stops[calls.stop[call] as number]?.id,
+    arrival: calls.arrival[call],
+    departure: calls.departure[call],
+    flags: calls.flags[call],
+    headsign: file.headsigns[calls.headsign[call] as number] ?? null,
+  }));
 }
 
 /** The days (`YYYYMMDD`) on which a trip runs. */
@@ -127,7 +138,7 @@ describe('a schedule file', () => {
         shape: -1,
         shift: 0,
         headway: 0,
-        firstCall: 0,
+        calls: 0,
         callCount: 2,
       },
     ]);
@@ -172,7 +183,7 @@ describe('a schedule file', () => {
       { ...dressed, 'notes.txt': 'note_id\n', 'seats.txt': '' },
       { method: 'deflate', hasDescriptors: true },
     );
-    expect(await readZip(zip)).toEqual(await read());
+    expect(withCalls(await readZip(zip))).toEqual(withCalls(await read()));
   });
 
   it('a schedule file is read by column names, in any order', async () => {
@@ -186,7 +197,7 @@ describe('a schedule file', () => {
           .join('\n'),
       ]),
     );
-    expect(await readZip(gtfsZip(turned))).toEqual(await read());
+    expect(withCalls(await readZip(gtfsZip(turned)))).toEqual(withCalls(await read()));
   });
 
   it('a schedule file needs no optional column or file', async () => {
@@ -229,6 +240,51 @@ describe('calls of a schedule file', () => {
     });
     expect(callsOf(file, 'T1').map(({ stop }) => stop)).toEqual(['2000323', '2135238']);
     expect(callsOf(file, 'T2').map(({ stop }) => stop)).toEqual(['2000323', '2135238', '2141313']);
+  });
+
+  it('the calls of every trip are its rows by sequence, whichever rows and times trips share and however rows are mixed', async () => {
+    const stops = ['2000323', '2135238', '2141313'];
+    const rows = fc.array(
+      fc.record({
+        trip: fc.constantFrom('T1', 'T2', 'T3', 'T4'),
+        stop: fc.constantFrom(...stops),
+        // More than one row may have the same.
+        sequence: fc.integer({ min: 1, max: 6 }),
+        minute: fc.constantFrom(0, 0, 30),
+        isPassed: fc.constantFrom(false, false, true),
+      }),
+      { maxLength: 30 },
+    );
+    const timeOf = (hour: number, minute: number) => `${hour}:${String(minute).padStart(2, '0')}:00`;
+    await fc.assert(
+      fc.asyncProperty(rows, async (mixed) => {
+        const written = [
+          ...mixed.map((row) => ({ ...row, hour: 6 + row.sequence })),
+          // A file without any trip is refused.
+          ...[1, 2].map((sequence) => ({ ...CALL_OF_T5, sequence, hour: 6 + sequence })),
+        ];
+        const file = await read({
+          'trips.txt': TRIPS + ['T2', 'T3', 'T4', 'T5'].map((id) => `APS_1a,WEEK,${id},Macarthur,1,,,,\n`).join(''),
+          ...times(
+            ...written.map(({ trip, hour, minute, stop, sequence, isPassed }) => {
+              const time = timeOf(hour, minute);
+              return `${trip},${time},${time},${stop},${sequence},,${isPassed ? '1,1' : '0,0'},`;
+            }),
+          ),
+        });
+        for (const id of ['T1', 'T2', 'T3', 'T4', 'T5']) {
+          const own = written.filter(({ trip }) => trip === id).sort((a, b) => a.sequence - b.sequence);
+          const calls = own
+            .filter(({ sequence }, at) => sequence !== own[at - 1]?.sequence)
+            .filter(({ isPassed }) => !isPassed)
+            .map(({ stop, hour, minute }) => [stop, hour * 3600 + minute * 60]);
+          const isListed = file.trips.some((trip) => trip.id === id);
+          expect(isListed).toBe(calls.length > 1);
+          if (isListed) expect(callsOf(file, id).map(({ stop, arrival }) => [stop, arrival])).toEqual(calls);
+        }
+      }),
+      { seed: 20261129, numRuns: 60 },
+    );
   });
 
   it('a call where a train only passes is left out, and restrictions to board, alight or book are kept', async () => {
@@ -367,8 +423,9 @@ describe('usual loads of a schedule file', () => {
   const HEADER =
     'trip_id,stop_sequence,occupancy_status,monday,tuesday,wednesday,thursday,friday,saturday,sunday,start_date,end_date,exception\n';
   /** The loads of the first call of T1 from Monday to Sunday. T1 runs on the weekdays of 23 November to 4 December. */
-  const weekOf = ({ calls }: ScheduleFile) =>
-    Array.from({ length: 7 }, (_, weekday) => ((calls.load[0] as number) >> (2 * weekday)) & 3);
+  const loadsOf = ({ calls, trips: [trip] }: ScheduleFile) => calls.read(trip as ScheduleTrip).load;
+  const weekOf = (file: ScheduleFile) =>
+    Array.from({ length: 7 }, (_, weekday) => ((loadsOf(file)[0] as number) >> (2 * weekday)) & 3);
   const readLoads = (...rows: string[]) => read({ 'occupancies.txt': HEADER + rows.map((row) => `${row}\n`).join('') });
 
   it('a call has the usual load of each weekday on which its trip runs', async () => {
@@ -381,7 +438,7 @@ describe('usual loads of a schedule file', () => {
       'T1,9,3,1,1,1,1,1,1,1,20261101,20261231,0',
     );
     expect(weekOf(file)).toEqual([1, 1, 2, 3, 0, 0, 0]);
-    expect(file.calls.load[1]).toBe(0);
+    expect(loadsOf(file)[1]).toBe(0);
     expect(file.report.leftOut).toEqual({});
   });
 
@@ -419,7 +476,7 @@ describe('usual loads of a schedule file', () => {
 describe('frequencies of a schedule file', () => {
   const HEADER = 'trip_id,start_time,end_time,headway_secs,exact_times\n';
   const startsOf = ({ trips, calls }: ScheduleFile) =>
-    trips.map(({ firstCall, shift }) => ((calls.departure[firstCall] as number) + shift) / 60);
+    trips.map((trip) => ((calls.read(trip).departure[0] as number) + trip.shift) / 60);
 
   it('a trip with exact frequencies becomes a run at each of its times, before the end of the range', async () => {
     const file = await read({
@@ -524,8 +581,9 @@ ASTRAY,08:00:00,08:00:00,2000323,1,,0,0,
       'stop_times.txt': `${TIMES_HEADER}${row(1, '08:20:00', '08:00:00')}${row(2, '08:12:00', '08:10:00')}${row(3, '08:30:00', '08:00:00')}`,
     });
     expect(ends.report.leftOut).toEqual({});
-    expect([...ends.calls.arrival]).toEqual([8, 8 + 10 / 60, 8.5].map((hours) => Math.round(hours * 3600)));
-    expect(ends.calls.departure).toEqual(ends.calls.arrival);
+    const calls = callsOf(ends, 'T1');
+    expect(calls.map(({ arrival }) => arrival)).toEqual([8, 8 + 10 / 60, 8.5].map((hours) => Math.round(hours * 3600)));
+    for (const { arrival, departure } of calls) expect(departure).toBe(arrival);
     const late = await read({
       'trips.txt': `${TRIPS}APS_1a,WEEK,T2,Macarthur,1,,,0,\n`,
       'stop_times.txt': `${TIMES_HEADER}${row(1, '08:00:00', '08:00:00')}${row(2, '08:16:00', '08:10:00')}${row(3, '08:30:00', '08:30:00')}${row(1, '08:00:00', '08:00:00').replace('T1', 'T2')}${row(2, '08:30:00', '08:30:00').replace('T1', 'T2')}`,
