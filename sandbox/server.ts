@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { carParkResponse } from './car-parks.ts';
 import { type FeedName, feedResponse, findFeedName, type PositionsName } from './feeds/feed.ts';
 import { readNetwork } from './network/gtfs-network.ts';
 import type { SandboxNetwork } from './network/network.ts';
@@ -27,6 +28,7 @@ export interface Sandbox {
 }
 
 const BASE_PATH = '/v1/tp';
+const CAR_PARK_PATH = '/v1/carpark';
 
 const RESPONSES = {
   departure_mon: departureResponse,
@@ -74,6 +76,10 @@ export async function startSandbox(options: {
     if (endpoint.kind === 'feed') {
       return send(response, await compress(feedPayload(index, endpoint.name, feedsAt()), request));
     }
+    if (endpoint.kind === 'carpark') {
+      const facility = carParkResponse(searchParams.get('facility'), Math.floor(now().getTime() / 1000));
+      return send(response, facility ? json(200, facility) : json(404, { code: 404, message: 'no such facility' }));
+    }
     if (endpoint.kind === 'schedule') {
       const publication = await publish(pathname, now().getTime() / 1000);
       return send(response, schedulePayload(publication, request, isBroken(pathname)));
@@ -116,12 +122,14 @@ type PlannerName = keyof typeof RESPONSES;
 type Endpoint =
   | { kind: 'planner'; name: PlannerName }
   | { kind: 'feed'; name: FeedName | PositionsName }
-  | { kind: 'schedule' };
+  | { kind: 'schedule' }
+  | { kind: 'carpark' };
 
 /** Only zips of the schedule support HEAD. */
 function endpointOf(method: string | undefined, pathname: string): Endpoint | undefined {
   if (isSchedule(pathname)) return method === 'GET' || method === 'HEAD' ? { kind: 'schedule' } : undefined;
   if (method !== 'GET') return undefined;
+  if (pathname === CAR_PARK_PATH) return { kind: 'carpark' };
   const planner = pathname.startsWith(`${BASE_PATH}/`) ? pathname.slice(BASE_PATH.length + 1) : '';
   if (isPlanner(planner)) return { kind: 'planner', name: planner };
   const feed = findFeedName(pathname);

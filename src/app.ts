@@ -8,6 +8,7 @@ import { createSignedKeys } from './access/signed-keys.ts';
 import { AlertList } from './alerts/alert-list.ts';
 import type { Runs } from './boards/runs.ts';
 import type { Boards } from './boards/source.ts';
+import type { CarParkSource } from './carparks/car-parks.ts';
 import type { Config } from './config.ts';
 import { type Deadlines, deadlinesFrom } from './core/clock.ts';
 import { createIdSigner, type Secrets } from './core/signer.ts';
@@ -63,6 +64,8 @@ export interface AppOptions {
   journeys?: Journeys;
   /** Searches from one place to many; by default, these requests get 503. */
   reach?: Reach;
+  /** Finds car parks; by default there are no operations for them. */
+  carParks?: CarParkSource;
   /** Finds vehicles; by default, no vehicle has a known position. */
   vehicles?: Vehicles;
   deadlines?: Deadlines;
@@ -136,7 +139,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const queryUpstream = notifyOfCalls(options.queryUpstream, (_request, { payload }) =>
     alerts.learn(payload as object),
   );
-  const { journeys, reach } = options;
+  const { journeys, reach, carParks } = options;
   const lines = new Lines(stops);
   const operations = createOperations({
     stops,
@@ -145,6 +148,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     alerts,
     journeys,
     reach,
+    carParks,
     ...(isSandbox && { isRehearsal }),
     docsUrl,
     now,

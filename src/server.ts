@@ -37,6 +37,7 @@ import { PressureWatch } from './http/pressure.ts';
 import { createStoreProbe } from './http/readiness.ts';
 import { explainBoard } from './realtime/explain-board.ts';
 import { FEED_CALLS_A_DAY } from './realtime/polling/feed-source.ts';
+import { openCarParks } from './server/open-car-parks.ts';
 import { openJourneys } from './server/open-journeys.ts';
 import { openRealtime } from './server/open-realtime.ts';
 import { openTimetable } from './server/open-timetable.ts';
@@ -132,6 +133,19 @@ const planning = openJourneys({
   record: ({ source, reason = '' }) => instruments.journeys.inc({ source, reason }),
   compared: (agrees) => instruments.journeysCompared.inc({ agrees: agrees ? 'yes' : 'no' }),
 });
+const carParks = config.without.includes('carparks')
+  ? null
+  : openCarParks({
+      ...upstream,
+      isSandbox,
+      dataDir: config.dataDir,
+      proxyUrl: config.upstreamProxy,
+      timeoutMs: deadlines.callMs,
+      callForFeed: protection.callForFeed,
+      redis,
+      clock: systemClock,
+      log: logger,
+    });
 const pressure = new PressureWatch();
 const store = watchAdmissions(
   orExit(() => openStore({ redis, dataDir: config.dataDir, log: logger }), { expected: StoreOpenError }),
@@ -155,6 +169,7 @@ const app = await buildApp({
   journeys: planning.journeys,
   ...(planning.reach && { reach: planning.reach }),
   vehicles: live.vehicles,
+  ...(carParks && { carParks }),
   timetable,
   deadlines,
   access: { store, acceptsTestKeys: isSandbox, restrictions, now: countingNow },
@@ -196,6 +211,7 @@ closeOnSignal({ delay: config.drainMs + deadlines.closeMs, logger }, async () =>
   await planning.close();
   await timetable.close();
   await live.close();
+  await carParks?.close();
   await tracing?.close();
   await sharedTraffic?.close();
   await Promise.all(clients.map((client) => client.close()));

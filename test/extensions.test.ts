@@ -45,10 +45,20 @@ describe('the service without extensions', () => {
     expect((await app.inject(url)).statusCode).toBe(200);
   });
 
-  it.each(['/', '/docs', '/mcp', '/board/200070', '/v1/departures/stream?stop=200070'])(
-    'the service without extensions has no %s',
-    async (url) => {
-      expect((await app.inject(url)).statusCode).toBe(404);
-    },
-  );
+  it('the service without car parks says so where they are requested', async () => {
+    const response = await app.inject('/v1/stops/200070?include=carparks');
+    expect([response.json().carparks, response.headers['x-notice']]).toEqual([null, 'This service has no car parks.']);
+  });
+
+  it.each([
+    '/',
+    '/docs',
+    '/mcp',
+    '/board/200070',
+    '/v1/departures/stream?stop=200070',
+    '/v1/carparks',
+    '/v1/carparks/486',
+  ])('the service without extensions has no %s', async (url) => {
+    expect((await app.inject(url)).statusCode).toBe(404);
+  });
 });

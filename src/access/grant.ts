@@ -233,6 +233,8 @@ export const OPERATION_STOPS = {
   '/v1/alerts': 'stop',
   '/v1/runs/{run_id}': null,
   '/v1/vehicles': null,
+  '/v1/carparks': null,
+  '/v1/carparks/{carpark_id}': null,
 } as const;
 export const OPERATION_PATHS = Object.keys(OPERATION_STOPS) as (keyof typeof OPERATION_STOPS)[];
 

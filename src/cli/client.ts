@@ -48,11 +48,17 @@ async function generate({ input, output, plugins }: Record<'input' | 'output', o
 }
 
 /** Returns the OpenAPI description of a service that gets no other request. */
+/** There is no upstream. */
+function refuse(): Promise<never> {
+  return Promise.reject(new Error('there is no upstream'));
+}
+
 async function describeService(): Promise<Description> {
   const store = openEmbeddedStore(':memory:');
   const app = await buildApp({
     config: { publicUrl: url, docsUrl: `${url}/docs`, trustProxy: false },
-    queryUpstream: () => Promise.reject(new Error('there is no upstream')),
+    queryUpstream: refuse,
+    carParks: { find: refuse, get: refuse },
     access: { store, acceptsTestKeys: false },
     now: () => new Date(),
     extensions: [streams()],

@@ -14,6 +14,7 @@ export const ERROR_TABLE = {
   NO_JOURNEYS_FOUND: { status: 404 },
   STOP_NOT_FOUND: { status: 404 },
   LINE_NOT_FOUND: { status: 404 },
+  CARPARK_NOT_FOUND: { status: 404 },
   RUN_NOT_FOUND: { status: 404 },
   JOURNEY_NOT_FOUND: { status: 404 },
   METHOD_NOT_ALLOWED: { status: 405 },
@@ -28,6 +29,7 @@ export const ERROR_TABLE = {
   UPSTREAM_ERROR: { status: 502 },
   SERVICE_UNAVAILABLE: { status: 503 },
   UPSTREAM_UNAVAILABLE: { status: 503 },
+  CARPARKS_NOT_ENABLED: { status: 503 },
   UPSTREAM_TIMEOUT: { status: 504 },
 } as const satisfies Record<string, { status: number }>;
 
@@ -36,9 +38,9 @@ export type ErrorCode = keyof typeof ERROR_TABLE;
 /**
  * Why a request got 503, logged as `unavailable`. `day`, `rate`: no upstream call is available in time; `account`: the account
  * has too many requests or searches waiting; `upstream`: upstream fails or refuses our keys; `store`: the account store is unreachable;
- * `timetable`: there is none; `overload`: this process is overloaded or stopping. docs/operations.md says what to do about each.
+ * `timetable`: there is none; `product`: the operator's key may not use this product of upstream; `overload`: this process is overloaded or stopping. docs/operations.md says what to do about each.
  */
-export type UnavailableCause = 'day' | 'rate' | 'account' | 'upstream' | 'store' | 'timetable' | 'overload';
+export type UnavailableCause = 'day' | 'rate' | 'account' | 'upstream' | 'store' | 'timetable' | 'product' | 'overload';
 
 /**
  * The only error that routes, mappers and the client throw. `message` is for the caller; `cause` is for the log and is never

@@ -6,6 +6,7 @@ const AUTHORIZED = '-H "Authorization: Bearer $TIS_KEY"';
 export const BOARD_CURL = `${AUTHORIZED} "{base}/v1/departures?stop=200070&modes=all&limit=5"`;
 const BOARD_WITH_IDS = `${AUTHORIZED} "{base}/v1/departures?stop=200070&modes=all&include=ids"`;
 const SEARCH = `${AUTHORIZED} "{base}/v1/stops/search?q=town%20hall"`;
+const CAR_PARKS = `${AUTHORIZED} "{base}/v1/carparks"`;
 const LINES = `${AUTHORIZED} "{base}/v1/lines?q=T1"`;
 const JOURNEY = `${AUTHORIZED} "{base}/v1/trips?from=202020&to=209573"`;
 const JOURNEY_WITH_IDS = `${AUTHORIZED} "{base}/v1/trips?from=202020&to=209573&include=ids"`;
@@ -182,6 +183,25 @@ export const ERROR_DOCS: Record<
     example: messages.unknownLine('train_T0'),
     retry: 'No.',
     curl: LINES,
+  },
+  CARPARK_NOT_FOUND: {
+    title: 'Unknown car park',
+    cause: 'Transport for NSW lists no car park with this ID, or lists it no longer.',
+    fix: ['Find the ID with /v1/carparks, or with include=carparks on a stop.'],
+    example: messages.unknownCarPark('999'),
+    retry: 'No. A car park that closes for good is gone; one that opens is listed within six hours.',
+    curl: CAR_PARKS,
+  },
+  CARPARKS_NOT_ENABLED: {
+    title: 'Car parks are not enabled',
+    cause:
+      "Car parks are a product of their own at Transport for NSW. The key of this service's operator may not use it, so there is no reading to show.",
+    fix: [
+      'Show your page without car parks: stops and nearby have `carparks` null, and everything else works.',
+      'Operators: enable the Car Park API for the key at opendata.transport.nsw.gov.au, or leave the operation out with WITHOUT=carparks.',
+    ],
+    example: messages.carParksNotEnabled(),
+    retry: 'Not soon. The service tries again every 30 minutes.',
   },
   RUN_NOT_FOUND: {
     title: 'The run has ended or is unknown',

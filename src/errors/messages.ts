@@ -131,6 +131,19 @@ export function unknownLine(id: string): ApiError {
   return new ApiError('LINE_NOT_FOUND', `No line ${id}. Find IDs with /v1/lines?q=${q}.`);
 }
 
+export function unknownCarPark(id: string): ApiError {
+  return new ApiError('CARPARK_NOT_FOUND', `No car park ${id}. /v1/carparks lists them all.`);
+}
+
+/** Upstream's product needs a tick of its own, beside the trip planner and the feeds. */
+export function carParksNotEnabled(): ApiError {
+  return new ApiError(
+    'CARPARKS_NOT_ENABLED',
+    "Car parks are not enabled on the operator's key at Transport for NSW. Everything else works.",
+    { unavailable: 'product' },
+  );
+}
+
 /** For parameters that the trip planner does not have. */
 export function timetableNeeded(parameters: readonly string[]): ApiError {
   return invalidParameters(

@@ -1,4 +1,5 @@
 import type { AlertList } from '../alerts/alert-list.ts';
+import type { CarParkSource } from '../carparks/car-parks.ts';
 import type { Reach } from '../journeys/reach.ts';
 import type { Journeys } from '../journeys/source.ts';
 import { Lines } from '../lines/lines.ts';
@@ -7,6 +8,7 @@ import { NameSearch } from '../stops/name-search.ts';
 import type { StopRegister } from '../stops/register.ts';
 import { createAlertsOperation } from './alerts/operation.ts';
 import { createBoardsOperation } from './boards/operation.ts';
+import { createCarParkOperation, createCarParksOperation } from './carparks/operation.ts';
 import { arrivalsOperation, departuresOperation } from './departures/operation.ts';
 import { createFollowOperation } from './follow/operation.ts';
 import { createLineOperation } from './lines/line-operation.ts';
@@ -33,6 +35,8 @@ export function createOperations(options: {
   /** By default of the same timetable. */
   lines?: Lines | undefined;
   vehicles: Vehicles;
+  /** Without them, their operations are left out. */
+  carParks?: CarParkSource | undefined;
   alerts: AlertList;
   /** Default: the trip planner's journeys. */
   journeys?: Journeys | undefined;
@@ -42,11 +46,11 @@ export function createOperations(options: {
   docsUrl: string;
   now?: (() => Date) | undefined;
 }): readonly Operation[] {
-  const { stops, alerts, journeys, reach, isRehearsal, now } = options;
+  const { stops, alerts, journeys, reach, carParks, isRehearsal, now } = options;
   const { lines = new Lines(stops) } = options;
   const knownStops = { stops, ...(isRehearsal && { isRehearsal }) };
   const searchableStops = { ...knownStops, names: new NameSearch(stops) };
-  const nearby = createNearbyOperation(knownStops);
+  const nearby = createNearbyOperation({ ...knownStops, carParks });
   return [
     departuresOperation,
     arrivalsOperation,
@@ -55,7 +59,7 @@ export function createOperations(options: {
     createStopSearchOperation(searchableStops),
     createPlacesOperation(searchableStops),
     createStopListOperation({ stops }),
-    createStopOperation({ stops }),
+    createStopOperation({ stops, carParks }),
     createLinesOperation({ lines, stops }),
     createLineOperation({ lines, stops, alerts }),
     createTimetableOperation({ lines, stops }),
@@ -70,5 +74,6 @@ export function createOperations(options: {
     createAlertsOperation({ list: alerts, stops, lines }),
     runOperation,
     createVehiclesOperation({ vehicles: options.vehicles, stops, lines }),
+    ...(carParks ? [createCarParksOperation({ carParks, stops }), createCarParkOperation({ carParks, stops })] : []),
   ];
 }

@@ -46,6 +46,8 @@ const VALID_QUERY: Record<string, string> = {
   '/v1/trips/:journey_id/stream': JOURNEY,
   '/v1/reachable': 'from=200060',
   '/v1/travel-times': 'from=200060&to=200070',
+  '/v1/carparks': '',
+  '/v1/carparks/:carpark_id': 'carpark_id=486',
   '/v1/tokens': '',
 };
 

@@ -412,7 +412,7 @@ describe('POST /v1/tokens', () => {
 
   const stops = new StopRegister(noStops);
   const alerts = new AlertList({ now: Date.now, stops });
-  const operations = createOperations({ stops, alerts, docsUrl: '' } as never);
+  const operations = createOperations({ stops, alerts, carParks: {}, docsUrl: '' } as never);
 
   it('the list of token operations covers every operation of the API and its stop parameter', () => {
     const stopsIn = ({ query }: (typeof operations)[number]) =>

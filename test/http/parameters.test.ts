@@ -127,7 +127,7 @@ const REFUSED: [url: string, ...told: string[]][] = [
     '`include` must be some of ids, colors, alert_texts, access, calls, carriages, occupancy, through, separated by commas',
     'not "all"',
   ],
-  [`${NEARBY}&include=id`, '`include` must be ids', 'not "id"'],
+  [`${NEARBY}&include=id`, '`include` must be some of ids, carparks', '"id"'],
   [`${TRIPS}&cancelled=Include`, '`cancelled` must be exclude or include', 'not "Include"'],
   [`${TRIPS}&include=ids,stops`, '`include` must be some of ids, colors, alert_texts, calls, access', '"stops"'],
   ['/v1/departures?limit=0&modes=tram&time=99', '`stop` is required', '`limit` must', '`modes` must', '`time` must'],

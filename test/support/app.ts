@@ -14,6 +14,7 @@ import { LINK_SECRET } from '#test/support/ids.ts';
 import { boardPages } from '#web/board/text-board.ts';
 import { type PageOptions, pages as pagesOf } from '#web/pages.ts';
 import { openTestAccess, sendKey } from './access.ts';
+import { oneCarPark } from './car-parks.ts';
 import { emptyReach } from './reach.ts';
 
 export interface TestApp extends FastifyInstance {
@@ -47,6 +48,7 @@ export interface TestAppOptions
       | 'runs'
       | 'journeys'
       | 'reach'
+      | 'carParks'
       | 'drainMs'
       | 'loggedPerSecond'
     >
@@ -128,6 +130,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(options.networkLimit && { networkLimit: options.networkLimit }),
     ...(options.journeys && { journeys: options.journeys }),
     reach: options.reach ?? emptyReach(clock.now.getTime()),
+    carParks: options.carParks ?? oneCarPark(() => now().getTime()),
     ...(options.pressure && { pressure: options.pressure }),
     ...(options.drainMs !== undefined && { drainMs: options.drainMs }),
     ...(options.loggedPerSecond !== undefined && { loggedPerSecond: options.loggedPerSecond }),

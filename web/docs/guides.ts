@@ -12,6 +12,7 @@ export const GUIDES = {
     'live-data',
     'follow',
     'lines',
+    'carparks',
     'maps',
     'reach',
     'streams',

@@ -12,7 +12,7 @@ export type ErrorResponse = {
         /**
          * Machine-readable code
          */
-        code: 'INVALID_PARAMETER' | 'DATE_OUT_OF_RANGE' | 'UNAUTHORIZED' | 'TOKEN_EXPIRED' | 'SUSPENDED' | 'ORIGIN_NOT_ALLOWED' | 'OPERATION_NOT_ALLOWED' | 'NOT_FOUND' | 'NO_JOURNEYS_FOUND' | 'STOP_NOT_FOUND' | 'LINE_NOT_FOUND' | 'RUN_NOT_FOUND' | 'JOURNEY_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'TOO_MANY_REQUESTS' | 'DAILY_LIMIT_EXCEEDED' | 'VISITOR_LIMIT_EXCEEDED' | 'HEADERS_TOO_LARGE' | 'INTERNAL_ERROR' | 'UPSTREAM_ERROR' | 'SERVICE_UNAVAILABLE' | 'UPSTREAM_UNAVAILABLE' | 'UPSTREAM_TIMEOUT';
+        code: 'INVALID_PARAMETER' | 'DATE_OUT_OF_RANGE' | 'UNAUTHORIZED' | 'TOKEN_EXPIRED' | 'SUSPENDED' | 'ORIGIN_NOT_ALLOWED' | 'OPERATION_NOT_ALLOWED' | 'NOT_FOUND' | 'NO_JOURNEYS_FOUND' | 'STOP_NOT_FOUND' | 'LINE_NOT_FOUND' | 'CARPARK_NOT_FOUND' | 'RUN_NOT_FOUND' | 'JOURNEY_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'TOO_MANY_REQUESTS' | 'DAILY_LIMIT_EXCEEDED' | 'VISITOR_LIMIT_EXCEEDED' | 'HEADERS_TOO_LARGE' | 'INTERNAL_ERROR' | 'UPSTREAM_ERROR' | 'SERVICE_UNAVAILABLE' | 'UPSTREAM_UNAVAILABLE' | 'CARPARKS_NOT_ENABLED' | 'UPSTREAM_TIMEOUT';
         /**
          * Human-readable message
          */
@@ -417,7 +417,7 @@ export type BoardFailure = {
         /**
          * For programs
          */
-        code: 'INVALID_PARAMETER' | 'DATE_OUT_OF_RANGE' | 'UNAUTHORIZED' | 'TOKEN_EXPIRED' | 'SUSPENDED' | 'ORIGIN_NOT_ALLOWED' | 'OPERATION_NOT_ALLOWED' | 'NOT_FOUND' | 'NO_JOURNEYS_FOUND' | 'STOP_NOT_FOUND' | 'LINE_NOT_FOUND' | 'RUN_NOT_FOUND' | 'JOURNEY_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'TOO_MANY_REQUESTS' | 'DAILY_LIMIT_EXCEEDED' | 'VISITOR_LIMIT_EXCEEDED' | 'HEADERS_TOO_LARGE' | 'INTERNAL_ERROR' | 'UPSTREAM_ERROR' | 'SERVICE_UNAVAILABLE' | 'UPSTREAM_UNAVAILABLE' | 'UPSTREAM_TIMEOUT';
+        code: 'INVALID_PARAMETER' | 'DATE_OUT_OF_RANGE' | 'UNAUTHORIZED' | 'TOKEN_EXPIRED' | 'SUSPENDED' | 'ORIGIN_NOT_ALLOWED' | 'OPERATION_NOT_ALLOWED' | 'NOT_FOUND' | 'NO_JOURNEYS_FOUND' | 'STOP_NOT_FOUND' | 'LINE_NOT_FOUND' | 'CARPARK_NOT_FOUND' | 'RUN_NOT_FOUND' | 'JOURNEY_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'TOO_MANY_REQUESTS' | 'DAILY_LIMIT_EXCEEDED' | 'VISITOR_LIMIT_EXCEEDED' | 'HEADERS_TOO_LARGE' | 'INTERNAL_ERROR' | 'UPSTREAM_ERROR' | 'SERVICE_UNAVAILABLE' | 'UPSTREAM_UNAVAILABLE' | 'CARPARKS_NOT_ENABLED' | 'UPSTREAM_TIMEOUT';
         /**
          * For people
          */
@@ -500,6 +500,68 @@ export type NearbyStop = {
      * Platforms within the radius, nearest first. Only with `include=ids`
      */
     children?: Array<string>;
+    /**
+     * Car parks of the stop; null if currently unknown. Only with `include=carparks`
+     */
+    carparks?: Array<CarPark> | null;
+};
+
+/**
+ * A car park at a stop, with its last reading.
+ */
+export type CarPark = {
+    /**
+     * ID of the car park
+     */
+    carpark_id: string;
+    /**
+     * Name of the car park
+     */
+    name: string;
+    /**
+     * Suburb or locality; empty if unknown
+     */
+    suburb: string;
+    /**
+     * Street of the entrance; empty if unknown
+     */
+    address: string;
+    /**
+     * Latitude in degrees, EPSG:4326; null if unknown
+     */
+    lat: number | null;
+    /**
+     * Longitude in degrees, EPSG:4326; null if unknown
+     */
+    lng: number | null;
+    /**
+     * The stop that it belongs to; null if unknown
+     */
+    stop_id: string | null;
+    /**
+     * Name of that stop; null if unknown
+     */
+    stop_name: string | null;
+    /**
+     * Number of spaces; null if unknown
+     */
+    capacity: number | null;
+    /**
+     * Free spaces, from 0 to `capacity`; null without a reading of the last 15 minutes
+     */
+    spaces_free: number | null;
+    /**
+     * The last half hour: `steady` if less than 2 % of the spaces changed. Null without a reading of half an hour ago
+     */
+    trend: 'filling' | 'emptying' | 'steady' | null;
+    /**
+     * Free spaces now, less those half an hour ago; null if `trend` is
+     */
+    spaces_change: number | null;
+    /**
+     * When the car park last reported, however long ago, UTC; null if unknown
+     */
+    reported_at: string | null;
 };
 
 /**
@@ -762,6 +824,10 @@ export type Stop = {
      * Lines that leave here within a week, sorted by mode and name; null if currently unknown
      */
     lines: Array<StopLine> | null;
+    /**
+     * Car parks of the stop; null if currently unknown. Only with `include=carparks`
+     */
+    carparks?: Array<CarPark> | null;
 };
 
 /**
@@ -2337,6 +2403,103 @@ export type VehicleFeature = {
 };
 
 /**
+ * Car parks at stops.
+ */
+export type CarParks = {
+    /**
+     * The car parks; not with `format=geojson`
+     */
+    carparks?: Array<CarPark>;
+    /**
+     * Only with `format=geojson`
+     */
+    type?: 'FeatureCollection';
+    /**
+     * The car parks of which the position is known; only with `format=geojson`
+     */
+    features?: Array<CarParkFeature>;
+};
+
+/**
+ * A car park as GeoJSON.
+ */
+export type CarParkFeature = {
+    /**
+     * As GeoJSON has it
+     */
+    type: 'Feature';
+    /**
+     * ID of the car park
+     */
+    id: string;
+    /**
+     * The position of the car park
+     */
+    geometry: {
+        /**
+         * As GeoJSON has it
+         */
+        type: 'Point';
+        /**
+         * Longitude and latitude in degrees
+         */
+        coordinates: [
+            number,
+            number
+        ];
+    };
+    /**
+     * The other fields of the car park
+     */
+    properties: {
+        /**
+         * ID of the car park
+         */
+        carpark_id: string;
+        /**
+         * Name of the car park
+         */
+        name: string;
+        /**
+         * Suburb or locality; empty if unknown
+         */
+        suburb: string;
+        /**
+         * Street of the entrance; empty if unknown
+         */
+        address: string;
+        /**
+         * The stop that it belongs to; null if unknown
+         */
+        stop_id: string | null;
+        /**
+         * Name of that stop; null if unknown
+         */
+        stop_name: string | null;
+        /**
+         * Number of spaces; null if unknown
+         */
+        capacity: number | null;
+        /**
+         * Free spaces, from 0 to `capacity`; null without a reading of the last 15 minutes
+         */
+        spaces_free: number | null;
+        /**
+         * The last half hour: `steady` if less than 2 % of the spaces changed. Null without a reading of half an hour ago
+         */
+        trend: 'filling' | 'emptying' | 'steady' | null;
+        /**
+         * Free spaces now, less those half an hour ago; null if `trend` is
+         */
+        spaces_change: number | null;
+        /**
+         * When the car park last reported, however long ago, UTC; null if unknown
+         */
+        reported_at: string | null;
+    };
+};
+
+/**
  * A short-lived token to use instead of a key.
  */
 export type Token = {
@@ -2361,7 +2524,7 @@ export type TokenRequest = {
     /**
      * Paths of the allowed operations, including their streams. Default: all.
      */
-    operations?: Array<'/v1/departures' | '/v1/arrivals' | '/v1/boards' | '/v1/nearby' | '/v1/stops/search' | '/v1/places/search' | '/v1/stops' | '/v1/stops/{stop_id}' | '/v1/lines' | '/v1/lines/{line_id}' | '/v1/lines/{line_id}/timetable' | '/v1/trips' | '/v1/trips/{journey_id}' | '/v1/reachable' | '/v1/travel-times' | '/v1/alerts' | '/v1/runs/{run_id}' | '/v1/vehicles'>;
+    operations?: Array<'/v1/departures' | '/v1/arrivals' | '/v1/boards' | '/v1/nearby' | '/v1/stops/search' | '/v1/places/search' | '/v1/stops' | '/v1/stops/{stop_id}' | '/v1/lines' | '/v1/lines/{line_id}' | '/v1/lines/{line_id}/timetable' | '/v1/trips' | '/v1/trips/{journey_id}' | '/v1/reachable' | '/v1/travel-times' | '/v1/alerts' | '/v1/runs/{run_id}' | '/v1/vehicles' | '/v1/carparks' | '/v1/carparks/{carpark_id}'>;
     /**
      * Limits the token to these stops; requests without a stop are refused. Default: no limit.
      */
@@ -2592,9 +2755,9 @@ export type GetNearbyStopsData = {
          */
         modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
         /**
-         * `ids` adds `children` to each stop.
+         * `ids` adds `children` to each stop. `carparks` adds `carparks`, the car parks of each stop with their free spaces.
          */
-        include?: Array<'ids'>;
+        include?: Array<'ids' | 'carparks'>;
     };
     url: '/v1/nearby';
 };
@@ -2715,7 +2878,12 @@ export type GetStopData = {
          */
         stop_id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * `carparks` adds `carparks`, the car parks of each stop with their free spaces.
+         */
+        include?: Array<'carparks'>;
+    };
     url: '/v1/stops/{stop_id}';
 };
 
@@ -3185,6 +3353,60 @@ export type ListVehiclesResponses = {
 };
 
 export type ListVehiclesResponse = ListVehiclesResponses[keyof ListVehiclesResponses];
+
+export type ListCarParksData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * A position as `lat,lng`. Lists the car parks within `radius`, nearest first.
+         */
+        near?: string;
+        /**
+         * Radius in metres around `near`. Values above 50000 count as 50000.
+         */
+        radius?: number;
+        /**
+         * A map area as `south,west,north,east`. With `near`, only car parks within both are listed.
+         */
+        bbox?: string;
+        /**
+         * `geojson` is a FeatureCollection of RFC 7946, in which longitude comes first.
+         */
+        format?: 'json' | 'geojson';
+    };
+    url: '/v1/carparks';
+};
+
+export type ListCarParksResponses = {
+    /**
+     * Car parks
+     */
+    200: CarParks;
+};
+
+export type ListCarParksResponse = ListCarParksResponses[keyof ListCarParksResponses];
+
+export type GetCarParkData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the car park.
+         */
+        carpark_id: string;
+    };
+    query?: never;
+    url: '/v1/carparks/{carpark_id}';
+};
+
+export type GetCarParkResponses = {
+    /**
+     * A car park
+     */
+    200: CarPark;
+};
+
+export type GetCarParkResponse = GetCarParkResponses[keyof GetCarParkResponses];
 
 export type StreamDeparturesData = {
     body?: never;

@@ -77,6 +77,8 @@ export function createTransit(options: TransitOptions) {
     listAlerts: get<api.ListAlertsData, api.ListAlertsResponse>('/v1/alerts'),
     getRun: get<api.GetRunData, api.GetRunResponse>('/v1/runs/{run_id}'),
     listVehicles: get<api.ListVehiclesData, api.ListVehiclesResponse>('/v1/vehicles'),
+    listCarParks: get<api.ListCarParksData, api.ListCarParksResponse>('/v1/carparks'),
+    getCarPark: get<api.GetCarParkData, api.GetCarParkResponse>('/v1/carparks/{carpark_id}'),
     streamDepartures: stream<api.StreamDeparturesData, api.StreamDeparturesResponse>('/v1/departures/stream'),
     streamJourney: stream<api.StreamJourneyData, api.StreamJourneyResponse>('/v1/trips/{journey_id}/stream'),
     streamAlerts: stream<api.StreamAlertsData, api.StreamAlertsResponse>('/v1/alerts/stream'),

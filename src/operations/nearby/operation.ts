@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import { withTimeLimit } from '../../core/clock.ts';
+import type { CarParkSource } from '../../carparks/car-parks.ts';
+import { CAR_PARKS_ADDED, withCarParks } from '../../carparks/response.ts';
+import { MINUTE_MS, withTimeLimit } from '../../core/clock.ts';
 import { groupKnownStops, mapNearbyStops, type NearbyStop } from '../../stops/around.ts';
 import { freshnessInPlaceOf, freshnessOfList, type StopRegister } from '../../stops/register.ts';
 import { StopChecks } from '../../stops/served-stops.ts';
 import { includeParameter } from '../../transit/additional-fields.ts';
-import { type Freshness, freshnessOf } from '../../transit/freshness.ts';
+import { type Freshness, freshnessOf, oldestOf } from '../../transit/freshness.ts';
 import type { LeftOutCounts } from '../../transit/left-out.ts';
 import { type Mode, modesParameter, nameModes, sortModes } from '../../transit/mode.ts';
 import { countUpTo, decimalBetween, describe, withDefault } from '../../transit/parameter.ts';
@@ -23,7 +25,7 @@ export const nearbyQuery = z
       'Maximum number of stops, nearest first. Values above 50 count as 50.',
     ),
     modes: withDefault(modesParameter, 'bus'),
-    include: includeParameter({ ids: '`children` to each stop.' }),
+    include: includeParameter({ ids: '`children` to each stop.', carparks: CAR_PARKS_ADDED }),
   })
   .refine(({ lat, lng }) => !areSwapped(Number(lat), Number(lng)), { ...SWAPPED, when: () => true });
 
@@ -68,9 +70,11 @@ const exampleBody: z.infer<typeof nearbyResponse> = {
 /** `GET /v1/nearby` */
 export const createNearbyOperation = ({
   stops: register,
+  carParks,
   isRehearsal = () => false,
 }: {
   stops: StopRegister;
+  carParks?: CarParkSource | undefined;
   isRehearsal?: IsRehearsal;
 }) => {
   const checks = new StopChecks();
@@ -96,14 +100,20 @@ export const createNearbyOperation = ({
       const planned = isRehearsed ? null : findPlanned(query, register, context.now());
       const { stops, modesAround, freshness, leftOut } =
         planned ?? (await findByPlanner(query, { ...context, register, checks, isRehearsed }));
+      const listed = query.include?.includes('ids') ? stops : stops.map(withoutChildren);
+      const location = { lat: query.lat, lng: query.lng };
+      const whyNone = stops.length > 0 ? [] : whyEmpty(query, modesAround());
+      if (!query.include?.includes('carparks')) {
+        return { notices: whyNone, body: { location, stops: listed }, freshness, leftOut };
+      }
+      const { stops: complete, found, notices } = await withCarParks(listed, { carParks, stops: register });
+      const soon = context.now().getTime() + MINUTE_MS;
       return {
-        notices: stops.length > 0 ? [] : whyEmpty(query, modesAround()),
-        body: {
-          location: { lat: query.lat, lng: query.lng },
-          stops: query.include?.includes('ids') ? stops : stops.map(withoutChildren),
-        },
-        freshness,
+        notices: [...whyNone, ...notices],
+        body: { location, stops: complete },
+        freshness: found ? oldestOf(freshness, found.freshness) : { ...freshness, freshUntil: soon, staleUntil: soon },
         leftOut,
+        ...(found?.changesAt !== undefined && { changesAt: found.changesAt }),
       };
     },
   });

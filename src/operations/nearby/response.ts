@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { stopCarParksField } from '../../carparks/response.ts';
 import { modeSchema } from '../../transit/mode.ts';
 import { latitudeOrNull, latitudeSchema, longitudeOrNull, longitudeSchema } from '../../transit/place.ts';
 
@@ -21,6 +22,7 @@ const nearbyStopSchema = z
         description: 'Platforms within the radius, nearest first. Only with `include=ids`',
         example: ['2000466', '2000467'],
       }),
+    carparks: stopCarParksField,
   })
   .meta({ id: 'NearbyStop', description: 'A stop near a place.' });
 

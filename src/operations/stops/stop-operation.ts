@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import type { CarParkSource } from '../../carparks/car-parks.ts';
+import { CAR_PARKS_ADDED, stopCarParksField, withCarParks } from '../../carparks/response.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
-import type { ApiError } from '../../errors/api-error.ts';
 import { freshnessOfList, type StopLine, type StopRegister, shortageOf } from '../../stops/register.ts';
 import { requestLines } from '../../stops/request-lines.ts';
 import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
-import type { Freshness } from '../../transit/freshness.ts';
+import { includeParameter } from '../../transit/additional-fields.ts';
+import { type Freshness, oldestOf } from '../../transit/freshness.ts';
 import { colorsOf, lineColorFields } from '../../transit/line-colour.ts';
 import { nullableLineIdField } from '../../transit/line-id.ts';
 import { MODES, modeSchema } from '../../transit/mode.ts';
@@ -16,7 +18,7 @@ import {
   longitudeSchema,
   stopIdParameter,
 } from '../../transit/place.ts';
-import { defineOperation } from '../operation.ts';
+import { defineOperation, type FindContext } from '../operation.ts';
 import { listedStopSchema, toListedStop } from './operation.ts';
 
 /** The platforms of the largest stations lie within this distance of the station's centre. */
@@ -68,6 +70,7 @@ const stopResponse = z
     lines: z.array(lineSchema).nullable().meta({
       description: 'Lines that leave here within a week, sorted by mode and name; null if currently unknown',
     }),
+    carparks: stopCarParksField,
   })
   .meta({ id: 'Stop', description: 'A stop with its platforms and lines.' });
 
@@ -104,7 +107,13 @@ const exampleBody: z.infer<typeof stopResponse> = {
 };
 
 /** `GET /v1/stops/{stop_id}` */
-export const createStopOperation = ({ stops }: { stops: StopRegister }) =>
+export const createStopOperation = ({
+  stops,
+  carParks,
+}: {
+  stops: StopRegister;
+  carParks?: CarParkSource | undefined;
+}) =>
   defineOperation({
     id: 'getStop',
     path: '/v1/stops/{stop_id}',
@@ -112,7 +121,10 @@ export const createStopOperation = ({ stops }: { stops: StopRegister }) =>
     summary: 'A stop',
     description:
       'Name, position, platforms and lines of one stop or platform. Fresh for a day: cache it, and revalidate it with its `ETag`. For stops that the timetable lacks, such as those in Canberra, only the lines of the next departures are listed.',
-    query: z.object({ stop_id: describe(stopIdParameter, 'ID of the stop or platform.', '200070') }),
+    query: z.object({
+      stop_id: describe(stopIdParameter, 'ID of the stop or platform.', '200070'),
+      include: includeParameter({ carparks: CAR_PARKS_ADDED }),
+    }),
     body: stopResponse,
     errors: ['STOP_NOT_FOUND'],
     example: { query: 'stop_id=200070', body: exampleBody },
@@ -121,25 +133,40 @@ export const createStopOperation = ({ stops }: { stops: StopRegister }) =>
         'Details of one stop: name, position, platforms, wheelchair access, and the lines that leave there with their headsigns. For times use getDepartures.',
     },
 
-    async find({ stop_id: stopId }, { queryUpstream, now }) {
-      const stop = stops.get(stopId);
-      const freshness = freshnessOfList(stops, now());
-      const planned = stops.linesOf(stopId, now());
-      if (planned) return { body: toBody({ stopId, name: stopId, stop }, stops, planned), freshness };
-      const { name, lines, error } = await requestLines(stopId, { queryUpstream, now });
-      // Nothing is known about a stop that is not listed, so the error is the only correct response.
-      if (error && !stop) throw error;
+    async find({ stop_id: stopId, include }, context) {
+      const result = await findStop(stopId, stops, context);
+      if (!include?.includes('carparks')) return result;
+      const { stops: listed, found, notices } = await withCarParks([result.body], { carParks, stops });
       return {
-        body: toBody({ stopId, name, stop }, stops, lines),
-        freshness: error ? incomplete(freshness, error, now()) : { ...freshness, source: 'upstream' },
+        ...result,
+        body: listed[0] ?? result.body,
+        notices,
+        freshness: found ? oldestOf(result.freshness, found.freshness) : incomplete(result.freshness, context.now()),
+        ...(found?.changesAt !== undefined && { changesAt: found.changesAt }),
       };
     },
   });
 
-/** The freshness of a response without lines, which is soon looked up again. */
-function incomplete(freshness: Freshness, error: ApiError, now: Date): Freshness {
+async function findStop(stopId: string, stops: StopRegister, { queryUpstream, now }: FindContext) {
+  const stop = stops.get(stopId);
+  const freshness = freshnessOfList(stops, now());
+  const planned = stops.linesOf(stopId, now());
+  if (planned) return { body: toBody({ stopId, name: stopId, stop }, stops, planned), freshness };
+  const { name, lines, error } = await requestLines(stopId, { queryUpstream, now });
+  // Nothing is known about a stop that is not listed, so the error is the only correct response.
+  if (error && !stop) throw error;
+  return {
+    body: toBody({ stopId, name, stop }, stops, lines),
+    freshness: error
+      ? { ...incomplete(freshness, now()), shortage: shortageOf(error) }
+      : { ...freshness, source: 'upstream' as const },
+  };
+}
+
+/** The freshness of a response without lines or car parks, which is soon looked up again. */
+function incomplete(freshness: Freshness, now: Date): Freshness {
   const freshUntil = now.getTime() + INCOMPLETE_FRESH_MS;
-  return { ...freshness, freshUntil, staleUntil: freshUntil, shortage: shortageOf(error) };
+  return { ...freshness, freshUntil, staleUntil: freshUntil };
 }
 
 /** `name` is upstream's name for a stop that the register lacks. */

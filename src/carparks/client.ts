@@ -1,0 +1,127 @@
+import { SECOND_MS } from '../core/clock.ts';
+import { UpstreamStatusError } from '../efa/failure.ts';
+import { UpstreamHttp } from '../efa/upstream-http.ts';
+import { ApiError } from '../errors/api-error.ts';
+import { parseFacilityList, parseReport, type Report } from './facility.ts';
+
+/**
+ * Why there is no response. `not enabled`: the key may not use the product; `gone`: there is no such car park; `refused`: too many calls;
+ * `busy`: our own budget has none left; `away`: no response; `unusable`: another status, or another body.
+ */
+export type Failure = 'not enabled' | 'gone' | 'refused' | 'busy' | 'away' | 'unusable';
+
+/** A call without a result. The message never contains the key. */
+export class FailedCall extends Error {
+  override readonly name = 'FailedCall';
+  readonly failure: Failure;
+  /** How long upstream refuses calls; null unless it says so. */
+  readonly pauseMs: number | null;
+
+  constructor(
+    failure: Failure,
+    message: string,
+    { cause, pauseMs = null }: { cause?: unknown; pauseMs?: number | null } = {},
+  ) {
+    super(message, { cause });
+    this.failure = failure;
+    this.pauseMs = pauseMs;
+  }
+}
+
+export const CAR_PARK_PATH = '/v1/carpark';
+export const facilityPath = (id: string) => `${CAR_PARK_PATH}?facility=${encodeURIComponent(id)}`;
+
+const MAX_BYTES = 1024 * 1024;
+const CONNECTIONS = 4;
+
+/** Fetches car parks from upstream, whose product they are beside the trip planner and the feeds. Throws only `FailedCall`. */
+export class CarParkClient {
+  readonly #options;
+  readonly #http: UpstreamHttp;
+
+  constructor(options: {
+    /** The base URL: "https://api.transport.nsw.gov.au". */
+    url: string;
+    apiKeys: readonly string[];
+    /** Charges a call to the budget; `key` is the index in `apiKeys`. */
+    callForFeed: <Result>(call: (key: number) => Promise<Result>, priority: 'background') => Promise<Result>;
+    timeoutMs: number;
+    proxyUrl?: string | null;
+    now: () => Date;
+  }) {
+    const { url, timeoutMs, proxyUrl = null, now } = options;
+    this.#options = options;
+    this.#http = new UpstreamHttp({
+      url,
+      connectTimeoutMs: timeoutMs,
+      proxyUrl,
+      now,
+      connections: CONNECTIONS,
+      headers: { accept: 'application/json', 'accept-encoding': 'gzip' },
+      maxBytes: MAX_BYTES,
+    });
+  }
+
+  /** The name of each car park by its ID. */
+  fetchList(): Promise<Map<string, string>> {
+    return this.#fetch(CAR_PARK_PATH, parseFacilityList);
+  }
+
+  fetchReport(id: string): Promise<Report> {
+    return this.#fetch(facilityPath(id), (json) => parseReport(id, json));
+  }
+
+  async #fetch<Result>(path: string, parse: (json: unknown) => Result | null): Promise<Result> {
+    const { apiKeys, callForFeed, timeoutMs } = this.#options;
+    try {
+      return await callForFeed(async (key) => {
+        try {
+          const call = { apiKey: apiKeys[key] ?? '', timeoutMs };
+          return await this.#http.get(path, call, async (body) => readBody(body, parse));
+        } catch (error) {
+          // Inside the call: a quota of this product must not stop the calls for boards, which have another one.
+          throw toFailedCall(error);
+        }
+      }, 'background');
+    } catch (error) {
+      throw toFailedCall(error);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#http.close();
+  }
+}
+
+function readBody<Result>(body: Buffer, parse: (json: unknown) => Result | null): Result {
+  const result = parse(parseJson(body));
+  if (result === null) throw new FailedCall('unusable', 'the response has another form');
+  return result;
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    throw new FailedCall('unusable', 'the response is not JSON');
+  }
+}
+
+function toFailedCall(error: unknown): FailedCall {
+  if (error instanceof FailedCall) return error;
+  const { message, cause } = error as Error;
+  if (cause instanceof UpstreamStatusError) {
+    const { status, pauseSeconds } = cause;
+    if (pauseSeconds !== null) {
+      return new FailedCall('refused', cause.message, { cause: error, pauseMs: pauseSeconds * SECOND_MS });
+    }
+    if (status === 401 || status === 403) return new FailedCall('not enabled', cause.message, { cause: error });
+    return new FailedCall(status === 404 ? 'gone' : 'unusable', cause.message, { cause: error });
+  }
+  // The budget refuses calls with this code.
+  if (error instanceof ApiError && error.code === 'UPSTREAM_UNAVAILABLE')
+    return new FailedCall('busy', message, { cause: error });
+  if (error instanceof ApiError)
+    return new FailedCall('unusable', String((cause as Error)?.message ?? message), { cause: error });
+  return new FailedCall('away', message, { cause: error });
+}

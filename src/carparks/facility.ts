@@ -1,0 +1,113 @@
+import { DateTime } from 'luxon';
+import { type JsonObject, readIdentifier, readList, readName, readNumber, readObject } from '../efa/response/field.ts';
+import { SYDNEY } from '../transit/region.ts';
+
+/** What upstream says about a car park, without its reading. */
+export interface Facility {
+  name: string;
+  suburb: string;
+  address: string;
+  lat: number | null;
+  lng: number | null;
+  /** Upstream's number of the stop that it belongs to. */
+  stopId: string | null;
+  capacity: number | null;
+}
+
+/** A response about one car park. */
+export interface Report {
+  facility: Facility;
+  reading: Reading | null;
+}
+
+export interface Reading {
+  /** When the car park reported, in milliseconds since 1970. */
+  at: number;
+  /** Spaces that are taken, as counted: it can be below 0 and above the capacity. */
+  taken: number;
+}
+
+/** More than there are. */
+const MAX_FACILITIES = 500;
+const MAX_ZONES = 50;
+/** What every name begins with. */
+const COMMON_NAME = /^park\s*&\s*ride\s*-\s*/i;
+/** Upstream lists car parks that have been split, and that report no more. */
+const OF_THE_PAST = /historical only/i;
+const ID = /^[\w-]{1,20}$/;
+/** Upstream counts seconds from here. */
+const EPOCH_2000_MS = Date.UTC(2000, 0, 1);
+const MAX_SECONDS = 1e10;
+
+/** The name of each listed car park by its ID. Null if it is no such list. */
+export function parseFacilityList(json: unknown): Map<string, string> | null {
+  const rows = Array.isArray(json)
+    ? readList(json, readObject, MAX_FACILITIES).map((row) => [row.facility_id, row.facility_name] as const)
+    : Object.entries(readObject(json) ?? {}).slice(0, MAX_FACILITIES);
+  const named = rows.flatMap(([idText, nameText]) => {
+    const [id, name] = [readIdentifier(idText)?.trim() ?? '', readName(nameText)];
+    return ID.test(id) && name && typeof nameText === 'string' ? [[id, name] as const] : [];
+  });
+  if (named.length === 0) return null;
+  return new Map(named.filter(([, name]) => !OF_THE_PAST.test(name)).map(([id, name]) => [id, withoutPrefix(name)]));
+}
+
+/** Null if it is another car park, or no car park. */
+export function parseReport(id: string, json: unknown): Report | null {
+  const record = readObject(json);
+  if (!record || readIdentifier(record.facility_id)?.trim() !== id) return null;
+  const location = readObject(record.location) ?? {};
+  const [lat, lng] = [readNumber(location.latitude), readNumber(location.longitude)];
+  const isPlaced = lat !== undefined && lng !== undefined && Math.abs(lat) <= 90 && Math.abs(lng) <= 180 && lat !== 0;
+  const capacity = readCount(record.spots);
+  const [at, taken] = [readReportedAt(record), readTaken(record)];
+  return {
+    facility: {
+      name: withoutPrefix(readName(record.facility_name) ?? ''),
+      suburb: readName(location.suburb) ?? '',
+      address: readName(location.address) ?? '',
+      lat: isPlaced ? lat : null,
+      lng: isPlaced ? lng : null,
+      stopId: readIdentifier(record.tsn)?.trim() || null,
+      capacity: capacity === null || capacity < 0 ? null : capacity,
+    },
+    reading: at === null || taken === null ? null : { at, taken },
+  };
+}
+
+function withoutPrefix(name: string): string {
+  return name.replace(COMMON_NAME, '').trim();
+}
+
+/** The whole car park's count, or else the sum of its zones, which are counted in one of two ways. */
+function readTaken({ occupancy, zones }: JsonObject): number | null {
+  const ownCount = readCounted(occupancy);
+  if (ownCount !== null) return ownCount;
+  const listed = readList(zones, readObject, MAX_ZONES);
+  const ids = new Set(listed.map(({ zone_id: id }) => readIdentifier(id)));
+  // A zone inside another one is part of its count.
+  const outermost = listed.filter(({ parent_zone_id: parent }) => !ids.has(readIdentifier(parent)));
+  const counts = outermost.map((zone) => readCounted(zone.occupancy));
+  if (counts.length === 0 || counts.includes(null)) return null;
+  return counts.reduce((sum: number, count) => sum + (count ?? 0), 0);
+}
+
+function readCounted(value: unknown): number | null {
+  const { total, loop } = readObject(value) ?? {};
+  return readCount(total) ?? readCount(loop);
+}
+
+function readCount(value: unknown): number | null {
+  const count = readNumber(value);
+  return count === undefined ? null : Math.round(count);
+}
+
+/** `MessageDate` is Sydney local time. `time`, seconds since 2000, says which hour is meant when clocks go back. */
+function readReportedAt({ MessageDate: dateText, time }: JsonObject): number | null {
+  const local = DateTime.fromISO(readIdentifier(dateText)?.trim().replace(' ', 'T') ?? '', { zone: SYDNEY });
+  if (!local.isValid) return null;
+  const seconds = Number(time);
+  const counted = seconds > 0 && seconds < MAX_SECONDS ? EPOCH_2000_MS + seconds * 1000 : Number.NaN;
+  const isCounted = local.getPossibleOffsets().some((pass) => Math.abs(pass.toMillis() - counted) < 1000);
+  return isCounted ? counted : local.toMillis();
+}

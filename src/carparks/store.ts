@@ -1,0 +1,147 @@
+import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { z } from 'zod';
+import { DAY_MS, MINUTE_MS } from '../core/clock.ts';
+import { makePrivateFolder, writeDurably } from '../core/durable-file.ts';
+import type { SharedRedis } from '../core/redis/shared-redis.ts';
+
+const readingSchema = z.object({ at: z.number(), taken: z.int() });
+
+const recordSchema = z.object({
+  facility: z
+    .object({
+      name: z.string(),
+      suburb: z.string(),
+      address: z.string(),
+      lat: z.number().nullable(),
+      lng: z.number().nullable(),
+      stopId: z.string().nullable(),
+      capacity: z.int().nullable(),
+    })
+    .nullable(),
+  /** Oldest first; those of the last hour. */
+  readings: z.array(readingSchema).max(200),
+  /** When upstream last responded; 0: never. */
+  fetchedAt: z.number(),
+  /** When upstream was last requested. */
+  triedAt: z.number(),
+  /** Whether upstream said that there is no such car park. */
+  isGone: z.boolean(),
+});
+/** What is known of one car park. Times are in milliseconds since 1970. */
+export type CarParkRecord = z.infer<typeof recordSchema>;
+
+const listSchema = z.object({ names: z.record(z.string(), z.string()), fetchedAt: z.number() });
+/** The car parks that upstream lists. */
+export type CarParkList = z.infer<typeof listSchema>;
+
+const savedSchema = z.object({
+  list: listSchema.nullable(),
+  records: z.record(z.string(), recordSchema),
+  calls: z.object({ day: z.int(), count: z.number() }),
+});
+export type Saved = z.infer<typeof savedSchema>;
+
+/** Where car parks outlive the process. No call fails. */
+export interface CarParkStore {
+  /** Whether other instances write to it, too. */
+  isShared: boolean;
+  load(): Promise<Partial<Saved>>;
+  saveList(list: CarParkList): void;
+  saveRecord(id: string, record: CarParkRecord): void;
+  /** Called after a change with a function that returns everything. */
+  saveAll(all: () => Saved): void;
+  close(): Promise<void>;
+}
+
+/** For a service without a disk of its own, such as a sandbox. */
+export const noCarParkStore: CarParkStore = {
+  isShared: false,
+  load: async () => ({}),
+  saveList() {},
+  saveRecord() {},
+  saveAll() {},
+  close: async () => {},
+};
+
+/** A file is written at most this often. */
+const SAVE_EVERY_MS = MINUTE_MS;
+
+/** For a single instance. A broken file counts as none. */
+export function fileCarParks(path: string): CarParkStore {
+  let timer: NodeJS.Timeout | null = null;
+  let pending: (() => Saved) | null = null;
+
+  async function write(): Promise<void> {
+    const all = pending;
+    pending = null;
+    timer = null;
+    if (!all) return;
+    // A full disk costs what is known after a restart, and nothing before it.
+    await makePrivateFolder(dirname(path))
+      .then(() => writeDurably(path, JSON.stringify(all())))
+      .catch(() => {});
+  }
+
+  return {
+    ...noCarParkStore,
+    async load() {
+      const text = await readFile(path, 'utf8').catch(() => '');
+      return parseSaved(savedSchema, text) ?? {};
+    },
+    saveAll(all) {
+      pending = all;
+      timer ??= setTimeout(write, SAVE_EVERY_MS).unref();
+    },
+    async close() {
+      if (timer) clearTimeout(timer);
+      await write();
+    },
+  };
+}
+
+/** Positions and names are worth keeping longer than readings. */
+const KEPT_MS = 7 * DAY_MS;
+const LIST = 'the list';
+
+/** For several instances, which share a Redis; `source` separates the sandbox from upstream. */
+export function redisCarParks({
+  redis,
+  source,
+}: {
+  redis: Pick<SharedRedis, 'trySendTo'>;
+  source: string;
+}): CarParkStore {
+  const name = `tis:${source}:carparks`;
+  const save = async (field: string, value: object) => {
+    await redis.trySendTo(name, (to) => to.hset(name, field, JSON.stringify(value)), 0);
+    await redis.trySendTo(name, (to) => to.pexpire(name, KEPT_MS), 0);
+  };
+  return {
+    ...noCarParkStore,
+    isShared: true,
+    async load() {
+      const fields = await redis.trySendTo(name, (to) => to.hgetall(name), {} as Record<string, string>);
+      const list = parseSaved(listSchema, fields[LIST] ?? '');
+      const records = Object.entries(fields).flatMap(([field, text]) => {
+        // Another version may write another form.
+        const record = field === LIST ? null : parseSaved(recordSchema, text);
+        return record ? [[field, record] as const] : [];
+      });
+      return { ...(list && { list }), records: Object.fromEntries(records) };
+    },
+    saveList: (list) => void save(LIST, list),
+    saveRecord: (id, record) => void save(id, record),
+  };
+}
+
+const MAX_TEXT_LENGTH = 1_000_000;
+
+function parseSaved<Value>(schema: z.ZodType<Value>, text: string): Value | null {
+  if (text.length > MAX_TEXT_LENGTH) return null;
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
