@@ -513,13 +513,11 @@ const ferry = (key: string, route: string): Vehicle => ({
   reportedAt: NOW,
 });
 
-it('the explorer finds a line by keyboard, and draws its course and stops with its vehicles only', async () => {
+it('the name of a line in the search of the explorer draws its course and stops with its vehicles only', async () => {
   const { page, context, complaints } = await open('/explore');
   await answerLines(page);
   reporting = [ferry('one', 'F1'), ferry('two', 'F2')];
   await page.getByLabel('Find a stop').fill('F1');
-  await page.keyboard.press('Enter');
-  await page.getByRole('button', { name: 'Line F1 Manly' }).focus();
   await page.keyboard.press('Enter');
   await page.locator('path.leg.ferry[data-line="F1"]').waitFor();
   expect(await page.evaluate('document.activeElement.textContent')).toBe('F1 Manly');
@@ -535,6 +533,87 @@ it('the explorer finds a line by keyboard, and draws its course and stops with i
   await page.getByRole('button', { name: 'Back to the board' }).waitFor();
   reporting = [];
   expect(complaints).toEqual([]);
+  await context.close();
+});
+
+const CENTRAL = '-33.884,151.2062';
+const train = (key: string, route: string, lng: number): Vehicle => ({
+  ...ferry(key, route),
+  mode: 'train',
+  lineId: `train_${route}`,
+  lat: -33.884,
+  lng,
+  bearing: 45,
+});
+
+it('vehicles that are close are one marker on the map until it is near, with arrows inside their badges', async () => {
+  reporting = [train('one', 'T1', 151.2061), train('two', 'T1', 151.2062), train('three', 'T8', 151.2063)];
+  const { page, context, complaints } = await open(`/explore#around=${CENTRAL}&at=${CENTRAL},14`);
+  await page.locator('.vehicle-cluster').waitFor();
+  expect(await page.locator('.vehicle-cluster').allTextContents()).toEqual(['3×']);
+  expect(await page.locator('.vehicle-marker').count()).toBe(0);
+  await page.locator('.vehicle-cluster').dispatchEvent('click');
+  await expect.poll(() => page.locator('.vehicle-marker').count()).toBe(3);
+  expect(await page.locator('.vehicle-cluster').count()).toBe(0);
+  for (const badge of await page.locator('.vehicle-marker').all()) {
+    const [outer, arrow] = await Promise.all([badge.boundingBox(), badge.locator('.heading').boundingBox()]);
+    expect(arrow && outer && arrow.x >= outer.x && arrow.x + arrow.width <= outer.x + outer.width).toBe(true);
+    expect(arrow && outer && arrow.y >= outer.y && arrow.y + arrow.height <= outer.y + outer.height).toBe(true);
+  }
+  reporting = [];
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it('names of stations stay on the map above stops and vehicles', async () => {
+  reporting = [train('one', 'T1', 151.2061), train('two', 'T8', 151.2062)];
+  const { page, context } = await open(`/explore#around=${CENTRAL}&at=${CENTRAL},14`);
+  await page.locator('.vehicle-cluster').waitFor();
+  const names = () => page.locator('.label').allTextContents();
+  await expect.poll(names).toContain('Central');
+  const levels = await page.evaluate(`['.labels-pane', '.leaflet-marker-pane'].map((pane) =>
+    Number(getComputedStyle(document.querySelector(pane)).zIndex))`);
+  expect((levels as number[])[0]).toBeGreaterThan((levels as number[])[1] ?? 0);
+  expect(new Set(await names()).size).toBe((await names()).length);
+  reporting = [];
+  await context.close();
+});
+
+it('other lines fade and other vehicles disappear while a journey is chosen in the explorer', async () => {
+  reporting = [train('one', 'T8', 151.2061), train('two', 'T1', 151.25)];
+  const { page, context } = await open(`/explore#around=${CENTRAL}&at=${CENTRAL},16`);
+  const opacity = () => page.evaluate(`Number(getComputedStyle(document.querySelector('.network-pane')).opacity)`);
+  await expect.poll(opacity).toBeGreaterThan(0.5);
+  await page.goto('about:blank');
+  await page.goto(`${front.url}/explore#journey=202020,209573`);
+  await page.locator('path.leg').first().waitFor();
+  await expect.poll(opacity).toBeLessThan(0.3);
+  await expect.poll(() => page.locator('.vehicle-marker').allTextContents()).toEqual(['T8']);
+  expect(await page.locator('.stop-label').allTextContents()).toContain('Manly Wharf');
+  reporting = [];
+  await context.close();
+});
+
+it('the card of a journey says where a change is at risk', async () => {
+  const { page, context } = await open('/explore');
+  await page.locator('.stops li').first().waitFor();
+  await page.route(/\/v1\/trips\?/, async (route) => {
+    const response = await route.fetch();
+    const plan = await response.json();
+    const rides = plan.journeys[0].legs.flatMap(({ mode }: { mode: string }, leg: number) =>
+      mode === 'walk' ? [] : leg,
+    );
+    const change = { leg: rides[0], next_leg: rides[1], stop_id: '200020', name: 'Circular Quay' };
+    plan.journeys[0].change_ratings = [{ ...change, rating: 'at_risk', spare_minutes: 1, spare_seconds: 70 }];
+    await route.fulfill({ response, json: plan });
+  });
+  await page.locator('#from').fill('domestic airport');
+  await page.locator('#to').fill('manly wharf');
+  await page.keyboard.press('Enter');
+  const card = page.locator('.journey[open]');
+  await card.waitFor();
+  expect(await card.locator('summary').textContent()).toContain('A change is at risk');
+  expect(await card.locator('li.change').textContent()).toBe('Change at Circular Quay: 1 min to spare, at risk');
   await context.close();
 });
 

@@ -1,6 +1,7 @@
 // The base map: tiles if a tile server is configured. Otherwise land and water from this server and, in the sandbox, its lines and
 // stops.
-import { findRoomForNames } from './clusters.js';
+import { findRoomAmongNames } from './clusters.js';
+import { createLabel, nameOnMap } from './marker.js';
 
 const L = globalThis.L;
 /** From this zoom on, sandbox stops are labelled; below it, towns and suburbs are. */
@@ -8,7 +9,7 @@ const STOPS_FROM_ZOOM = 12;
 const PLACES_FROM_ZOOM = 8;
 /** Width of the water around a ferry's course. The shore is up to 240 m off, and coves such as Manly's are missing. */
 const CHANNEL_METRES = 250;
-/** A stop within this many pixels of a marker is not drawn again. */
+/** A stop within this many pixels of a labelled marker is not labelled again. */
 const SAME_PLACE = 26;
 
 /**
@@ -23,7 +24,7 @@ export async function drawBase(map, element, readMarkers) {
     return;
   }
   const [base, network] = await Promise.all([read('/assets/base-map.json'), read('/explore/network.json')]);
-  for (const name of ['base', 'network', 'labels']) map.createPane(name).classList.add(`${name}-pane`);
+  for (const name of ['base', 'network', 'stops']) map.createPane(name).classList.add(`${name}-pane`);
   if (base) drawLand(map, base);
   if (network) drawLines(map, network.lines);
   const stops = network?.stops ?? [];
@@ -70,28 +71,30 @@ function drawLabels(map, { stops, places }, readMarkers) {
     const near = (hasStops ? stops : places)
       .filter((stop) => bounds.contains([stop.lat, stop.lng]))
       .map((stop) => ({ ...stop, ...map.latLngToContainerPoint([stop.lat, stop.lng]) }))
-      .filter(({ x, y }) => !above.some((other) => Math.hypot(other.x - x, other.y - y) < SAME_PLACE));
-    const markers = hasStops ? near : placesWithRoom(near, above);
-    const named = findRoomForNames(markers, above);
-    for (const [index, { lat, lng, name }] of markers.entries()) {
-      const dot = document.createElement('span');
-      dot.className = hasStops ? 'base-stop' : 'base-place';
-      if (named.has(index)) dot.dataset.name = name.replace(/ (?:Station|Light Rail)$/, '');
-      L.marker([lat, lng], {
-        pane: 'labels',
-        interactive: false,
-        keyboard: false,
-        icon: L.divIcon({ className: '', html: dot, iconSize: [0, 0] }),
-      }).addTo(labels);
+      .filter(({ x, y }) => !above.some((other) => other.name && Math.hypot(other.x - x, other.y - y) < SAME_PLACE))
+      // A stable sort: the places are in order of priority already.
+      .sort((one, other) => isStation(other) - isStation(one));
+    const named = findRoomAmongNames(near, above);
+    const used = new Set(above.map(({ name }) => nameOnMap(name)));
+    for (const [index, place] of near.entries()) {
+      const name = nameOnMap(place.name);
+      const isNamed = named.has(index) && !used.has(name);
+      if (hasStops || isNamed) labels.addLayer(dotAt(place));
+      if (!isNamed) continue;
+      used.add(name);
+      // Vehicles may cover the names of smaller stops.
+      labels.addLayer(createLabel(place, name, 'base-label', hasStops && !isStation(place) ? 'stops' : 'labels'));
     }
   };
   map.on('moveend markersdrawn', draw);
   draw();
 }
 
-/** Returns the places whose labels fit, in order of priority. */
-function placesWithRoom(places, above) {
-  const chosen = [];
-  for (const place of places) if (findRoomForNames([place], [...above, ...chosen]).has(0)) chosen.push(place);
-  return chosen;
+const isStation = ({ name }) => / Station$/.test(name);
+
+function dotAt({ lat, lng }) {
+  const dot = document.createElement('span');
+  dot.className = 'base-stop';
+  const icon = L.divIcon({ className: '', html: dot, iconSize: [0, 0] });
+  return L.marker([lat, lng], { pane: 'stops', interactive: false, keyboard: false, icon });
 }

@@ -46,6 +46,25 @@ export function findRoomForNames(markers, others = []) {
   return named;
 }
 
+/**
+ * Finds places whose label covers no earlier label, in order of priority. Unlike a marker's, their labels are above all markers.
+ * `others` are already labelled, or have no name.
+ * @param {{ x: number, y: number, name: string }[]} places
+ * @param {{ x: number, y: number, name: string }[]} others
+ * @returns {Set<number>} their indexes
+ */
+export function findRoomAmongNames(places, others = []) {
+  const taken = others.filter(({ name }) => name).map(labelOf);
+  const named = new Set();
+  for (const [index, place] of places.entries()) {
+    const label = labelOf(place);
+    if (taken.some((other) => overlap(label, other))) continue;
+    taken.push(label);
+    named.add(index);
+  }
+  return named;
+}
+
 function labelOf({ x, y, name }) {
   return box(x + MARKER, y - LINE / 2, name.length * LETTER, LINE);
 }

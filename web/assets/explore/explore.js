@@ -142,6 +142,9 @@ function listFound(text, options) {
       requestWithKey('stops/search', { q: text, near: middle() }),
       findLines({ q: text, limit: 8 }),
     ]);
+    const named = lines.filter(({ route }) => route.toLowerCase() === text.trim().toLowerCase());
+    // The name of one line alone means that line.
+    if (named.length === 1) return () => openLine(named[0].line_id);
     return answered(response, ({ results }) => {
       listStops(results, { isFitted: true });
       if (lines.length > 0) showLines(find('result'), 'Lines', lines, openLine);

@@ -3,7 +3,7 @@
 import { drawBase } from './base-map.js';
 import { findRoomForNames, groupByCell } from './clusters.js';
 import { partBetween, positionAt } from './course.js';
-import { createMarker, LETTERS, textNode } from './marker.js';
+import { createLabel, createMarker, LETTERS, textNode } from './marker.js';
 import { nameModes } from './mode-names.js';
 import { createVehicleLayer } from './vehicles.js';
 
@@ -27,6 +27,7 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
   map.setView(SYDNEY, SYDNEY.zoom);
   map.attributionControl.setPrefix(false).addAttribution('Data: Transport for NSW, CC BY 4.0');
   map.on('click', ({ latlng }) => onClick(latlng.lat, latlng.lng));
+  map.createPane('labels').classList.add('labels-pane');
   const stops = L.layerGroup().addTo(map);
   const legs = L.layerGroup().addTo(map);
   const ends = L.layerGroup().addTo(map);
@@ -35,8 +36,10 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
   let inWindow = [];
   let chosenId = null;
   let drawn = [];
+  /** The named ends of what is chosen: `{ lat, lng, name }`. */
+  let namedEnds = [];
   let followedAt = null;
-  drawBase(map, element, () => drawn);
+  drawBase(map, element, () => [...drawn, ...namedEnds.map((end) => ({ ...end, ...map.latLngToContainerPoint(end) }))]);
   map.on('zoomend', drawStops);
   map.on('moveend', onMove);
 
@@ -70,15 +73,15 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
     drawn = markers.map((marker, index) => (named.has(index) ? marker : { ...marker, name: '' }));
     for (const [index, { items }] of groups.entries()) {
       const isOne = items.length === 1;
-      stops.addLayer(isOne ? stopMarker(items[0], named.has(index)) : clusterMarker(items));
+      stops.addLayer(isOne ? stopMarker(items[0]) : clusterMarker(items));
+      if (isOne && named.has(index)) stops.addLayer(createLabel(items[0], shortName(items[0]), 'stop-label'));
     }
     map.fire('markersdrawn');
   }
 
-  function stopMarker(stop, isNamed) {
+  function stopMarker(stop) {
     const [mode] = stop.modes ?? [];
     const badge = textNode(LETTERS[mode] ?? '•', `stop-marker ${mode ?? ''}`);
-    if (isNamed) badge.dataset.name = shortName(stop);
     badge.classList.toggle('chosen', stop.stop_id === chosenId);
     return createMarker(stop, badge)
       .bindTooltip(textNode([stop.name, ...nameModes(stop.modes)].join(' · ')))
@@ -96,11 +99,20 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
     });
   }
 
+  /** Lets what is chosen stand out: other lines fade, and only vehicles of its rides are shown. */
+  function focusOn(rides, named = []) {
+    element.classList.toggle('focused', rides !== null);
+    vehicles.show(rides);
+    namedEnds = [...new Map(named.map((end) => [shortName(end), { ...end, name: shortName(end) }])).values()];
+    for (const end of namedEnds) ends.addLayer(createLabel(end, end.name, 'stop-label'));
+    map.fire('markersdrawn');
+  }
+
   return {
     view: () => ({ ...middle(), zoom: map.getZoom() }),
     show,
     vehicles,
-    stopLayers: () => ends.getLayers(),
+    stopLayers: () => ends.getLayers().filter((layer) => layer.options.pane !== 'labels'),
     legLayers: () => legs.getLayers(),
     toLayerPoint: (position) => map.latLngToLayerPoint(position),
 
@@ -156,6 +168,11 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
         for (const end of [origin, destination]) ends.addLayer(endOf(end));
         points.push(...way);
       }
+      const rides = journey.legs.filter(({ mode }) => mode !== 'walk');
+      focusOn(
+        rides,
+        rides.flatMap(({ origin, destination }) => [origin, destination]),
+      );
       if (isFitted) map.fitBounds(L.latLngBounds(points), freePart());
     },
 
@@ -171,6 +188,7 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
       }
       const called = new Map(directions.flatMap((direction) => direction.stops).map((stop) => [stop.stop_id, stop]));
       for (const stop of called.values()) if (stop.lat !== null) ends.addLayer(endOf(stop));
+      focusOn([{ mode, route }]);
       if (lines.length > 0) map.fitBounds(L.featureGroup(lines).getBounds(), { ...freePart(), maxZoom: 15 });
     },
 
@@ -182,6 +200,7 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
         style: { className: 'reach', weight: 1.5, fillOpacity: 0.3 },
       });
       legs.addLayer(area);
+      focusOn([]);
       if (area.getBounds().isValid()) map.fitBounds(area.getBounds(), freePart());
     },
 
@@ -198,6 +217,7 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
       legs.addLayer(line);
       line.getElement().dataset.line = route;
       for (const call of made) ends.addLayer(endOf(call));
+      focusOn([{ mode, route }]);
       if (position !== null && made.includes(last)) {
         const badge = textNode(LETTERS[mode], `stop-marker vehicle ${mode}`);
         badge.dataset.line = route;
@@ -216,6 +236,7 @@ export function createMap(element, { onClick, onChoose, onFollow, onMove, covere
     clearJourney() {
       legs.clearLayers();
       ends.clearLayers();
+      focusOn(null);
     },
   };
 }

@@ -6,8 +6,18 @@ export const LETTERS = { train: 'T', metro: 'M', lightrail: 'L', bus: 'B', coach
 
 export function createMarker({ lat, lng }, element) {
   // Keyboard users have the list: fifty markers would be fifty tab stops.
-  const icon = L.divIcon({ className: 'marker', html: element, iconSize: [24, 24] });
-  return L.marker([lat, lng], { icon, keyboard: false });
+  return L.marker([lat, lng], { icon: iconOf(element), keyboard: false });
+}
+
+export const iconOf = (element) => L.divIcon({ className: 'marker', html: element, iconSize: [24, 24] });
+
+/** The markers already say what a station is. */
+export const nameOnMap = (name) => name.replace(/ (?:Station|Light Rail)$/, '');
+
+/** Creates a name beside a position. */
+export function createLabel({ lat, lng }, name, className, pane = 'labels') {
+  const icon = L.divIcon({ className: '', html: textNode(nameOnMap(name), `label ${className}`), iconSize: [0, 0] });
+  return L.marker([lat, lng], { icon, pane, interactive: false, keyboard: false });
 }
 
 /** Creates an element from text, because Leaflet treats strings as markup. */

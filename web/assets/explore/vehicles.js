@@ -1,6 +1,8 @@
-// The vehicles on the map. Each glides to its reported position and shows the age of its report.
+// The vehicles on the map. Each glides to its reported position and shows the age of its report; close ones are one marker until the
+// map is near enough.
 import { ageText } from '../age.js';
-import { createMarker, LETTERS, textNode } from './marker.js';
+import { groupByCell } from './clusters.js';
+import { createMarker, iconOf, LETTERS, textNode } from './marker.js';
 import { MODE_NAMES } from './mode-names.js';
 import { stripText, wordsOf } from './view.js';
 
@@ -13,26 +15,70 @@ const TOO_FAR = 0.02;
 /** The service omits older reports. Without new responses, the page does the same. */
 const MAX_AGE_SECONDS = 300;
 const PALE_AFTER_SECONDS = 90;
+/** From this zoom on, vehicles are not clustered. */
+const NO_CLUSTERS_FROM_ZOOM = 16;
+/** In pixels; a badge is about as wide. */
+const CELL = 44;
 
 /** `isCalm`: vehicles jump instead of gliding. */
 export function createVehicleLayer(map, isCalm, onFollow) {
   const layer = L.layerGroup().addTo(map);
+  const clusters = L.layerGroup().addTo(map);
   const drawn = new Map();
+  /** The routes that are shown, as "mode route"; null: all. */
+  let focus = null;
+  let latest = { vehicles: [], ageOf: () => 0 };
 
   function set(vehicles, ageOf) {
+    latest = { vehicles, ageOf };
     const gone = new Set(drawn.keys());
-    for (const vehicle of vehicles) {
+    for (const vehicle of vehicles.filter(({ mode, route }) => focus === null || focus.has(`${mode} ${route}`))) {
       gone.delete(vehicle.vehicle_id);
       const entry = drawn.get(vehicle.vehicle_id) ?? draw(vehicle);
       if (entry.vehicle.reported_at !== vehicle.reported_at) {
         glide(entry, vehicle);
-        entry.marker.getElement().replaceChildren(badgeOf(vehicle));
+        entry.marker.setIcon(iconOf(badgeOf(vehicle)));
       }
       Object.assign(entry, { vehicle, ageOf });
     }
     for (const id of gone) remove(id);
     moveAll();
+    cluster();
   }
+
+  /** Replaces vehicles that are close on the screen with their number. */
+  function cluster() {
+    clusters.clearLayers();
+    const points = [...drawn.values()].map((entry) => ({
+      ...map.latLngToContainerPoint(entry.marker.getLatLng()),
+      item: entry,
+    }));
+    const isNear = map.getZoom() >= NO_CLUSTERS_FROM_ZOOM;
+    const groups = isNear ? points.map(({ item }) => ({ items: [item] })) : groupByCell(points, CELL);
+    for (const { items } of groups) {
+      const isOne = items.length === 1;
+      for (const { marker } of items) {
+        if (isOne) layer.addLayer(marker);
+        else layer.removeLayer(marker);
+      }
+      if (!isOne) clusters.addLayer(clusterOf(items));
+    }
+  }
+
+  function clusterOf(entries) {
+    const bounds = L.latLngBounds(entries.map(({ marker }) => marker.getLatLng()));
+    const modes = new Set(entries.map(({ vehicle }) => vehicle.mode));
+    const badge = textNode(`${entries.length}×`, `vehicle-cluster ${modes.size === 1 ? [...modes][0] : ''}`);
+    const routes = [...new Set(entries.map(({ vehicle }) => vehicle.route ?? MODE_NAMES[vehicle.mode]))];
+    return createMarker(bounds.getCenter(), badge)
+      .bindTooltip(textNode(`${entries.length} vehicles: ${routes.join(', ')}`))
+      .on('click', (event) => {
+        L.DomEvent.stopPropagation(event);
+        map.setView(bounds.getCenter(), Math.min(NO_CLUSTERS_FROM_ZOOM, map.getZoom() + 2), { animate: false });
+      });
+  }
+
+  map.on('zoomend', cluster);
 
   function draw(vehicle) {
     const marker = createMarker(vehicle, badgeOf(vehicle));
@@ -44,7 +90,7 @@ export function createVehicleLayer(map, isCalm, onFollow) {
       L.DomEvent.stopPropagation(event);
       if (entry.vehicle.run_id) onFollow(entry.vehicle.run_id);
     };
-    layer.addLayer(marker.on('click', follow));
+    marker.on('click', follow);
     return entry;
   }
 
@@ -63,7 +109,8 @@ export function createVehicleLayer(map, isCalm, onFollow) {
       }
       const share = Math.min(1, (performance.now() - startedAt) / GLIDE_MS);
       const between = (name) => from[name] + share * (to[name] - from[name]);
-      if (!marker.getLatLng().equals([to.lat, to.lng])) marker.setLatLng([between('lat'), between('lng')]);
+      if (layer.hasLayer(marker) && !marker.getLatLng().equals([to.lat, to.lng]))
+        marker.setLatLng([between('lat'), between('lng')]);
       marker.getElement()?.classList.toggle('pale', age > PALE_AFTER_SECONDS);
     }
   }
@@ -78,6 +125,11 @@ export function createVehicleLayer(map, isCalm, onFollow) {
   return {
     /** `ageOf(vehicle)` is how many seconds ago it reported. */
     set,
+    /** Shows only the vehicles of these rides; null: all. */
+    show(rides) {
+      focus = rides && new Set(rides.map(({ mode, route }) => `${mode} ${route}`));
+      set(latest.vehicles, latest.ageOf);
+    },
     /** Returns a text with the number of vehicles and the ages of their reports. */
     describe() {
       const ages = [...drawn.values()].map(({ vehicle, ageOf }) => ageOf(vehicle));
@@ -95,7 +147,7 @@ function badgeOf({ mode, route, bearing }) {
   if (bearing !== null) {
     const arrow = textNode('', 'heading');
     arrow.style.setProperty('--bearing', `${bearing}deg`);
-    badge.append(arrow);
+    badge.prepend(arrow);
   }
   return badge;
 }

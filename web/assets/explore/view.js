@@ -296,7 +296,7 @@ function journeyCards(journeys, texts, { choose = () => {}, follow }) {
       'details',
       { class: 'journey card' },
       h('summary', {}, ...summaryOf(journey)),
-      h('ol', { class: 'legs' }, ...journey.legs.map(legOf)),
+      h('ol', { class: 'legs' }, ...legsAndChanges(journey.legs, riskyChanges(journey))),
       journey.journey_id ? smallButton('Follow', `the journey at ${startOf(journey)}`, () => follow(journey)) : null,
       alertList(alertsById(journey.legs, texts)),
     );
@@ -323,10 +323,7 @@ const JOURNEY_STATUS = {
 /** Shows a followed journey: its status, its legs and changes, and alternatives if it fails. */
 export function showJourney(place, { retrieved_at, status, journey, changes, next_journeys: next }, follow) {
   const { legs } = journey;
-  const items = legs.flatMap((leg, index) => {
-    const change = changes.find((change) => change.leg === index);
-    return [legOf(leg), ...(change ? [h('li', { class: `change ${change.status}` }, changeText(change))] : [])];
-  });
+  const items = legsAndChanges(legs, changes);
   const ends = `${legs[0].origin.name} to ${legs.at(-1).destination.name}`;
   place.replaceChildren(
     h('h2', { tabindex: '-1' }, ends),
@@ -338,6 +335,18 @@ export function showJourney(place, { retrieved_at, status, journey, changes, nex
     next === null ? '' : h('h3', {}, next.length > 0 ? 'Alternatives' : 'No alternative found'),
     ...journeyCards(next ?? [], textsOf(next ?? []), { follow }),
   );
+}
+
+/** Returns the changes of a planned journey that are at risk, in the form of those of a followed one. */
+function riskyChanges({ change_ratings: ratings = [] }) {
+  return ratings.filter(({ rating }) => rating === 'at_risk').map((change) => ({ ...change, status: change.rating }));
+}
+
+function legsAndChanges(legs, changes) {
+  return legs.flatMap((leg, index) => {
+    const change = changes.find((change) => change.leg === index);
+    return [legOf(leg), ...(change ? [h('li', { class: `change ${change.status}` }, changeText(change))] : [])];
+  });
 }
 
 /** Collects alert texts by ID. */
@@ -363,7 +372,7 @@ function summaryOf(journey) {
   const changes = journey.changes === 1 ? '1 change' : `${journey.changes} changes`;
   const rides = journey.legs.filter(({ mode }) => mode !== 'walk');
   const live = !journey.is_live ? '' : rides[0].is_live ? ' · live' : ' · partly live';
-  const isAtRisk = journey.change_ratings?.some(({ rating }) => rating === 'at_risk');
+  const isAtRisk = riskyChanges(journey).length > 0;
   return [
     h('span', {}, `${from} – ${until}`),
     h('span', { class: 'hint' }, `${journey.duration_minutes} min · ${changes}${live}`),
