@@ -18,10 +18,10 @@ COPY package.json ./
 COPY src ./src
 COPY sandbox ./sandbox
 COPY web ./web
-# The pages of the documentation.
+# The pages of the documentation, and the files that they offer.
 COPY docs/guide ./docs/guide
+COPY clients ./clients
 COPY examples ./examples
-COPY docs/operations.md docs/first-day.md ./docs/
 # What is kept between starts when there is no Redis.
 RUN mkdir /data && chown node:node /data
 ENV DATA_DIR=/data

@@ -6,7 +6,7 @@ import { launchChromium, openWindow } from '../support/chromium.ts';
 import { type Front, startFront } from '../support/front.ts';
 
 /** One page of each kind is checked completely, in light and dark. */
-const KINDS = ['/docs', '/docs/quickstart', '/docs/operations/departures', '/docs/errors', '/docs/fields'];
+const KINDS = ['/docs', '/docs/quickstart', '/docs/reference/departures', '/docs/errors', '/docs/headers'];
 /** The other pages are checked without their thousands of similar field lists and examples. */
 const OWN_PART = `{ include: 'article', exclude: ['.fields', '.tall'] }`;
 
@@ -37,7 +37,7 @@ it('every docs page passes axe, fits 390 to 1280 pixels, logs no error and stays
   page.on('response', (response) => weights.push(weigh(response)));
   await page.goto(`${front.url}/docs`);
   const paths = await page.evaluate(`[...document.querySelectorAll('.side > nav a')].map((link) => link.pathname)`);
-  expect(paths).toContain('/docs/operations/departures-stream');
+  expect(paths).toContain('/docs/reference/departures-stream');
   for (const path of [...(paths as string[]), '/docs/errors/DAILY_LIMIT_EXCEEDED']) {
     weights = [];
     await page.goto(front.url + path, { waitUntil: 'load' });
@@ -62,7 +62,7 @@ it('every docs page passes axe, fits 390 to 1280 pixels, logs no error and stays
 it('the docs are readable without scripts, and sample languages can be chosen', async () => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
-  await page.goto(`${front.url}/docs/operations/departures`);
+  await page.goto(`${front.url}/docs/reference/departures`);
   await page.getByText('Live and scheduled departures').first().waitFor();
   const swift = page.locator('code.language-swift');
   expect(await swift.isVisible()).toBe(false);
@@ -99,7 +99,7 @@ it('the docs can be searched and the sample language chosen and saved by keyboar
   await page.locator('.tabs input').first().focus();
   await page.keyboard.press('ArrowRight');
   expect(await page.locator('code.language-js').isVisible()).toBe(true);
-  await page.goto(`${front.url}/docs/operations/trips`);
+  await page.goto(`${front.url}/docs/reference/trips`);
   expect(await page.locator('code.language-js').isVisible()).toBe(true);
   expect(complaints).toEqual([]);
   await context.close();
@@ -107,8 +107,8 @@ it('the docs can be searched and the sample language chosen and saved by keyboar
 
 it.each([
   ['/docs', 600],
-  ['/docs/operations/vehicles-stream', 600],
-  ['/docs/operations', 600],
+  ['/docs/reference/vehicles-stream', 600],
+  ['/docs/reference', 600],
 ])(
   'the navigation beside %s shows the current page without scrolling, in a window %i pixels high',
   async (path, height) => {
@@ -126,20 +126,20 @@ it.each([
   },
 );
 
-it('a link to a field unfolds the record that has it', async () => {
+it('a link to a field unfolds the records that have it, also behind the address of earlier', async () => {
   const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
-  await page.goto(`${front.url}/docs/fields`);
-  const field = page.locator('#wheelchair_accessible');
+  await page.goto(`${front.url}/docs/reference/trips`);
+  const field = page.locator('#field-journeys-legs-origin-platform');
   expect(await field.isVisible()).toBe(false);
-  await page.goto(`${front.url}/docs/fields#wheelchair_accessible`);
+  await page.goto(`${front.url}/docs/operations/trips#field-journeys-legs-origin-platform`);
   await field.waitFor();
-  expect(await page.locator('details[open]').count()).toBe(1);
+  expect(await page.locator('details.record[open]').count()).toBe(3);
   await context.close();
 });
 
 it('the playground shows the example until the first response, and its form covers nothing', async () => {
   const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
-  await page.goto(`${front.url}/docs/operations/trips`);
+  await page.goto(`${front.url}/docs/reference/trips`);
   const response = page.locator('#try-response');
   await response.getByRole('heading', { name: 'Example of a response' }).waitFor();
   await page.locator('#try-others summary').click();
@@ -159,7 +159,7 @@ it('the playground opens a shared address, finds stops, sends requests, explains
   const { page, context, complaints } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   const status = page.locator('#try-status');
   const curl = page.locator('.request .language-sh');
-  await page.goto(`${front.url}/docs/operations/departures?stop=200020&modes=ferry&date=20261130`);
+  await page.goto(`${front.url}/docs/reference/departures?stop=200020&modes=ferry&date=20261130`);
   expect(await page.locator('#try-stop').inputValue()).toBe('200020');
   expect(await page.locator('#try input:checked').evaluateAll((all) => all.map((one) => one.value))).toEqual(['ferry']);
   expect(await page.locator('#try-date').inputValue()).toBe('2026-11-30');
@@ -203,11 +203,23 @@ it('the playground opens a shared address, finds stops, sends requests, explains
   await context.close();
 });
 
+it('the playground links the operations that an error names, with their parameters', async () => {
+  const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
+  await page.goto(`${front.url}/docs/reference/departures?stop=Town%20Hall`);
+  await page.getByRole('button', { name: 'Send' }).click();
+  const link = page.locator('.notice.bad a').first();
+  expect(await link.textContent()).toBe('/v1/stops/search?q=Town%20Hall');
+  await link.click();
+  await page.waitForURL(`${front.url}/docs/reference/stops-search?q=Town%20Hall`);
+  expect(await page.locator('#try-q').inputValue()).toBe('Town Hall');
+  await context.close();
+});
+
 it.each(['runs-run_id', 'trips-journey_id'])(
   'the form of %s starts with a current ID, and so does its stream',
   async (slug) => {
     const { page, context, complaints } = await openWindow(browser, { hosts: [new URL(front.url).host] });
-    await page.goto(`${front.url}/docs/operations/${slug}`);
+    await page.goto(`${front.url}/docs/reference/${slug}`);
     await page.getByRole('button', { name: 'Send' }).click();
     await page.locator('#try-status').getByText('200 OK').waitFor();
     const field = page.locator('#try .field input').first();
@@ -217,12 +229,12 @@ it.each(['runs-run_id', 'trips-journey_id'])(
     await page.getByRole('button', { name: 'Reset' }).click();
     expect(await field.inputValue()).toBe(id);
 
-    await page.goto(`${front.url}/docs/operations/${slug}-stream`);
+    await page.goto(`${front.url}/docs/reference/${slug}-stream`);
     await page.getByRole('button', { name: 'Follow' }).click();
     await page.locator('.events').getByText('"retrieved_at"').first().waitFor();
     expect(complaints).toEqual([]);
 
-    await page.goto(`${front.url}/docs/operations/${slug}?${slug.split('-')[1]}=shared`);
+    await page.goto(`${front.url}/docs/reference/${slug}?${slug.split('-')[1]}=shared`);
     await page.waitForLoadState('networkidle');
     expect(await field.inputValue()).toBe('shared');
     await context.close();
@@ -235,7 +247,7 @@ it('the form of a run starts with a current ID at night too, when no vehicle is 
   const board = await night.app.inject({ url, headers: { authorization: `Bearer ${night.testKey}` } });
   expect(board.json().departures.filter(({ is_live }: { is_live: boolean }) => is_live)).toEqual([]);
   const { page, context, complaints } = await openWindow(browser, { hosts: [new URL(night.url).host] });
-  await page.goto(`${night.url}/docs/operations/runs-run_id`);
+  await page.goto(`${night.url}/docs/reference/runs-run_id`);
   await page.getByRole('button', { name: 'Send' }).click();
   await page.locator('#try-status').getByText('200 OK').waitFor();
   expect(complaints).toEqual([]);
@@ -244,12 +256,12 @@ it('the form of a run starts with a current ID at night too, when no vehicle is 
 
 it('the playground follows a stream until stopped, and takes positions from a map', async () => {
   const { page, context, complaints } = await openWindow(browser, { hosts: [new URL(front.url).host] });
-  await page.goto(`${front.url}/docs/operations/departures-stream`);
+  await page.goto(`${front.url}/docs/reference/departures-stream`);
   await page.getByRole('button', { name: 'Follow' }).click();
   await page.locator('.events').getByText('"Town Hall Station"').first().waitFor();
   await page.getByRole('button', { name: 'Stop' }).click();
   await page.locator('#try-status').getByText('stopped').waitFor();
-  await page.goto(`${front.url}/docs/operations/nearby?lat=-33.8&lng=151.2`);
+  await page.goto(`${front.url}/docs/reference/nearby?lat=-33.8&lng=151.2`);
   await page.getByRole('button', { name: 'Choose on a map' }).click();
   await page.locator('.map-dialog path.land').waitFor();
   await page.getByLabel('Map.', { exact: false }).press('ArrowRight');

@@ -105,7 +105,7 @@ it('no table of the status page is cut off on a phone', async () => {
   await context.close();
 });
 
-it.each(['/', '/docs/operations/departures', '/status', '/explore'])(
+it.each(['/', '/docs/reference/departures', '/status', '/explore'])(
   'text on %s has at most five sizes, and code is at least 13 pixels',
   async (path) => {
     const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });

@@ -6,16 +6,14 @@ import { PLANS } from '#src/access/plan.ts';
 import { ERROR_TABLE } from '#src/errors/api-error.ts';
 import { ERROR_DOCS } from '#src/errors/docs.ts';
 import { urlOf } from '#src/http/paths.ts';
-import { errorsOf } from '#src/operations/operation.ts';
 import { FRESHNESS_WINDOWS } from '#src/transit/freshness.ts';
 import { describedOperations } from '#test/support/operations.ts';
-import { sampleOf } from '#web/assets/sample.js';
+import { operationUrl, sampleOf } from '#web/assets/sample.js';
 import { plansContactText } from '#web/docs/docs.ts';
 import { type Field, listFields } from '#web/docs/fields.ts';
 import { GUIDE_NAMES } from '#web/docs/guides.ts';
 import type { SearchEntry } from '#web/docs/machine-readable.ts';
 import { renderMarkdown } from '#web/docs/markdown.ts';
-import { operationSlug } from '#web/docs/operation-page.ts';
 import { type Front, startFront } from '../support/front.ts';
 import { listPageSamples } from '../support/samples.ts';
 import { SEARCHES } from './searches.ts';
@@ -45,12 +43,12 @@ const tableOf = (name: string, firstColumn: string) =>
 
 describe('the pages of the operations', () => {
   it.each(OPERATIONS)(
-    'the page of %s lists every parameter, field and error, and has its example',
+    'the page of %s lists every parameter, field and error of its own, and has its example',
     async (path, operation) => {
-      const page = await open(`/docs/operations/${operationSlug(path)}`);
+      const page = await open(operationUrl(path));
       for (const name of Object.keys(operation.query.shape))
         expect(page).toContain(`<dt><a href="#parameter-${name}"><code>${name}</code>`);
-      for (const code of errorsOf(operation)) expect(page).toContain(`/docs/errors/${code}`);
+      for (const code of operation.errors) expect(page).toContain(`/docs/errors/${code}`);
       for (const name of fieldNamesIn(operation.example.body)) expect(page).toContain(`>${name}</code>`);
       expect(page).toContain(urlOf(path, operation.example.query).replaceAll('&', '&#38;'));
     },
@@ -116,11 +114,11 @@ describe('the guides', () => {
   );
 
   it('the quickstart has the samples of the operation’s page', () => {
-    const { curl, javascript, python, kotlin, swift } = sampleOf(
+    const { curl, javascript, python } = sampleOf(
       'http://localhost:3000',
       '/v1/departures?stop=200070&modes=all&limit=5',
     );
-    const samples = { sh: curl, js: javascript, python, kotlin, swift };
+    const samples = { sh: curl, js: javascript, python };
     for (const [language, code] of Object.entries(samples))
       expect(guide('quickstart')).toContain(`\`\`\`${language}\n${code}\n\`\`\``);
   });
@@ -129,16 +127,18 @@ describe('the guides', () => {
     expect(guide('browsers')).toContain(`${VISITOR_HOUR} requests an hour unless you choose otherwise`);
     // One request at the start and one a minute.
     const ofADay = (1 + 24 * 60).toLocaleString('en');
-    expect(guide('limits')).toMatch(new RegExp(`## A display at home\\n[^#]*${ofADay} requests`));
-    expect(await open('/')).toContain(`${ofADay} requests; see <a href="/docs/limits#a-display-at-home">`);
+    expect(guide('display')).toMatch(new RegExp(`## What it costs\\n[^#]*${ofADay} requests`));
+    expect(await open('/')).toContain(`${ofADay} requests; see <a href="/docs/display">`);
   });
 
   it.each([
-    ['polling', 'javascript/poll-boards.mjs'],
+    ['limits', 'javascript/poll-boards.mjs'],
     ['streams', 'javascript/follow-board.mjs'],
     ['follow', 'javascript/follow-journey.mjs'],
     ['mobile', 'mobile/Board.swift'],
     ['mobile', 'mobile/Board.kt'],
+    ['mobile', 'mobile/board-stream.js'],
+    ['mobile', 'mobile/board.dart'],
     ['browsers', 'web-page/board.html'],
     ['maps', 'maps/leaflet.html'],
     ['maps', 'maps/maplibre.html'],
@@ -185,7 +185,7 @@ describe('the numbers in the guides', () => {
 
   it('the guides give the actual cost of a board per day', () => {
     const seconds = (text: string) => Number.parseInt(text, 10) * (text.includes('minute') ? 60 : 1);
-    for (const [every = '', aDay, fitsFree, inDeveloper] of tableOf('polling', 'one board every')) {
+    for (const [every = '', aDay, fitsFree, inDeveloper] of tableOf('limits', 'one board every')) {
       const requests = 86_400 / seconds(every);
       const inFree = Math.floor(PLANS.free.dailyLimit / requests);
       expect([every, aDay, fitsFree, inDeveloper]).toEqual([
@@ -197,7 +197,7 @@ describe('the numbers in the guides', () => {
     }
     const polls = Math.floor(PLANS.free.dailyLimit / 6);
     const pace = 86_400 / polls;
-    expect(guide('polling')).toContain(
+    expect(guide('limits')).toContain(
       `${Math.floor(pace / 60)} minutes and ${Math.round((pace % 60) / 10) * 10} seconds`,
     );
   });
@@ -225,7 +225,7 @@ describe('the numbers in the guides', () => {
   });
 
   it('the guides agree with each error’s page on whether to retry', () => {
-    const rows = tableOf('polling', 'code');
+    const rows = tableOf('limits', 'code');
     for (const [code, { status }] of Object.entries(ERROR_TABLE)) {
       const row =
         rows.find(([codes = '']) => codes.includes(code)) ?? rows.find(([codes]) => codes?.includes(`${status}`));
@@ -262,15 +262,12 @@ it.each(SEARCHES)('the search for “%s” finds the right page among the first 
   expect(found.slice(0, 3).filter(isRight), `${query}: ${found.slice(0, 5).join(', ')}`).not.toEqual([]);
 });
 
-it.each(['first-day', 'operations', ...GUIDE_NAMES])(
-  'every link of /docs/%s to another page leads to one',
-  async (name) => {
-    const page = await open(`/docs/${name}`);
-    const links = [...page.matchAll(/href="(\/docs[^"#?]*)/g)].map(([, path = '']) => path);
-    expect(links).not.toEqual([]);
-    for (const path of new Set(links)) expect([path, (await front.app.inject(path)).statusCode]).toEqual([path, 200]);
-  },
-);
+it.each(GUIDE_NAMES)('every link of /docs/%s to another page leads to one', async (name) => {
+  const page = await open(`/docs/${name}`);
+  const links = [...page.matchAll(/href="(\/docs[^"#?]*)/g)].map(([, path = '']) => path);
+  expect(links).not.toEqual([]);
+  for (const path of new Set(links)) expect([path, (await front.app.inject(path)).statusCode]).toEqual([path, 200]);
+});
 
 it('programs find all pages in llms.txt, and all of the text in llms-full.txt', async () => {
   const list = await open('/llms.txt');
@@ -294,6 +291,39 @@ it('the changelog feed has an entry for each day, newest first, which links to i
   const page = await open('/docs/changelog');
   for (const [, anchor] of feed.matchAll(/<link href="[^"]+#([^"]+)"/g)) expect(page).toContain(`id="${anchor}"`);
   expect(page).toContain('type="application/atom+xml"');
+});
+
+it.each([
+  ['/docs/operations/trips?from=202020&to=209573', '/docs/reference/trips?from=202020&to=209573'],
+  ['/docs/operations/departures-stream', '/docs/reference/departures-stream'],
+  ['/docs/operations', '/docs/reference'],
+  ['/docs/fields', '/docs/reference'],
+  ['/docs/polling', '/docs/limits'],
+  ['/docs/integrations', '/docs/display'],
+  ['/docs/first-day', '/docs'],
+])('the address %s of earlier leads to its page of today', async (from, to) => {
+  const { statusCode, headers } = await front.app.inject(from);
+  expect([statusCode, headers.location]).toEqual([301, to]);
+  expect((await front.app.inject(to)).statusCode).toBe(200);
+});
+
+it('the clients and examples can be downloaded as text, with the address of this service', async () => {
+  const page = await open('/docs/clients');
+  const links = [...page.matchAll(/href="(\/docs\/clients\/[^"]+)"/g)].map(([, path = '']) => path);
+  expect(links.length).toBeGreaterThan(10);
+  for (const path of [...links, '/docs/clients/typescript/transit.ts']) {
+    const { statusCode, headers, body } = await front.app.inject(path);
+    expect([path, statusCode, headers['content-type']]).toEqual([path, 200, 'text/plain; charset=utf-8']);
+    expect(body).not.toContain('localhost:3000');
+  }
+});
+
+it('a record that a response has in several places is described once', async () => {
+  const page = await open('/docs/reference/trips-journey_id');
+  expect(page).toContain(
+    'Its fields are those of <a href="#field-journey-legs-origin"><code>journey.legs[].origin</code></a>',
+  );
+  expect(page).not.toContain('id="field-next_journeys-legs-origin-stop_id"');
 });
 
 describe('the contact for a larger plan', () => {

@@ -15,7 +15,8 @@ const PAGES = [
   '/',
   '/docs',
   '/docs/quickstart',
-  '/docs/polling',
+  '/docs/departures-nearby',
+  '/docs/headers',
   '/docs/limits',
   '/docs/time',
   '/docs/stops',
@@ -26,13 +27,13 @@ const PAGES = [
   '/docs/clients',
   '/docs/assistants',
   '/docs/changelog',
-  '/docs/operations',
-  '/docs/operations/departures',
-  '/docs/operations/departures-stream',
-  '/docs/operations/boards',
-  '/docs/operations/nearby',
-  '/docs/operations/stops-search',
-  '/docs/operations/trips',
+  '/docs/reference',
+  '/docs/reference/departures',
+  '/docs/reference/departures-stream',
+  '/docs/reference/boards',
+  '/docs/reference/nearby',
+  '/docs/reference/stops-search',
+  '/docs/reference/trips',
   '/docs/errors',
   '/docs/errors/UNAUTHORIZED',
   '/explore',
@@ -179,7 +180,7 @@ describe('the home page', () => {
     const slugs = Object.keys(paths).map((path) => path.slice('/v1/'.length).replaceAll('/', '-').replace(/[{}]/g, ''));
     expect(slugs.length).toBeGreaterThan(15);
     for (const slug of slugs.filter((one) => one !== 'tokens'))
-      expect(body).toContain(`href="/docs/operations/${slug}"`);
+      expect(body).toContain(`href="/docs/reference/${slug}"`);
     expect(textOf(body).match(/curl /g)).toHaveLength(1);
   });
 

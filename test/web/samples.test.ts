@@ -8,8 +8,7 @@ import { ERROR_TABLE } from '#src/errors/api-error.ts';
 import { departuresResponse } from '#src/operations/departures/departure.ts';
 import { createFollowOperation } from '#src/operations/follow/operation.ts';
 import { runOperation } from '#src/operations/runs/operation.ts';
-import { callSampleOf, sampleOf } from '#web/assets/sample.js';
-import { operationSlug } from '#web/docs/operation-page.ts';
+import { callSampleOf, operationUrl, sampleOf } from '#web/assets/sample.js';
 import { type Front, startFront } from '../support/front.ts';
 import { createRunner, listCommands, listDocumentSamples, listPageSamples, type Runner } from '../support/samples.ts';
 
@@ -79,7 +78,8 @@ async function runCommand(command: string): Promise<void> {
   const text = filledIn(command);
   if (text.startsWith('curl -N ')) {
     expect(await runner.runUntil(/^event: board$/m, 'sh', ['-c', `exec ${text}`])).toContain('data: {');
-  } else if (text.startsWith('curl ')) expectGood(await runner.run('sh', ['-c', text]));
+  } else if (text.startsWith('curl -fsS')) await runner.run('sh', ['-c', text]);
+  else if (text.startsWith('curl ')) expectGood(await runner.run('sh', ['-c', text]));
   else await runner.run('sh', ['-c', text]);
 }
 
@@ -122,7 +122,7 @@ describe('the samples on the pages', () => {
     const operations = Object.keys(paths).filter((path) => paths[path].get && !path.endsWith('/stream'));
     expect(operations.length).toBeGreaterThan(10);
     for (const path of operations) {
-      const url = `/docs/operations/${operationSlug(path)}`;
+      const url = operationUrl(path);
       const samples = listPageSamples(url, (await front.app.inject(url)).body);
       const code = (language: string) => ofToday(samples.find((one) => one.language === language)?.code ?? '');
       for (const language of ['sh', 'js', 'python', 'kotlin', 'swift'])
@@ -139,7 +139,7 @@ describe('the samples on the pages', () => {
   });
 
   it('the samples on the page of a stream follow it', async () => {
-    const url = '/docs/operations/departures-stream';
+    const url = '/docs/reference/departures-stream';
     const samples = listPageSamples(url, (await front.app.inject(url)).body);
     const code = (language: string) => samples.find((one) => one.language === language)?.code ?? '';
     await runCommand(code('sh').replaceAll('\\\n', ' '));
@@ -231,7 +231,7 @@ describe('the samples in the README and in docs', () => {
   it.each(of('ts').filter(({ code }) => !code.includes('./client/')))(
     'the TypeScript in $place runs',
     async ({ code }) => {
-      const local = code.replace("'transit-information-client'", "'./clients/typescript/src/transit.ts'");
+      const local = code.replace("'./transit/transit.ts'", "'./clients/typescript/src/transit.ts'");
       await writeFile(join(folder, 'sample.ts'), filledIn(local));
       expect(await runner.run(process.execPath, ['sample.ts'])).toMatch(/^\S+ .+ \d+$/m);
     },
@@ -289,8 +289,9 @@ describe('the samples in the README and in docs', () => {
     expectAsks(filledIn(code)),
   );
 
-  it.each(['Board.swift', 'Board.kt'])('the app example %s makes a valid request', async (name) =>
-    expectAsks(filledIn(await readFile(join('examples/mobile', name), 'utf8'))),
+  it.each(['Board.swift', 'Board.kt', 'board-stream.js', 'board.dart'])(
+    'the app example %s makes a valid request',
+    async (name) => expectAsks(filledIn(await readFile(join('examples/mobile', name), 'utf8'))),
   );
 
   it('every sample request to the sandbox has a response', async () => {
@@ -318,10 +319,12 @@ function nextMonday(): string {
   return day.toISOString().slice(0, 10).replaceAll('-', '');
 }
 
-/** Kotlin and Swift are for phones, without a key. They are not run: the test reads their request from the text and sends it. */
+/** These are for phones, without a key. They are not run: the test reads their request from the text and sends it. */
 async function expectAsks(code: string): Promise<void> {
-  const [, url = ''] = /(?:URI|URL\(string: |\.url\()\(?"([^"]+)"/.exec(code) ?? [];
-  expect(code).toMatch(/"Authorization", "Bearer \$token"|"Bearer \\\(token\)", forHTTPHeaderField: "Authorization"/);
+  const [, url = ''] = /(?:URI|URL\(string: |\.url\(|Uri\.parse|URL_OF_BOARD = )\(?["']([^"']+)["']/.exec(code) ?? [];
+  expect(code).toMatch(
+    /["']Authorization["'], "Bearer \$token"|"Bearer \\\(token\)", forHTTPHeaderField: "Authorization"|Authorization: `Bearer \$\{token\}`|\['Authorization'\] = 'Bearer \$token'/,
+  );
   expect(code).toContain('from your own backend');
   expect(code).not.toMatch(/tis_|TIS_KEY|getenv|environment/);
   const { status, body } = await fetch(url, { headers: { authorization: `Bearer ${front.testKey}` } });

@@ -146,3 +146,20 @@ function readKept() {
     return null;
   }
 }
+
+// A link to a field or parameter unfolds what is around it, in browsers that do not do so themselves.
+addEventListener('hashchange', unfoldTarget);
+unfoldTarget();
+
+function unfoldTarget() {
+  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!target) return;
+  const folds = [];
+  for (let fold = target.closest('details'); fold; fold = fold.parentElement.closest('details')) folds.push(fold);
+  const isFolded = folds.some(({ open }) => !open);
+  for (const fold of folds) fold.open = true;
+  // The description of a parameter or field that was looked for.
+  const more = target.querySelector(':scope > dd > .more');
+  if (more) more.open = true;
+  if (isFolded) target.scrollIntoView();
+}

@@ -4,7 +4,7 @@ import { keepKey, requestJson } from './explore/api.js';
 import { describePlace, nameModes } from './explore/mode-names.js';
 import { suggest } from './explore/suggest.js';
 import { h } from './explore/view.js';
-import { callSampleOf, placeParameters, sampleOf, streamSampleOf, toolCallOf } from './sample.js';
+import { callSampleOf, operationUrl, placeParameters, sampleOf, streamSampleOf, toolCallOf } from './sample.js';
 
 /** Highlighting longer texts would freeze the page. */
 const MAX_HIGHLIGHTED = 100_000;
@@ -136,7 +136,8 @@ async function send(request) {
       return await follow(response, took);
     const text = await response.text();
     const { size } = new Blob([text]);
-    tell(`${nameOf(response)}, ${took}, ${(size / 1000).toFixed(1)} kB`, ...partsOf(response, text));
+    const parts = await partsOf(response, text);
+    if (!signal.aborted) tell(`${nameOf(response)}, ${took}, ${(size / 1000).toFixed(1)} kB`, ...parts);
   } catch (error) {
     if (!signal.aborted) tell(`The service cannot be reached. ${error.message}`);
   }
@@ -150,16 +151,26 @@ function tell(text, ...parts) {
   if (parts.length > 0) output.scrollIntoView({ block: 'nearest' });
 }
 
-function partsOf(response, text) {
+async function partsOf(response, text) {
   const body = readJson(text);
   const notice = response.headers.get('x-notice');
-  const docs = body?.error?.docs;
+  const { message, docs } = body?.error ?? {};
   return [
-    notice && h('p', { class: 'notice' }, notice),
-    docs && h('p', { class: 'notice bad' }, body.error.message, ' ', h('a', { href: docs }, 'Cause and fix')),
-    headerList(response),
+    notice && h('p', { class: 'notice' }, ...linked(notice)),
+    docs && h('p', { class: 'notice bad' }, ...linked(message), ' ', h('a', { href: docs }, 'Cause and fix')),
+    await headerList(response),
     h('div', { class: 'tall' }, body === null ? h('pre', { tabindex: '0' }, text) : block(body)),
   ].filter(Boolean);
+}
+
+/** Splits a sentence at addresses of this service. Those of operations lead to their playground, with the same parameters. */
+function linked(sentence) {
+  return sentence.split(/(\/(?:v1|docs)(?:\/[\w{}%-]+)+(?:\?[\w=&%,-]+)?)/).map((part, index) => {
+    if (index % 2 === 0) return part;
+    const [address, query] = part.split('?');
+    const page = address.startsWith('/docs') ? address : operationUrl(address);
+    return h('a', { href: query ? `${page}?${query}` : page }, part);
+  });
 }
 
 /** Parses JSON, or the event that carries the response of a tool. */
@@ -171,15 +182,16 @@ function readJson(text) {
   }
 }
 
-/** Renders the response headers that the page documents, with their descriptions. */
-function headerList({ headers }) {
-  const known = [...document.querySelectorAll('[id^="header-"]')].map((entry) => ({
-    name: entry.querySelector('dt code').textContent,
-    meaning: entry.querySelector('dd').textContent,
-  }));
-  const sent = known.filter(({ name }) => headers.has(name));
+let meanings = null;
+
+/** Renders the documented response headers, with their descriptions. */
+async function headerList({ headers }) {
+  meanings ??= await fetch('/docs/headers.json')
+    .then((response) => response.json())
+    .catch(() => ({}));
+  const sent = Object.entries(meanings).filter(([name]) => headers.has(name));
   if (sent.length === 0) return null;
-  const items = sent.map(({ name, meaning }) =>
+  const items = sent.map(([name, meaning]) =>
     h(
       'details',
       { name: 'try-header' },
@@ -195,7 +207,7 @@ function headerList({ headers }) {
 async function follow(response, took) {
   const list = h('ul', { class: 'events', 'aria-label': 'Events' });
   const stop = h('button', { type: 'button', class: 'plain', onclick: () => current.abort() }, 'Stop');
-  tell(`${nameOf(response)}, ${took}: following`, h('p', {}, stop), headerList(response) ?? '', list);
+  tell(`${nameOf(response)}, ${took}: following`, h('p', {}, stop), (await headerList(response)) ?? '', list);
   let events = 0;
   let comments = 0;
   try {

@@ -1,5 +1,15 @@
 // Writes a request in several languages, for the server's pages and for the playground in the browser.
 
+/** "/v1/stops/search" → "stops-search" */
+export function operationSlug(path) {
+  return path.replace(/^\/v1\/|[{}]/g, '').replaceAll('/', '-');
+}
+
+/** The page of an operation: "/v1/stops/search" → "/docs/reference/stops-search" */
+export function operationUrl(path) {
+  return `/docs/reference/${operationSlug(path)}`;
+}
+
 /** How server-side languages read the key from the environment. */
 const KEY = {
   js: 'process.env.TIS_KEY',

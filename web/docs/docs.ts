@@ -1,14 +1,18 @@
 import type { FastifyInstance } from 'fastify';
 import { type Operation, streamPath } from '#src/operations/operation.ts';
+import { operationUrl } from '../assets/sample.js';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import { fixedPage, type Layout } from '../layout.ts';
+import { downloads } from './downloads.ts';
 import { errorPages, errorTable } from './error-pages.ts';
-import { GUIDES, type Guide, OPERATING_PAGES, readDocuments } from './guides.ts';
+import { GUIDES, type Guide, readGuides } from './guides.ts';
+import { headersBody } from './headers-page.ts';
 import { machineReadable } from './machine-readable.ts';
 import { fillIn, heading } from './markdown.ts';
-import { exampleBlock, fieldIndex, operationBody, operationSlug, streamBody } from './operation-page.ts';
+import { exampleBlock, operationBody, REFERENCE, streamBody } from './operation-page.ts';
 import { PLAYGROUND_HEAD, playground } from './playground.ts';
+import { createSidebar, drawSidebar, groupByTag, type Sidebar } from './sidebar.ts';
 
 export interface DocsOptions {
   layout: Layout;
@@ -34,16 +38,17 @@ interface Page {
   head?: Html | undefined;
 }
 
-/** `GET /docs` and the pages under it: guides, operations, errors and the search. */
+/** `GET /docs` and the pages under it: tasks, guides, operations, errors and the search. */
 export async function docs(app: FastifyInstance, options: DocsOptions): Promise<void> {
   const { layout, operations, publicUrl, testKey, publishableKey } = options;
-  const { guides, operating } = readDocuments(publicUrl);
-  const frame = createFrame(layout, navigationOf([...guides, ...operating], operations));
+  const guides = readGuides(publicUrl);
+  const frame = createFrame(layout, createSidebar(guides, operations));
   const pages = [
-    ...[...guides, ...operating].map((guide) => guidePage(guide, options)),
+    ...guides.map((guide) => guidePage(guide, options)),
     ...operations.flatMap((operation) => operationPages(operation, options)),
-    fieldsPage(operations),
-    overview(guides, operations),
+    headersPage(),
+    referencePage(operations),
+    overview(guides),
   ];
   for (const { path, title, description, draw, head } of pages) {
     app.get(
@@ -54,48 +59,32 @@ export async function docs(app: FastifyInstance, options: DocsOptions): Promise<
       ),
     );
   }
-  await app.register(machineReadable, { guides, operating, operations, publicUrl });
+  await app.register(machineReadable, { guides, operations, publicUrl });
   await app.register(errorPages, { ...options, frame });
+  await app.register(downloads, { publicUrl });
+  await app.register(movedPages);
 }
 
-interface NavigationLink {
-  href: string;
-  label: string;
-  /** The link to an operation's stream, beside the operation's name. */
-  stream?: { href: string; label: string };
-}
+/** Pages that moved. Browsers keep the part of an address behind its `#`. */
+const MOVED = {
+  '/docs/operations': REFERENCE,
+  '/docs/fields': REFERENCE,
+  '/docs/polling': '/docs/limits',
+  '/docs/integrations': '/docs/display',
+  '/docs/first-day': '/docs',
+};
 
-/** The navigation beside every page of the documentation. */
-type Navigation = { title: string; links: NavigationLink[] }[];
-
-function navigationOf(guides: readonly Guide[], operations: readonly Operation[]): Navigation {
-  const links = (names: readonly Guide['name'][]) =>
-    guides
-      .filter(({ name }) => names.includes(name))
-      .map(({ name, title }) => ({ href: `/docs/${name}`, label: title }));
-  return [
-    { title: 'Start', links: [{ href: '/docs', label: 'Overview' }, ...links(GUIDES.start)] },
-    {
-      title: 'Operations',
-      links: operations.map((operation) => ({
-        href: `/docs/operations/${operationSlug(operation.path)}`,
-        label: operation.summary,
-        ...(operation.stream && {
-          stream: { href: `/docs/operations/${operationSlug(streamPath(operation))}`, label: operation.stream.summary },
-        }),
-      })),
-    },
-    { title: 'Guides', links: links(GUIDES.guides) },
-    {
-      title: 'Reference',
-      links: [...links(['errors']), { href: '/docs/fields', label: 'Fields' }, ...links(['changelog'])],
-    },
-    { title: 'Running it', links: links(OPERATING_PAGES) },
-  ];
+async function movedPages(app: FastifyInstance): Promise<void> {
+  for (const [from, to] of Object.entries(MOVED)) app.get(from, async (_request, reply) => reply.redirect(to, 301));
+  app.get<{ Params: { '*': string } }>('/docs/operations/*', async ({ params, url }, reply) => {
+    // The query is that of a shared request in the playground.
+    const query = url.includes('?') ? url.slice(url.indexOf('?')) : '';
+    return reply.redirect(`${REFERENCE}/${encodeURIComponent(params['*'])}${query}`, 301);
+  });
 }
 
 /** Returns a function that renders a documentation page with navigation and search. */
-function createFrame(layout: Layout, navigation: Navigation) {
+function createFrame(layout: Layout, sidebar: Sidebar) {
   return ({ title, description, path, body, head }: Omit<Page, 'draw'> & { body: Html }) =>
     layout({
       title,
@@ -113,28 +102,14 @@ ${head}`,
 <div id="docs-results" role="listbox" aria-label="Found" hidden></div>
 <p class="visually-hidden" role="status" id="docs-found"></p>
 </form>
-<details class="contents"><summary>All pages</summary>${list(navigation, path, 'Docs, all pages')}</details>
-${list(navigation, path, 'Docs')}
+<details class="contents"><summary>All pages</summary>${drawSidebar(sidebar, path, 'Docs, all pages')}</details>
+${drawSidebar(sidebar, path, 'Docs')}
 </div>
 <article class="text">
 ${body}
 </article>
 </div>`,
     });
-}
-
-function list(navigation: Navigation, path: string, label: string): Html {
-  return html`<nav aria-label="${label}">${navigation.map(
-    ({ title, links }) => html`<p>${title}</p>
-<ul>${links.map(({ href, label, stream }) => html`<li><a href="${href}"${current(href, path)}>${label}</a>${stream && html`<a class="stream" href="${stream.href}"${current(stream.href, path)} aria-label="${stream.label}">stream</a>`}</li>`)}</ul>
-`,
-  )}</nav>`;
-}
-
-/** `aria-current` for the page itself; the page of an error code belongs to the errors page. */
-function current(href: string, path: string): Html | false {
-  if (href === path) return html` aria-current="page"`;
-  return href === '/docs/errors' && path.startsWith(`${href}/`) && html` aria-current="true"`;
 }
 
 function guidePage({ name, title, summary, body, sections }: Guide, { contact }: DocsOptions): Page {
@@ -166,14 +141,14 @@ function operationPages(operation: Operation, options: DocsOptions): Page[] {
       playground: playground(operation, { ...options, testKey, isStream, example: exampleBlock(operation, isStream) }),
     });
   const page: Page = {
-    path: `/docs/operations/${operationSlug(path)}`,
+    path: operationUrl(path),
     title: summary,
     description: description.split('\n', 1)[0]?.replaceAll('`', '') ?? summary,
     draw: place(operationBody(operation), false),
     head: PLAYGROUND_HEAD,
   };
   if (!stream) return [page];
-  const streamed = `/docs/operations/${operationSlug(streamPath(operation))}`;
+  const streamed = operationUrl(streamPath(operation));
   const draw = place(streamBody(operation), true);
   return [
     page,
@@ -181,38 +156,51 @@ function operationPages(operation: Operation, options: DocsOptions): Page[] {
   ];
 }
 
-function fieldsPage(operations: readonly Operation[]): Page {
-  const body = fieldIndex(operations);
-  return { path: '/docs/fields', title: 'Fields', description: 'Every field of every response.', draw: () => body };
+function headersPage(): Page {
+  const body = headersBody();
+  return { path: '/docs/headers', title: 'Headers', description: 'What response headers mean.', draw: () => body };
 }
 
-function overview(guides: readonly Guide[], operations: readonly Operation[]): Page {
+/** The list of all operations. */
+function referencePage(operations: readonly Operation[]): Page {
+  const body = html`<h1>Operations</h1>
+<p class="lead">Every operation, also as <a href="/openapi.json">OpenAPI 3.1</a>. Common to all: <a href="/docs/errors">errors</a>, <a href="/docs/headers">headers</a>, <a href="/docs/limits">limits and polling</a>.</p>
+${groupByTag(operations).map(
+  ({ title, inside }) => html`${heading(title.toLowerCase().replaceAll(' ', '-'), title)}
+<ul class="cards">${inside.map(
+    ({ path, summary }) => html`<li><a href="${operationUrl(path)}">${summary}</a> <code>${path}</code></li>
+`,
+  )}</ul>`,
+)}`;
+  return { path: REFERENCE, title: 'Operations', description: 'Every operation of the API.', draw: () => body };
+}
+
+function overview(guides: readonly Guide[]): Page {
+  const cards = (names: readonly Guide['name'][]) =>
+    html`<ul class="cards">${guides
+      .filter(({ name }) => names.includes(name))
+      .map(
+        ({ name, title, summary }) => html`<li><a href="/docs/${name}">${title}</a> ${summary}</li>
+`,
+      )}</ul>`;
   const body = html`<h1>Docs</h1>
-<p class="lead">Departures, stops and journeys for New South Wales and Canberra, as plain JSON over HTTP. Start with the <a href="/docs/quickstart">quickstart</a>.</p>
+<p class="lead">Departures, stops and journeys for New South Wales and Canberra, as plain JSON over HTTP. Start with the <a href="/docs/quickstart">quickstart</a>, then open the page of your task.</p>
+${heading('tasks', 'Tasks')}
+${cards(GUIDES.tasks)}
+${heading('rules', 'Rules that hold everywhere')}
 <ul>
-<li>Coordinates are <code>lat, lng</code>, in that order, everywhere.</li>
+<li>Coordinates are <code>lat, lng</code>, in that order.</li>
 <li>Times in responses are UTC. <code>date</code> and <code>time</code> in a request are Sydney local time.</li>
-<li>Unknown values are <code>null</code>. Real-time values appear only for tracked vehicles.</li>
+<li>Unknown values are <code>null</code>, not left out. New fields may be added: ignore those that you do not know.</li>
 <li>Every <a href="/docs/errors">error</a> has a page with its cause, its fix and whether to retry.</li>
-<li>In a terminal, <code>/board/200070?modes=train</code> shows a readable board, with the same key and parameters as <code>/v1/departures</code>.</li>
 </ul>
-${heading('operations', 'Operations')}
-<ul class="cards">${operations.map(
-    ({
-      path,
-      summary,
-    }) => html`<li><a href="/docs/operations/${operationSlug(path)}">${summary}</a> <code>${path}</code></li>
-`,
-  )}</ul>
 ${heading('guides', 'Guides')}
-<ul class="cards">${guides.map(
-    ({ name, title, summary }) => html`<li><a href="/docs/${name}">${title}</a> ${summary}</li>
-`,
-  )}</ul>`;
+${cards(GUIDES.guides)}
+<p>Every parameter and field: <a href="${REFERENCE}">the operations</a>.</p>`;
   return {
     path: '/docs',
     title: 'Docs',
-    description: 'Quickstart, guides and every operation of the Transit Information Service.',
+    description: 'Quickstart, tasks, guides and every operation of the Transit Information Service.',
     draw: () => body,
   };
 }

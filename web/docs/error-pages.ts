@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '#src/errors/api-error.ts';
 import { BOARD_CURL, ERROR_DOCS } from '#src/errors/docs.ts';
-import { errorsOf, type Operation, streamPath } from '#src/operations/operation.ts';
+import { type Operation, streamPath } from '#src/operations/operation.ts';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import { fixedPage } from '../layout.ts';
@@ -34,19 +34,11 @@ function drawPage(code: ErrorCode, options: Parameters<typeof errorPages>[1]): s
 }
 
 /** Table of all codes, for the guide on errors. */
-export const errorTable = () => tableOf(CODES, { label: 'Codes', idPrefix: '' });
-
-/** Table of an operation's errors, with a heading. */
-export function errorList(operation: Operation): Html {
-  return html`${heading('errors', 'Errors')}
-${tableOf(errorsOf(operation), { label: 'Errors', idPrefix: 'error-' })}`;
-}
-
-function tableOf(codes: readonly ErrorCode[], { label, idPrefix }: { label: string; idPrefix: string }): Html {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table>
+export function errorTable(): Html {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Codes"><table>
 <thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Means</th></tr></thead>
-<tbody>${codes.map(
-    (code) => html`<tr id="${idPrefix}${code}"><td><span class="status-code">${ERROR_TABLE[code].status}</span></td>
+<tbody>${CODES.map(
+    (code) => html`<tr id="${code}"><td><span class="status-code">${ERROR_TABLE[code].status}</span></td>
 <td><a href="/docs/errors/${code}"><code>${code}</code></a></td><td>${ERROR_DOCS[code].title}</td></tr>
 `,
   )}</tbody></table></div>`;

@@ -5,14 +5,18 @@ import { toComponents } from '#src/http/openapi/schema.ts';
 export interface Field {
   /** "departures[].realtime_at" */
   path: string;
-  /** Name in OpenAPI of the record that has the field, and the record's path: "Departure", "departures[]." */
-  record: string;
-  within: string;
   /** "string or null" */
   type: string;
   description: string;
-  /** Its ID on the page; fields of further variants have a number appended. */
+  /**
+   * Its ID on the page; fields of further variants have a number appended. Fields of a record that is described before have the
+   * IDs there.
+   */
   anchor: string;
+  /** The earlier field with the same fields inside: "legs[].from" for "legs[].to". The page describes them once. */
+  sameAs?: { path: string; anchor: string } | undefined;
+  /** The fields inside it, with the variants that they belong to. */
+  inner: (Field | Variant)[];
   /** JSON of a value from the operation's example, if it has a short one. */
   example: string | undefined;
 }
@@ -33,13 +37,22 @@ interface Schema {
   $ref?: string;
 }
 
-/** Lists every field of a response, outer before inner, from the schema used by OpenAPI. */
+/** Lists every field of a response, outer before inner. */
 export function listFields(body: z.ZodType, example: object): (Field | Variant)[] {
+  const flatten = (fields: readonly (Field | Variant)[]): (Field | Variant)[] =>
+    fields.flatMap((one) => ('variant' in one ? [one] : [one, ...flatten(one.inner)]));
+  return flatten(buildFieldTree(body, example));
+}
+
+/** Builds the tree of a response's fields from the schema used by OpenAPI. */
+export function buildFieldTree(body: z.ZodType, example: object): (Field | Variant)[] {
   const { own, needed } = toComponents(body, example);
   const schemas = { ...needed, ...own } as Record<string, Schema>;
-  const [[rootName, root] = ['', {}]] = Object.entries(own) as [string, Schema][];
+  const [root = {}] = Object.values(own) as Schema[];
 
   const anchorCounts = new Map<string, number>();
+  /** The first field with these fields inside, by the shape of the inner ones. */
+  const described = new Map<string, Field>();
 
   function anchorOf(path: string): string {
     const count = (anchorCounts.get(path) ?? 0) + 1;
@@ -57,41 +70,69 @@ export function listFields(body: z.ZodType, example: object): (Field | Variant)[
     return name ? { ...schemas[name], ...schema } : schema;
   }
 
-  function fieldsOf(schema: Schema, prefix: string, outer: Pick<Field, 'record' | 'within'>): (Field | Variant)[] {
-    const record = schema.$ref?.split('/').at(-1);
-    const place = record ? { record, within: prefix } : outer;
-    return Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
+  function fieldsOf(schema: Schema, prefix: string): Field[] {
+    return Object.entries(schema.properties ?? {}).map(([name, property]) => {
       const field = resolve(property);
       const path = prefix + name;
-      const { description = '' } = field;
       const anchor = anchorOf(path);
       const exampleJson = JSON.stringify(valuesAt(example, path).find((value) => value !== null) ?? undefined);
       const isShort =
         exampleJson !== undefined &&
         exampleJson.length <= MAX_EXAMPLE_LENGTH &&
         !/^[[{]./.test(exampleJson.replace('[]', ''));
-      const entry = {
-        ...place,
+      const entry: Field = {
         path,
         anchor,
         type: typeName(field, resolve),
-        description,
+        description: field.description ?? '',
         example: isShort ? exampleJson : undefined,
+        inner: inside(field, path),
       };
-      return [entry, ...inside(field, path, place)];
+      return withSameAs(entry);
     });
   }
 
-  function inside(field: Schema, path: string, place: Pick<Field, 'record' | 'within'>): (Field | Variant)[] {
-    if (!field.items) return fieldsOf(field, `${path}.`, place);
-    const item = resolve(field.items);
-    if (!item.anyOf) return fieldsOf(item, `${path}[].`, place);
-    return item.anyOf
-      .map(resolve)
-      .flatMap((schema) => [{ variant: schema.description ?? '' }, ...fieldsOf(schema, `${path}[].`, place)]);
+  /** Records the field; if an earlier one has the same fields inside, refers to it. */
+  function withSameAs(field: Field): Field {
+    if (field.inner.length === 0) return field;
+    const shape = shapeOf(field.inner, field.path);
+    const first = described.get(shape);
+    if (!first) {
+      described.set(shape, field);
+      return field;
+    }
+    const { path, anchor } = first;
+    return { ...field, sameAs: { path, anchor }, inner: withAnchorsOf(field.inner, first.inner) };
   }
 
-  return fieldsOf(root, '', { record: rootName, within: '' });
+  function inside(field: Schema, path: string): (Field | Variant)[] {
+    if (!field.items) return fieldsOf(field, `${path}.`);
+    const item = resolve(field.items);
+    if (!item.anyOf) return fieldsOf(item, `${path}[].`);
+    return item.anyOf
+      .map(resolve)
+      .flatMap((schema) => [{ variant: schema.description ?? '' }, ...fieldsOf(schema, `${path}[].`)]);
+  }
+
+  return fieldsOf(root, '');
+}
+
+/** The names, types and descriptions of fields, without the path of the record that has them. */
+function shapeOf(fields: readonly (Field | Variant)[], within: string): string {
+  const parts = fields.map((one) =>
+    'variant' in one
+      ? one
+      : [one.path.slice(within.length).replace(/^\[\]/, ''), one.type, one.description, shapeOf(one.inner, one.path)],
+  );
+  return fields.length > 0 ? JSON.stringify(parts) : '';
+}
+
+function withAnchorsOf(fields: readonly (Field | Variant)[], first: readonly (Field | Variant)[]): (Field | Variant)[] {
+  return fields.map((one, index) => {
+    const other = first[index];
+    if ('variant' in one || !other || 'variant' in other) return one;
+    return { ...one, anchor: other.anchor, inner: withAnchorsOf(one.inner, other.inner) };
+  });
 }
 
 /** Returns all values at a path: two for "departures[].route" of two departures. */

@@ -1,26 +1,24 @@
 import { readFileSync } from 'node:fs';
-import { type Document, renderMarkdown, withAddress } from './markdown.ts';
+import { withAddress } from './address.ts';
+import { type Document, renderMarkdown } from './markdown.ts';
 
 /** Guides by navigation group, in order. Names are files of docs/guide and paths under /docs. */
 export const GUIDES = {
   start: ['quickstart'],
+  tasks: ['departures-nearby', 'follow', 'maps', 'display'],
   guides: [
-    'polling',
     'limits',
+    'live-data',
     'time',
     'stops',
-    'live-data',
-    'follow',
     'lines',
     'carparks',
-    'maps',
     'reach',
     'streams',
     'browsers',
     'mobile',
     'clients',
     'assistants',
-    'integrations',
     'sandbox',
   ],
   reference: ['errors', 'changelog'],
@@ -28,11 +26,8 @@ export const GUIDES = {
 
 export const GUIDE_NAMES = Object.values(GUIDES).flat();
 
-/** Documents for operators. They are not part of /llms-full.txt. */
-export const OPERATING_PAGES = ['first-day', 'operations'] as const;
-
 export interface Guide extends Document {
-  name: (typeof GUIDE_NAMES | typeof OPERATING_PAGES)[number];
+  name: (typeof GUIDE_NAMES)[number];
   /** The Markdown, with this service's address. */
   source: string;
 }
@@ -43,22 +38,21 @@ const EXAMPLE = /^<!-- example (\S+) -->$/gm;
 /** Markdown's name for a language by file extension, where the two differ. */
 const ENDINGS: Readonly<Record<string, string>> = { mjs: 'js', kt: 'kotlin' };
 
-/** Reads and renders all guides and operators' pages. Throws when a file is missing, so that the service does not start. */
-export function readDocuments(publicUrl: string): { guides: Guide[]; operating: Guide[] } {
-  return {
-    guides: GUIDE_NAMES.map((name) => read(name, `${name}.md`, publicUrl)),
-    operating: OPERATING_PAGES.map((name) => read(name, `../${name}.md`, publicUrl)),
-  };
+/** Reads and renders all guides. Throws when a file is missing, so that the service does not start. */
+export function readGuides(publicUrl: string): Guide[] {
+  return GUIDE_NAMES.map((name) => readGuide(name, publicUrl));
 }
 
-function read(name: Guide['name'], file: string, publicUrl: string): Guide {
-  const text = readFileSync(new URL(file, FOLDER), 'utf8').replaceAll(EXAMPLE, (_comment, example: string) => {
-    const ending = example.split('.').at(-1) ?? '';
-    return `\`\`\`${ENDINGS[ending] ?? ending}\n${readFileSync(new URL(example, EXAMPLES), 'utf8')}\`\`\``;
+function readGuide(name: Guide['name'], publicUrl: string): Guide {
+  const text = readFileSync(new URL(`${name}.md`, FOLDER), 'utf8').replaceAll(EXAMPLE, (_comment, example: string) => {
+    const [file = '', ending = ''] = /[^/]+\.(\w+)$/.exec(example) ?? [];
+    const code = readFileSync(new URL(example, EXAMPLES), 'utf8');
+    const summary = `Show ${file}, ${code.split('\n').length - 1} lines`;
+    return `<details>\n<summary>${summary}</summary>\n\n\`\`\`${ENDINGS[ending] ?? ending}\n${code}\`\`\`\n\n</details>`;
   });
   const lines = withAddress(text, publicUrl).split('\n');
   const source = lines
-    .filter((line) => !line.startsWith('<!--'))
+    .filter((line) => !/^<(!--|\/?details|summary)/.test(line))
     .join('\n')
     .trim();
   return { name, source, ...renderMarkdown(text, publicUrl) };

@@ -4,11 +4,12 @@ import { ERROR_DOCS } from '#src/errors/docs.ts';
 import { toParameters } from '#src/http/openapi/schema.ts';
 import { prepare } from '#src/http/send-response.ts';
 import { type Operation, streamPath } from '#src/operations/operation.ts';
+import { operationUrl } from '../assets/sample.js';
 import { html } from '../html.ts';
-import { listFields } from './fields.ts';
+import { buildFieldTree, type Field, listFields, type Variant } from './fields.ts';
 import type { Guide } from './guides.ts';
+import { HEADER_MEANINGS, headerAnchor } from './headers-page.ts';
 import { plainText } from './markdown.ts';
-import { operationSlug } from './operation-page.ts';
 
 const TITLE = '# Transit Information Service';
 const SUMMARY =
@@ -20,12 +21,7 @@ const SUMMARY =
  */
 export async function machineReadable(
   app: FastifyInstance,
-  {
-    guides,
-    operating,
-    operations,
-    publicUrl,
-  }: { guides: readonly Guide[]; operating: readonly Guide[]; operations: readonly Operation[]; publicUrl: string },
+  { guides, operations, publicUrl }: { guides: readonly Guide[]; operations: readonly Operation[]; publicUrl: string },
 ): Promise<void> {
   const serve = (path: string, text: string, type: string) =>
     app.get(path, prepare(text, { type: `${type}; charset=utf-8`, maxAgeSeconds: 300 }));
@@ -35,9 +31,7 @@ export async function machineReadable(
     SUMMARY,
     `Every request needs a key, as \`Authorization: Bearer KEY\`. [All of the documentation as one text](${publicUrl}/llms-full.txt).`,
     '## Operations',
-    operations
-      .map(({ path, summary }) => link(`GET ${path}`, `/docs/operations/${operationSlug(path)}`, summary))
-      .join('\n'),
+    operations.map(({ path, summary }) => link(`GET ${path}`, operationUrl(path), summary)).join('\n'),
     link('OpenAPI 3.1', '/openapi.json', 'every parameter, response and error'),
     '## Guides',
     guides.map(({ name, title, summary }) => link(title, `/docs/${name}`, summary)).join('\n'),
@@ -45,7 +39,8 @@ export async function machineReadable(
   serve('/llms.txt', `${links.join('\n\n')}\n`, 'text/markdown');
   const fullText = [TITLE, SUMMARY, ...operations.map(toMarkdown), ...guides.map(({ source }) => source)];
   serve('/llms-full.txt', `${fullText.join('\n\n')}\n`, 'text/markdown');
-  serve('/docs/search.json', JSON.stringify(buildSearchIndex(guides, operating, operations)), 'application/json');
+  serve('/docs/headers.json', JSON.stringify(HEADER_MEANINGS), 'application/json');
+  serve('/docs/search.json', JSON.stringify(buildSearchIndex(guides, operations)), 'application/json');
   const changelog = guides.find(({ name }) => name === 'changelog');
   if (changelog) serve('/docs/changelog.atom', atomFeed(changelog, publicUrl), 'application/atom+xml');
 }
@@ -55,9 +50,7 @@ function toMarkdown(operation: Operation): string {
   const parameters = toParameters(operation).map(
     ({ name, required, description: text }) => `- \`${name}\`${required ? ' (required)' : ''}: ${text}`,
   );
-  const fields = listFields(body, example.body).map((field) =>
-    'variant' in field ? `- ${field.variant}` : `- \`${field.path}\` (${field.type}): ${field.description}`,
-  );
+  const fields = buildFieldTree(body, example.body).flatMap(fieldLines);
   return `# GET ${path}: ${summary}
 
 ${description}
@@ -69,6 +62,14 @@ ${parameters.join('\n')}
 ## Response
 
 ${fields.join('\n')}`;
+}
+
+/** A line for the field and each one inside it; fields of a record that is described before are not repeated. */
+function fieldLines(field: Field | Variant): string[] {
+  if ('variant' in field) return [`- ${field.variant}`];
+  const { path, type, description, sameAs, inner } = field;
+  const line = `- \`${path}\` (${type}): ${description}`;
+  return sameAs ? [`${line} Its fields are those of \`${sameAs.path}\`.`] : [line, ...inner.flatMap(fieldLines)];
 }
 
 /** Renders one entry per day of the changelog, whose headings start with a date. */
@@ -106,27 +107,22 @@ export interface SearchEntry {
 }
 
 /** Builds the index for `assets/docs-search.js`, which runs in the browser. */
-function buildSearchIndex(
-  guides: readonly Guide[],
-  operating: readonly Guide[],
-  operations: readonly Operation[],
-): SearchEntry[] {
+function buildSearchIndex(guides: readonly Guide[], operations: readonly Operation[]): SearchEntry[] {
   const operationsFound = operations.flatMap(operationEntries);
-  const fields = {
-    page: 'Fields',
-    heading: 'Fields',
-    url: '/docs/fields',
-    text: 'Every field of every response by its name.',
-  };
-  const status = {
-    page: 'Status',
-    heading: 'Status',
-    url: '/status',
-    text: 'Whether the service is up: success, speed and incidents (outages) of 90 days.',
-  };
-  // Only the beginning of operators' pages is indexed, so that their words do not hide what developers look for.
-  const begins = operating.flatMap((page) => guideEntries(page).slice(0, 1));
-  return [...guides.flatMap(guideEntries), ...begins, ...operationsFound, ...errorEntries(), fields, status];
+  const headers = Object.entries(HEADER_MEANINGS).map(([name, meaning]) => {
+    return { page: 'Headers', heading: name, url: `/docs/headers#${headerAnchor(name)}`, text: meaning };
+  });
+  const others = [
+    { page: 'Operations', heading: 'Operations', url: '/docs/reference', text: 'Every operation of the API.' },
+    { page: 'Headers', heading: 'Headers', url: '/docs/headers', text: 'What response headers mean.' },
+    {
+      page: 'Status',
+      heading: 'Status',
+      url: '/status',
+      text: 'Whether the service is up: success, speed and incidents (outages) of 90 days.',
+    },
+  ];
+  return [...guides.flatMap(guideEntries), ...operationsFound, ...errorEntries(), ...headers, ...others];
 }
 
 function guideEntries({ name, title, sections }: Guide): SearchEntry[] {
@@ -140,7 +136,7 @@ function guideEntries({ name, title, sections }: Guide): SearchEntry[] {
 
 function operationEntries(operation: Operation): SearchEntry[] {
   const { path, summary, description, body, example, stream } = operation;
-  const url = `/docs/operations/${operationSlug(path)}`;
+  const url = operationUrl(path);
   const page = `GET ${path}`;
   const parameters = toParameters(operation).map(({ name, description = '' }) => ({
     page,
@@ -156,7 +152,7 @@ function operationEntries(operation: Operation): SearchEntry[] {
   const entries = [{ page, heading: summary, url, text: plainText(description) }, ...parameters, ...fields];
   if (!stream) return entries;
   const streamed = streamPath(operation);
-  const streamUrl = `/docs/operations/${operationSlug(streamed)}`;
+  const streamUrl = operationUrl(streamed);
   return [...entries, { page: `GET ${streamed}`, heading: stream.summary, url: streamUrl, text: stream.description }];
 }
 

@@ -1,6 +1,8 @@
 import { Lexer, Marked, type Token, type Tokens } from 'marked';
 import { copyableCode, LANGUAGES, sampleTabs } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
+import { EXAMPLE_URL, withAddress } from './address.ts';
+import { downloadUrl } from './downloads.ts';
 
 /** A section of a page with a heading, for search. */
 interface Section {
@@ -17,9 +19,6 @@ export interface Document {
   body: Html;
   sections: Section[];
 }
-
-/** The address in our Markdown, replaced on the page by the service's address. */
-const EXAMPLE_URL = 'http://localhost:3000';
 
 /**
  * Renders a document as a page. Links to guides become links to their pages. Consecutive code blocks in different languages
@@ -75,7 +74,8 @@ function rendererFor(publicUrl: string) {
     code: ({ text, lang }: Tokens.Code) => copyableCode(withAddress(text, publicUrl), lang?.split(' ')[0] ?? '').markup,
     link(this: { parser: { parseInline(tokens: Token[]): string } }, { href, tokens }: Tokens.Link) {
       const inside = { markup: this.parser.parseInline(tokens) };
-      return isPage(href) ? html`<a href="${toPageLink(href)}">${inside}</a>`.markup : inside.markup;
+      const page = toPageLink(href);
+      return page ? html`<a href="${page}">${inside}</a>`.markup : inside.markup;
     },
     table(this: { parser: { parseInline(tokens: Token[]): string } }, { header, rows }: Tokens.Table) {
       const className = (align: Tokens.TableCell['align']) => align === 'right' && html` class="number"`;
@@ -94,19 +94,11 @@ function rendererFor(publicUrl: string) {
   };
 }
 
-export function withAddress(code: string, publicUrl: string): string {
-  return code.replaceAll(EXAMPLE_URL, publicUrl).replaceAll('https://YOUR_ADDRESS', publicUrl);
-}
-
-/** Other files of the repository have no page here. */
-function isPage(href: string): boolean {
-  return !/^(\.\.\/|decisions\/|upstream-notes)/.test(href);
-}
-
-/** "streams.md#read-it" → "/docs/streams#read-it" */
-function toPageLink(href: string): string {
+/** "streams.md#read-it" → "/docs/streams#read-it"; null for files of the repository that have no page here. */
+function toPageLink(href: string): string | null {
   if (href.startsWith(EXAMPLE_URL)) return href.slice(EXAMPLE_URL.length) || '/';
-  return href.replace(/^(?:guide\/)?([a-z-]+)\.md/, '/docs/$1');
+  if (href.startsWith('../')) return downloadUrl(href);
+  return href.replace(/^([a-z-]+)\.md/, '/docs/$1');
 }
 
 /** Joins consecutive code blocks in different languages into one block with tabs. */

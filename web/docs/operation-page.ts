@@ -1,31 +1,26 @@
 import { type Operation, streamPath } from '#src/operations/operation.ts';
+import { operationUrl } from '../assets/sample.js';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
-import { errorList } from './error-pages.ts';
-import { type Field, listFields, typeName, type Variant } from './fields.ts';
+import { buildFieldTree, type Field, listFields, typeName, type Variant } from './fields.ts';
 import { heading, plainText, renderInline, renderText } from './markdown.ts';
-import { headerList, listParameters, type Parameter } from './playground.ts';
+import { firstSentence, listParameters, type Parameter } from './playground.ts';
 
-/** "/v1/stops/search" → "stops-search" */
-export function operationSlug(path: string): string {
-  return path.replace(/^\/v1\/|[{}]/g, '').replaceAll('/', '-');
-}
+/** The list of all operations, and the pages under it. */
+export const REFERENCE = '/docs/reference';
 
 /** Renders the page of an operation, with a place for the playground. */
 export function operationBody(operation: Operation): Html {
-  const { path, summary, description, body, example } = operation;
+  const { path, summary, description, body, example, stream } = operation;
   return html`<h1>${summary}</h1>
 <p class="method"><span class="status-code">GET</span> <code>${path}</code></p>
-<div class="lead">${renderText(description)}</div>
-${operation.stream && html`<p>Also available as a stream: <a href="/docs/operations/${operationSlug(streamPath(operation))}"><code>${streamPath(operation)}</code></a>.</p>`}
+<div class="lead">${foldedText(description, renderText)}</div>
+${stream && html`<p>Also as a stream: <a href="${operationUrl(streamPath(operation))}"><code>${streamPath(operation)}</code></a>.</p>`}
 ${{ markup: '<!-- playground -->' }}
 ${parameterList(operation)}
 ${heading('response', 'Response')}
-<p>Unknown fields are <code>null</code>, not omitted, unless the description says otherwise. New fields may be added; ignore those that you do not know.</p>
-<dl class="fields">${listFields(body, example.body).map(fieldEntry)}</dl>
-${headerList()}
-<p>How to poll with them: <a href="/docs/polling">Polling and quotas</a>.</p>
-${errorList(operation)}`;
+<dl class="fields">${buildFieldTree(body, example.body).map((field) => fieldEntry(field))}</dl>
+${commonLinks(operation)}`;
 }
 
 /** Renders the page of an operation's stream. */
@@ -33,12 +28,16 @@ export function streamBody(operation: Operation): Html {
   const { stream, path } = operation;
   return html`<h1>${stream?.summary}</h1>
 <p class="method"><span class="status-code">GET</span> <code>${streamPath(operation)}</code></p>
-<div class="lead">${renderText(stream?.description ?? '')}</div>
+<div class="lead">${foldedText(stream?.description ?? '', renderText)}</div>
 ${{ markup: '<!-- playground -->' }}
-<p>How to read streams, reconnect, and what they cost: <a href="/docs/streams">Streams</a>. Events have the same fields as <a href="/docs/operations/${operationSlug(path)}"><code>${path}</code></a>.</p>
-${parameterList(operation)}
-${headerList()}
-${errorList(operation)}`;
+<p>How to read it, and what it costs: <a href="/docs/streams">Streams</a>. Parameters and fields: <a href="${operationUrl(path)}"><code>${path}</code></a>.</p>
+${commonLinks(operation)}`;
+}
+
+/** What applies to every operation has pages of its own; here are only the operation's own errors. */
+function commonLinks({ errors }: Operation): Html {
+  const own = errors.map((code) => html` <a href="/docs/errors/${code}"><code>${code}</code></a>`);
+  return html`<p class="small" id="errors">${own.length > 0 && html`Its own errors:${own}. `}Of every operation: <a href="/docs/errors">errors</a>, <a href="/docs/headers">headers</a>, <a href="/docs/limits">limits and polling</a>.</p>`;
 }
 
 /** Renders the example of a response, whose field names link to their descriptions, or of a stream's event. */
@@ -64,9 +63,17 @@ function parameterList(operation: Operation): Html {
       schema,
     }) => html`<div id="parameter-${name}"><dt><a href="#parameter-${name}"><code>${name}</code></a> <span class="type">${schema.type === 'array' ? 'list' : typeName(schema)}</span>
 ${required && html`<strong class="required">required</strong>`}</dt>
-<dd>${renderInline(description ?? '')}${valuesOf(schema)}</dd></div>
+<dd>${foldedText(description ?? '', renderInline, valuesOf(schema))}</dd></div>
 `,
   )}</dl>`;
+}
+
+/** Shows the first sentence; the rest unfolds. */
+function foldedText(text: string, render: (text: string) => Html, hint?: Html): Html {
+  const first = firstSentence(text);
+  const rest = text.slice(first.length).trim();
+  if (!rest) return html`${render(text)}${hint}`;
+  return html`<details class="more"><summary>${renderInline(first)}${hint}</summary>${render(rest)}</details>`;
 }
 
 function valuesOf({ default: defaultValue, examples, minimum, maximum }: Parameter['schema']): Html {
@@ -94,55 +101,28 @@ function* linkedFields(value: unknown, fields: readonly (Field | Variant)[], pre
   }
 }
 
-function fieldEntry(entry: Field | Variant): Html {
-  if ('variant' in entry)
-    return html`<div class="variant"><dt>${entry.variant}</dt><dd>It has these fields:</dd></div>\n`;
-  const { path, anchor, type, description, example } = entry;
-  const nameStart = path.lastIndexOf('.') + 1;
-  return html`<div id="${anchor}"><dt><a href="#${anchor}"><code><span class="type">${path.slice(0, nameStart)}</span>${path.slice(nameStart)}</code></a> <span class="type">${type}</span></dt>
-<dd>${renderInline(description)}${example !== undefined && html` <span class="hint">Example: <code>${example}</code></span>`}</dd></div>
-`;
-}
-
-/** Renders every field of every response by resource and record, folded. */
-export function fieldIndex(operations: readonly Operation[]): Html {
-  const places = operations.flatMap((operation) =>
-    listFields(operation.body, operation.example.body)
-      .filter((field): field is Field => 'path' in field)
-      .map((field) => ({ field, operation, name: field.path.slice(field.within.length) })),
-  );
-  const anchors = new Set<string>();
-  const records = Map.groupBy(places, ({ field }) => field.record);
-  const resources = Map.groupBy(records.values(), ([first]) => first?.operation.path.split('/')[2] ?? '');
-  return html`<h1>Fields</h1>
-<p class="lead">Every response field, by resource and record. Records have the same names in <a href="/openapi.json">OpenAPI</a>.</p>
-${[...resources].map(
-  ([resource, inside]) => html`${heading(`of-${resource}`, `${resource.charAt(0).toUpperCase()}${resource.slice(1)}`)}
-${inside.map(recordFields)}`,
-)}`;
-
-  function recordFields(all: typeof places): Html {
-    const record = all[0]?.field.record;
-    const names = Map.groupBy(all, ({ name }) => name);
-    const uses = Map.groupBy(all, ({ field, operation }) => `${operation.path} ${field.within.replace(/\.$/, '')}`);
-    return html`<details class="record"><summary><code>${record}</code> <span class="type">${[...names.keys()].slice(0, MAX_NAMED).join(', ')}${names.size > MAX_NAMED && ', …'}</span></summary>
-<p class="hint">In ${[...uses].map(
-      ([use, [first]]) =>
-        first &&
-        html`<a href="/docs/operations/${operationSlug(first.operation.path)}#${first.field.anchor}"><code>${use}</code></a> `,
-    )}</p>
-<dl class="fields">${[...names].map(([name, [first, ...others]]) => {
-      if (!first) return null;
-      const differing = [first, ...others.filter(({ field }) => field.description !== first.field.description)];
-      const anchor = anchors.has(name) ? `${record}-${name}` : name;
-      anchors.add(name);
-      return html`<div id="${anchor}"><dt><a href="#${anchor}"><code>${name}</code></a> <span class="type">${first.field.type}</span></dt>
-${[...new Set(differing.map(({ field }) => field.description))].map((text) => html`<dd>${renderInline(text)}</dd>`)}</div>
-`;
-    })}</dl></details>
-`;
-  }
+/** "26 fields: route, mode, destination, …" */
+function namesOf(fields: readonly (Field | Variant)[]): string {
+  const names = new Set(fields.flatMap((one) => ('path' in one ? one.path.split('.').at(-1) : [])));
+  const shown = [...names].slice(0, MAX_NAMED).join(', ');
+  return `${names.size} fields: ${shown}${names.size > MAX_NAMED ? ', …' : ''}`;
 }
 
 /** Number of fields that a folded record names. */
 const MAX_NAMED = 4;
+
+/** Renders a field with those inside it, folded. */
+function fieldEntry(entry: Field | Variant): Html {
+  if ('variant' in entry)
+    return html`<div class="variant"><dt>${entry.variant}</dt><dd>It has these fields:</dd></div>\n`;
+  const { path, anchor, type, description, example, inner, sameAs } = entry;
+  const name = path.slice(path.lastIndexOf('.') + 1);
+  const inside =
+    inner.length > 0 &&
+    (sameAs
+      ? html`<dd>Its fields are those of <a href="#${sameAs.anchor}"><code>${sameAs.path}</code></a>.</dd>`
+      : html`<dd><details class="record"><summary>${namesOf(inner)}</summary><dl class="fields">${inner.map((one) => fieldEntry(one))}</dl></details></dd>`);
+  return html`<div id="${anchor}"><dt><a href="#${anchor}"><code>${name}</code></a> <span class="type">${type}</span></dt>
+<dd>${renderInline(description)}${example !== undefined && html` <span class="hint">Example: <code>${example}</code></span>`}</dd>${inside}</div>
+`;
+}

@@ -1,4 +1,3 @@
-import { HEADER_COMPONENTS } from '#src/http/openapi/responses.ts';
 import { toParameters } from '#src/http/openapi/schema.ts';
 import { urlOf } from '#src/http/paths.ts';
 import { type Operation, streamPath } from '#src/operations/operation.ts';
@@ -7,7 +6,7 @@ import { dateParameter, timeParameter } from '#src/transit/time.ts';
 import { callSampleOf, placeParameters, sampleOf, streamSampleOf } from '../assets/sample.js';
 import { sampleTabs } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
-import { heading, plainText, renderInline } from './markdown.ts';
+import { heading, plainText } from './markdown.ts';
 
 /** A parameter as described in OpenAPI. */
 export interface Parameter {
@@ -166,7 +165,7 @@ function toTime(value: string): string {
   return value.replace(/^(\d\d)(\d\d)$/, '$1:$2');
 }
 
-function firstSentence(text: string): string {
+export function firstSentence(text: string): string {
   return text.split(/(?<=\.) /, 1)[0] ?? '';
 }
 
@@ -187,17 +186,4 @@ function kindOf({ type, pattern, items, examples = [], minimum, maximum }: Param
   if (pattern === patternOf(timeParameter)) return 'time';
   const numbers = /^-?\d+\.\d+(,-?\d+\.\d+)+$/.test(example) ? example.split(',').length : 0;
   return { 2: 'position', 4: 'window' }[numbers] ?? null;
-}
-
-/** Renders the descriptions of response headers, which the playground shows too. */
-export function headerList(): Html {
-  return html`${heading('headers', 'Headers')}
-<details><summary>Response headers</summary><dl class="fields">${Object.entries(HEADER_COMPONENTS).map(
-    ([
-      name,
-      { description, schema, example },
-    ]) => html`<div id="header-${name.toLowerCase()}"><dt><a href="#header-${name.toLowerCase()}"><code>${name}</code></a> <span class="type">${schema.type}</span></dt>
-<dd>${renderInline(description)}</dd><dd class="hint">Example: <code>${String(example)}</code></dd></div>
-`,
-  )}</dl></details>`;
 }

@@ -10,8 +10,8 @@ import type { Operation } from '#src/operations/operation.ts';
 import type { Responses } from '#src/operations/serve.ts';
 import { MODES, type Mode } from '#src/transit/mode.ts';
 import { toSydneyWallClock } from '#src/transit/time.ts';
+import { operationUrl } from '../assets/sample.js';
 import { codeBlock, copyableCode } from '../code-block.ts';
-import { operationSlug } from '../docs/operation-page.ts';
 import { type Html, html } from '../html.ts';
 import { type Layout, sendPage } from '../layout.ts';
 
@@ -92,7 +92,7 @@ ${operations.map(operationTile)}
 <tbody>
 ${Object.values(PLANS).map(planRow)}
 </tbody></table></div>
-<p class="quiet">All keys of an account share its limits, which reset at ${RESET_TIME}. A stream that is open all day takes 1,441 requests; see <a href="/docs/limits#a-display-at-home">what a display at home needs</a>. A 5xx is not charged.</p>
+<p class="quiet">All keys of an account share its limits, which reset at ${RESET_TIME}. A stream that is open all day takes 1,441 requests; see <a href="/docs/display">what a display at home needs</a>. A 5xx is not charged.</p>
 
 <h2 id="words">Good to know</h2>
 <ul>
@@ -105,8 +105,8 @@ ${Object.values(PLANS).map(planRow)}
 }
 
 function operationTile({ path, summary, stream }: Operation): Html {
-  return html`<li><a class="tile-name" href="/docs/operations/${operationSlug(path)}">${summary}</a>
-<div><code>${path}</code>${stream && html` · <a class="small" href="/docs/operations/${operationSlug(`${path}/stream`)}">as a stream</a>`}</div></li>
+  return html`<li><a class="tile-name" href="${operationUrl(path)}">${summary}</a>
+<div><code>${path}</code>${stream && html` · <a class="small" href="${operationUrl(`${path}/stream`)}">as a stream</a>`}</div></li>
 `;
 }
 

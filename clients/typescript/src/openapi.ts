@@ -3006,11 +3006,11 @@ export type PlanTripsData = {
     path?: never;
     query: {
         /**
-         * The origin: a stop ID, the `id` of a place from `/v1/places/search`, or a position as `lat,lng` (neither has been tested against the real trip planner yet).
+         * The origin: a stop ID, the `id` of a place from `/v1/places/search`, or a position as `lat,lng`.
          */
         from: string;
         /**
-         * The destination, different from the origin: a stop ID, the `id` of a place from `/v1/places/search`, or a position as `lat,lng` (neither has been tested against the real trip planner yet).
+         * The destination, different from the origin: a stop ID, the `id` of a place from `/v1/places/search`, or a position as `lat,lng`.
          */
         to: string;
         /**
@@ -3038,7 +3038,7 @@ export type PlanTripsData = {
          */
         modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
         /**
-         * Only journeys that the trip planner considers wheelchair accessible, without those on vehicles known not to be. Adds `lifts_out` to each journey; journeys that need a lift out of service come last. Not yet tested against the real trip planner.
+         * Only journeys that the trip planner considers wheelchair accessible, without those on vehicles known not to be. Adds `lifts_out` to each journey; journeys that need a lift out of service come last.
          */
         wheelchair?: boolean;
         /**

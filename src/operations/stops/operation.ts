@@ -112,7 +112,7 @@ export const createStopListOperation = ({ stops }: { stops: StopRegister }) =>
     tag: 'Stops',
     summary: 'Stops in an area',
     description:
-      'Stops in a map area or near a position, from a stored list: fast, and fresh for a day. Stops of trains, metro, light rail and ferries come first; near a position, the nearest. Platforms are left out. A listed stop may no longer be served; [nearby](/docs/operations/nearby) leaves those out.\n\n`/v1/stops.ndjson` has all stops for apps that work offline. It costs 100 requests.',
+      'Stops in a map area or near a position, from a stored list: fast, and fresh for a day. Stops of trains, metro, light rail and ferries come first; near a position, the nearest. Platforms are left out. A listed stop may no longer be served; [nearby](/docs/reference/nearby) leaves those out.\n\n`/v1/stops.ndjson` has all stops for apps that work offline. It costs 100 requests.',
     query: stopListQuery,
     body: stopListResponse,
     errors: [],

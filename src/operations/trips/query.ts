@@ -38,13 +38,10 @@ const pathParameter = describe(
 
 const MOST_CHANGES = 9;
 
-/** These are sent as upstream's manual describes. See "Not settled" in docs/upstream-notes.md. */
-const UNTRIED = 'Not yet tested against the real trip planner.';
-const POSITION =
-  'the `id` of a place from `/v1/places/search`, or a position as `lat,lng` (neither has been tested against the real trip planner yet)';
+const POSITION = 'the `id` of a place from `/v1/places/search`, or a position as `lat,lng`';
 
 const MODES_DESCRIPTION = `Only journeys that use these modes alone; walks are always allowed. ${modesParameter.meta()?.description}`;
-const WHEELCHAIR_DESCRIPTION = `Only journeys that the trip planner considers wheelchair accessible, without those on vehicles known not to be. Adds \`lifts_out\` to each journey; journeys that need a lift out of service come last. ${UNTRIED}`;
+const WHEELCHAIR_DESCRIPTION = `Only journeys that the trip planner considers wheelchair accessible, without those on vehicles known not to be. Adds \`lifts_out\` to each journey; journeys that need a lift out of service come last.`;
 const MAX_CHANGES_DESCRIPTION = `Maximum number of changes; 0 means a direct ride or a walk. Filters the journeys found for this time. Values above ${MOST_CHANGES} count as ${MOST_CHANGES}.`;
 
 const MOST_VIA = 2;
