@@ -393,11 +393,11 @@ export type Board = {
      */
     distance_metres?: number;
     /**
-     * Latitude of the stop; null if unknown. Only with `near`
+     * Latitude of the stop in degrees; null if unknown. Only with `near`
      */
     lat?: number | null;
     /**
-     * Longitude of the stop; null if unknown. Only with `near`
+     * Longitude of the stop in degrees; null if unknown. Only with `near`
      */
     lng?: number | null;
 };
@@ -432,11 +432,11 @@ export type BoardFailure = {
      */
     distance_metres?: number;
     /**
-     * Latitude of the stop; null if unknown. Only with `near`
+     * Latitude of the stop in degrees; null if unknown. Only with `near`
      */
     lat?: number | null;
     /**
-     * Longitude of the stop; null if unknown. Only with `near`
+     * Longitude of the stop in degrees; null if unknown. Only with `near`
      */
     lng?: number | null;
 };
