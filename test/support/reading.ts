@@ -2,12 +2,7 @@ import type { Page } from 'playwright-core';
 
 /** What a caller reads for three tasks in turn, from the overview on. A page that was read for one is not read again. */
 export const READING = {
-  'departures around the user': [
-    '/docs',
-    '/docs/quickstart',
-    '/docs/departures-nearby',
-    '/docs/reference/boards',
-  ],
+  'departures around the user': ['/docs', '/docs/quickstart', '/docs/departures-nearby', '/docs/reference/boards'],
   'a journey to follow': ['/docs/follow', '/docs/reference/trips', '/docs/reference/trips-journey_id'],
   'a map with vehicles': ['/docs/maps', '/docs/browsers', '/docs/reference/vehicles'],
 } as const;

@@ -555,7 +555,7 @@ export type CarPark = {
      */
     trend: 'filling' | 'emptying' | 'steady' | null;
     /**
-     * Free spaces now, less those half an hour ago; null if `trend` is
+     * Number of free spaces now, less that of half an hour ago; null if `trend` is
      */
     spaces_change: number | null;
     /**
@@ -2489,7 +2489,7 @@ export type CarParkFeature = {
          */
         trend: 'filling' | 'emptying' | 'steady' | null;
         /**
-         * Free spaces now, less those half an hour ago; null if `trend` is
+         * Number of free spaces now, less that of half an hour ago; null if `trend` is
          */
         spaces_change: number | null;
         /**

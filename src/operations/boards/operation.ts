@@ -107,8 +107,12 @@ const placeFields = {
     .min(0)
     .optional()
     .meta({ description: `Distance from \`near\` to the nearest platform in metres. ${ONLY_AROUND}`, example: 51 }),
-  lat: latitudeOrNull.optional().meta({ description: `Latitude of the stop in degrees; null if unknown. ${ONLY_AROUND}` }),
-  lng: longitudeOrNull.optional().meta({ description: `Longitude of the stop in degrees; null if unknown. ${ONLY_AROUND}` }),
+  lat: latitudeOrNull
+    .optional()
+    .meta({ description: `Latitude of the stop in degrees; null if unknown. ${ONLY_AROUND}` }),
+  lng: longitudeOrNull
+    .optional()
+    .meta({ description: `Longitude of the stop in degrees; null if unknown. ${ONLY_AROUND}` }),
 };
 
 const boardSchema = departuresResponse
