@@ -2670,7 +2670,7 @@ export type GetBoardsData = {
          */
         near?: string;
         /**
-         * Radius in metres around `near`. Default 500. Values above 2000 count as 2000.
+         * Radius in metres around `near`. Default: as in `/v1/nearby`. Values above 2000 count as 2000.
          */
         radius?: number;
         /**

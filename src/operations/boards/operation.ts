@@ -58,7 +58,7 @@ const aroundParameters = {
   radius: optional(
     describe(
       countUpTo(MAX_RADIUS_METRES),
-      `Radius in metres around \`near\`. Default ${RADIUS_METRES}. Values above ${MAX_RADIUS_METRES} count as ${MAX_RADIUS_METRES}.`,
+      `Radius in metres around \`near\`. Default: as in \`/v1/nearby\`. Values above ${MAX_RADIUS_METRES} count as ${MAX_RADIUS_METRES}.`,
       RADIUS_METRES,
     ),
   ),
