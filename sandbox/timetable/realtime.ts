@@ -60,7 +60,7 @@ export function callState(run: Run, call: number, nowSeconds: number | undefined
 
 /** Whether upstream has realtime for the run. Some runs are never reported. */
 export function isReported(run: Run, nowSeconds: number): boolean {
-  return trait(run.seed, MONITORED) >= TIMETABLE_ONLY_SHARE && isAhead(run, nowSeconds);
+  return (trait(run.seed, MONITORED) >= TIMETABLE_ONLY_SHARE || isSuspended(run)) && isAhead(run, nowSeconds);
 }
 
 /** Whether the run is close enough to be reported: 60 to 70 minutes before it leaves its first call. */
@@ -106,10 +106,17 @@ const LISTED_ANEW_SHARES: Readonly<Record<number, number>> = { [TRAIN]: 0.18, [M
 /** An extra run leaves this long after the cancelled one that it replaces. */
 export const EXTRA_RUN_DELAY_SECONDS = 120;
 
+/** The line of which every run is cancelled, by its short name. */
+const SUSPENDED = '507';
+
+function isSuspended({ pattern }: Run): boolean {
+  return pattern.line.number === SUSPENDED;
+}
+
 /** "trip" if the run is cancelled; the index of a skipped call, never the first or last; else undefined. */
 export function cancellationOf(run: Run): 'trip' | number | undefined {
   const cancelTrait = trait(run.seed, CANCELLED);
-  if (cancelTrait < CANCELLED_SHARE) return 'trip';
+  if (cancelTrait < CANCELLED_SHARE || isSuspended(run)) return 'trip';
   const between = run.pattern.offsetSeconds.length - 2;
   if (cancelTrait >= CANCELLED_SHARE + CALL_CANCELLED_SHARE || between < 1) return undefined;
   return 1 + Math.floor(trait(run.seed, CANCELLED_CALL) * between);

@@ -23,6 +23,9 @@ const CARRIED_MS = 2 * HOUR_MS;
 const MAX_BYTES = 2 * 1024 * 1024;
 const MAX_NOTICE_BYTES = 50_000;
 const OVERHEAD_BYTES = 300;
+/** Finds only the alerts of the line. */
+const NO_STOP = '';
+
 interface Carried {
   /** The alert as JSON; null if the list has it or it is too large. */
   written: string | null;
@@ -61,10 +64,20 @@ export class AlertList {
   /** Reads the last list without waiting; a new one is requested in the background every ten minutes. */
   readonly alertsOf: FindAlerts = (subject) => {
     this.#refresh();
-    const alerts = findAlerts(this.#index, subject).filter((alert) => holdsAt(alert, subject.at));
+    const alerts = this.#findInForce(subject);
     const distinct = new Map(alerts.map(({ text, restrictsWheelchairs }) => [text, { text, restrictsWheelchairs }]));
     return [...distinct.values()] satisfies AlertText[];
   };
+
+  /** The alerts of a whole line in force at a time, by the last list, each once. */
+  listOfLine(line: Pick<AlertSubject, 'mode' | 'route' | 'network' | 'at'>): KeptAlert[] {
+    const alerts = this.#findInForce({ ...line, tripId: null, stopIds: [NO_STOP] });
+    return [...new Map(alerts.map((alert) => [alert.id, alert])).values()];
+  }
+
+  #findInForce(subject: AlertSubject): KeptAlert[] {
+    return findAlerts(this.#index, subject).filter((alert) => holdsAt(alert, subject.at));
+  }
 
   /** Reads the last list like `alertsOf`. */
   readonly liftsOut: FindLiftsOut = (at) => {

@@ -15,6 +15,7 @@ export const ERROR_TABLE = {
   STOP_NOT_FOUND: { status: 404 },
   LINE_NOT_FOUND: { status: 404 },
   CARPARK_NOT_FOUND: { status: 404 },
+  ALERT_NOT_FOUND: { status: 404 },
   RUN_NOT_FOUND: { status: 404 },
   JOURNEY_NOT_FOUND: { status: 404 },
   METHOD_NOT_ALLOWED: { status: 405 },

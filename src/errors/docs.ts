@@ -8,6 +8,7 @@ const BOARD_WITH_IDS = `${AUTHORIZED} "{base}/v1/departures?stop=200070&modes=al
 const SEARCH = `${AUTHORIZED} "{base}/v1/stops/search?q=town%20hall"`;
 const CAR_PARKS = `${AUTHORIZED} "{base}/v1/carparks"`;
 const LINES = `${AUTHORIZED} "{base}/v1/lines?q=T1"`;
+const ALERTS = `${AUTHORIZED} "{base}/v1/alerts?limit=5"`;
 const JOURNEY = `${AUTHORIZED} "{base}/v1/trips?from=202020&to=209573"`;
 const JOURNEY_WITH_IDS = `${AUTHORIZED} "{base}/v1/trips?from=202020&to=209573&include=ids"`;
 const NO_SAME_REQUEST = 'No. The same request gets the same response.';
@@ -202,6 +203,15 @@ export const ERROR_DOCS: Record<
     ],
     example: messages.carParksNotEnabled(),
     retry: 'Not soon. The service tries again every 30 minutes.',
+  },
+  ALERT_NOT_FOUND: {
+    title: 'Unknown alert',
+    cause:
+      'No alert has this ID: it has ended, its text has changed (the new text has another ID), or the ID never existed.',
+    fix: ['List the alerts in force with /v1/alerts, and use their `id`.'],
+    example: messages.unknownAlert('nP3k9QzVx0'),
+    retry: 'No.',
+    curl: ALERTS,
   },
   RUN_NOT_FOUND: {
     title: 'The run has ended or is unknown',

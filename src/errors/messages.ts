@@ -144,6 +144,12 @@ export function carParksNotEnabled(): ApiError {
   );
 }
 
+/** `id` as received. */
+export function unknownAlert(id: string): ApiError {
+  const shown = quote(id);
+  return new ApiError('ALERT_NOT_FOUND', `No alert ${shown}. It may have ended. /v1/alerts lists those in force.`);
+}
+
 /** For parameters that the trip planner does not have. */
 export function timetableNeeded(parameters: readonly string[]): ApiError {
   return invalidParameters(

@@ -43,7 +43,7 @@ export class Lines {
     modes: readonly Mode[];
     stop?: string | undefined;
     bbox?: Bounds | undefined;
-  }): Line[] {
+  }): IndexedLine[] {
     const { timetable } = this;
     const { lines } = indexLines(timetable);
     const [atStop, inBox] = [

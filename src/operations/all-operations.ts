@@ -6,6 +6,7 @@ import { Lines } from '../lines/lines.ts';
 import type { Vehicles } from '../realtime/vehicles.ts';
 import { NameSearch } from '../stops/name-search.ts';
 import type { StopRegister } from '../stops/register.ts';
+import { createAlertOperation } from './alerts/alert-operation.ts';
 import { createAlertsOperation } from './alerts/operation.ts';
 import { createBoardsOperation } from './boards/operation.ts';
 import { createCarParkOperation, createCarParksOperation } from './carparks/operation.ts';
@@ -13,6 +14,7 @@ import { arrivalsOperation, departuresOperation } from './departures/operation.t
 import { createFollowOperation } from './follow/operation.ts';
 import { createLineOperation } from './lines/line-operation.ts';
 import { createLinesOperation } from './lines/operation.ts';
+import { createLineStatusOperation } from './lines/status-operation.ts';
 import { createTimetableOperation } from './lines/timetable-operation.ts';
 import { createNearbyOperation } from './nearby/operation.ts';
 import type { IsRehearsal, Operation } from './operation.ts';
@@ -61,6 +63,7 @@ export function createOperations(options: {
     createStopListOperation({ stops }),
     createStopOperation({ stops, carParks }),
     createLinesOperation({ lines, stops }),
+    createLineStatusOperation({ lines, stops, alerts }),
     createLineOperation({ lines, stops, alerts }),
     createTimetableOperation({ lines, stops }),
     createTripsOperation({ stops, journeys, findLiftsOut: alerts.liftsOut, now }),
@@ -72,6 +75,7 @@ export function createOperations(options: {
     createReachOperation({ reach, now }),
     createTimesOperation({ reach, now }),
     createAlertsOperation({ list: alerts, stops, lines }),
+    createAlertOperation({ list: alerts }),
     runOperation,
     createVehiclesOperation({ vehicles: options.vehicles, stops, lines }),
     ...(carParks ? [createCarParksOperation({ carParks, stops }), createCarParkOperation({ carParks, stops })] : []),

@@ -12,7 +12,7 @@ export type ErrorResponse = {
         /**
          * Machine-readable code
          */
-        code: 'INVALID_PARAMETER' | 'DATE_OUT_OF_RANGE' | 'UNAUTHORIZED' | 'TOKEN_EXPIRED' | 'SUSPENDED' | 'ORIGIN_NOT_ALLOWED' | 'OPERATION_NOT_ALLOWED' | 'NOT_FOUND' | 'NO_JOURNEYS_FOUND' | 'STOP_NOT_FOUND' | 'LINE_NOT_FOUND' | 'CARPARK_NOT_FOUND' | 'RUN_NOT_FOUND' | 'JOURNEY_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'TOO_MANY_REQUESTS' | 'DAILY_LIMIT_EXCEEDED' | 'VISITOR_LIMIT_EXCEEDED' | 'HEADERS_TOO_LARGE' | 'INTERNAL_ERROR' | 'UPSTREAM_ERROR' | 'SERVICE_UNAVAILABLE' | 'UPSTREAM_UNAVAILABLE' | 'CARPARKS_NOT_ENABLED' | 'UPSTREAM_TIMEOUT';
+        code: 'INVALID_PARAMETER' | 'DATE_OUT_OF_RANGE' | 'UNAUTHORIZED' | 'TOKEN_EXPIRED' | 'SUSPENDED' | 'ORIGIN_NOT_ALLOWED' | 'OPERATION_NOT_ALLOWED' | 'NOT_FOUND' | 'NO_JOURNEYS_FOUND' | 'STOP_NOT_FOUND' | 'LINE_NOT_FOUND' | 'CARPARK_NOT_FOUND' | 'ALERT_NOT_FOUND' | 'RUN_NOT_FOUND' | 'JOURNEY_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'TOO_MANY_REQUESTS' | 'DAILY_LIMIT_EXCEEDED' | 'VISITOR_LIMIT_EXCEEDED' | 'HEADERS_TOO_LARGE' | 'INTERNAL_ERROR' | 'UPSTREAM_ERROR' | 'SERVICE_UNAVAILABLE' | 'UPSTREAM_UNAVAILABLE' | 'CARPARKS_NOT_ENABLED' | 'UPSTREAM_TIMEOUT';
         /**
          * Human-readable message
          */
@@ -417,7 +417,7 @@ export type BoardFailure = {
         /**
          * For programs
          */
-        code: 'INVALID_PARAMETER' | 'DATE_OUT_OF_RANGE' | 'UNAUTHORIZED' | 'TOKEN_EXPIRED' | 'SUSPENDED' | 'ORIGIN_NOT_ALLOWED' | 'OPERATION_NOT_ALLOWED' | 'NOT_FOUND' | 'NO_JOURNEYS_FOUND' | 'STOP_NOT_FOUND' | 'LINE_NOT_FOUND' | 'CARPARK_NOT_FOUND' | 'RUN_NOT_FOUND' | 'JOURNEY_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'TOO_MANY_REQUESTS' | 'DAILY_LIMIT_EXCEEDED' | 'VISITOR_LIMIT_EXCEEDED' | 'HEADERS_TOO_LARGE' | 'INTERNAL_ERROR' | 'UPSTREAM_ERROR' | 'SERVICE_UNAVAILABLE' | 'UPSTREAM_UNAVAILABLE' | 'CARPARKS_NOT_ENABLED' | 'UPSTREAM_TIMEOUT';
+        code: 'INVALID_PARAMETER' | 'DATE_OUT_OF_RANGE' | 'UNAUTHORIZED' | 'TOKEN_EXPIRED' | 'SUSPENDED' | 'ORIGIN_NOT_ALLOWED' | 'OPERATION_NOT_ALLOWED' | 'NOT_FOUND' | 'NO_JOURNEYS_FOUND' | 'STOP_NOT_FOUND' | 'LINE_NOT_FOUND' | 'CARPARK_NOT_FOUND' | 'ALERT_NOT_FOUND' | 'RUN_NOT_FOUND' | 'JOURNEY_NOT_FOUND' | 'METHOD_NOT_ALLOWED' | 'REQUEST_TIMEOUT' | 'BODY_TOO_LARGE' | 'UNSUPPORTED_MEDIA_TYPE' | 'TOO_MANY_REQUESTS' | 'DAILY_LIMIT_EXCEEDED' | 'VISITOR_LIMIT_EXCEEDED' | 'HEADERS_TOO_LARGE' | 'INTERNAL_ERROR' | 'UPSTREAM_ERROR' | 'SERVICE_UNAVAILABLE' | 'UPSTREAM_UNAVAILABLE' | 'CARPARKS_NOT_ENABLED' | 'UPSTREAM_TIMEOUT';
         /**
          * For people
          */
@@ -930,6 +930,91 @@ export type ListedLine = {
      * The text colour for it: black or white
      */
     text_color: string;
+};
+
+/**
+ * The status of lines.
+ */
+export type LineStatuses = {
+    /**
+     * Timestamp (UTC) of the oldest live data in this response
+     */
+    retrieved_at: string;
+    /**
+     * Sorted by mode and short name
+     */
+    lines: Array<LineStatus>;
+    /**
+     * Number of lines that match. If it exceeds `limit`, not all are listed
+     */
+    total: number;
+};
+
+/**
+ * How a line runs now.
+ */
+export type LineStatus = {
+    /**
+     * ID for `/v1/lines/{line_id}`; stays the same when the timetable is renewed
+     */
+    line_id: string;
+    /**
+     * Short route name
+     */
+    route: string;
+    /**
+     * Full name: that of the line or, for buses and coaches, its course
+     */
+    name: string;
+    mode: Mode;
+    /**
+     * Operator; null if unknown
+     */
+    operator: string | null;
+    /**
+     * The colour of the line, or of its mode, as in GTFS
+     */
+    color: string;
+    /**
+     * The text colour for it: black or white
+     */
+    text_color: string;
+    /**
+     * `suspended`, `part_closed`, `severe_delays`, `minor_delays` or `good_service`; null if unknown: no feed is read for the line, or nothing of it is under way or tracked
+     */
+    status: 'suspended' | 'part_closed' | 'severe_delays' | 'minor_delays' | 'good_service' | null;
+    /**
+     * Alerts in force for the whole line
+     */
+    alerts: Array<string>;
+    /**
+     * IDs of these alerts, for `/v1/alerts/{alert_id}`
+     */
+    alert_ids: Array<string>;
+    /**
+     * Planned runs that are under way or leave within 30 minutes
+     */
+    runs: number;
+    /**
+     * Of these, runs with a live time; null if no feed is read for the line
+     */
+    tracked_runs: number | null;
+    /**
+     * Tracked runs that are 5 minutes late or more; null if no feed is read for the line
+     */
+    late_runs: number | null;
+    /**
+     * Runs that are cancelled; null if no feed is read for the line
+     */
+    cancelled_runs: number | null;
+    /**
+     * Share of the tracked runs that are late; null if unknown
+     */
+    late_share: number | null;
+    /**
+     * Share of the runs that are cancelled; null if unknown
+     */
+    cancelled_share: number | null;
 };
 
 /**
@@ -2524,7 +2609,7 @@ export type TokenRequest = {
     /**
      * Paths of the allowed operations, including their streams. Default: all.
      */
-    operations?: Array<'/v1/departures' | '/v1/arrivals' | '/v1/boards' | '/v1/nearby' | '/v1/stops/search' | '/v1/places/search' | '/v1/stops' | '/v1/stops/{stop_id}' | '/v1/lines' | '/v1/lines/{line_id}' | '/v1/lines/{line_id}/timetable' | '/v1/trips' | '/v1/trips/{journey_id}' | '/v1/reachable' | '/v1/travel-times' | '/v1/alerts' | '/v1/runs/{run_id}' | '/v1/vehicles' | '/v1/carparks' | '/v1/carparks/{carpark_id}'>;
+    operations?: Array<'/v1/departures' | '/v1/arrivals' | '/v1/boards' | '/v1/nearby' | '/v1/stops/search' | '/v1/places/search' | '/v1/stops' | '/v1/stops/{stop_id}' | '/v1/lines' | '/v1/lines/status' | '/v1/lines/{line_id}' | '/v1/lines/{line_id}/timetable' | '/v1/trips' | '/v1/trips/{journey_id}' | '/v1/reachable' | '/v1/travel-times' | '/v1/alerts' | '/v1/alerts/{alert_id}' | '/v1/runs/{run_id}' | '/v1/vehicles' | '/v1/carparks' | '/v1/carparks/{carpark_id}'>;
     /**
      * Limits the token to these stops; requests without a stop are refused. Default: no limit.
      */
@@ -2933,6 +3018,35 @@ export type ListLinesResponses = {
 
 export type ListLinesResponse = ListLinesResponses[keyof ListLinesResponses];
 
+export type ListLineStatusData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * `all`, or some of `train`, `metro`, `lightrail`, `bus`, `coach`, `ferry`, `schoolbus` separated by commas.
+         */
+        modes?: Array<'all' | 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' | 'schoolbus'>;
+        /**
+         * Only these lines: up to 50 short names or line IDs (`T4` or `train_T4`) separated by commas.
+         */
+        routes?: Array<string>;
+        /**
+         * Maximum number of lines. Values above 1000 count as 1000.
+         */
+        limit?: number;
+    };
+    url: '/v1/lines/status';
+};
+
+export type ListLineStatusResponses = {
+    /**
+     * Status of lines
+     */
+    200: LineStatuses;
+};
+
+export type ListLineStatusResponse = ListLineStatusResponses[keyof ListLineStatusResponses];
+
 export type GetLineData = {
     body?: never;
     path: {
@@ -3270,6 +3384,27 @@ export type ListAlertsResponses = {
 };
 
 export type ListAlertsResponse = ListAlertsResponses[keyof ListAlertsResponses];
+
+export type GetAlertData = {
+    body?: never;
+    path: {
+        /**
+         * An alert ID.
+         */
+        alert_id: string;
+    };
+    query?: never;
+    url: '/v1/alerts/{alert_id}';
+};
+
+export type GetAlertResponses = {
+    /**
+     * An alert
+     */
+    200: Alert;
+};
+
+export type GetAlertResponse = GetAlertResponses[keyof GetAlertResponses];
 
 export type GetRunData = {
     body?: never;

@@ -49,7 +49,7 @@ type AlertsQuery = z.infer<typeof alertsQuery>;
 
 const orNull = timestampSchema.nullable();
 
-const alertSchema = z
+export const alertSchema = z
   .strictObject({
     id: z.string().meta({
       description: 'Alert ID; the same as in `alert_ids` of boards and journeys',
@@ -120,25 +120,25 @@ export const alertsResponse = z
   })
   .meta({ id: 'Alerts', description: 'Disruption notices in force.' });
 
+export const exampleAlert: z.infer<typeof alertSchema> = {
+  id: 'JJeWg0DVV1',
+  kind: 'stop',
+  category: 'service_change',
+  cause: null,
+  severity: 'normal',
+  title: 'Station Update - Sydney',
+  text: 'Station Update - Sydney: The northern entrance of Town Hall Station is closed for upgrades. Use the main entrance & allow extra time.',
+  url: 'https://transportnsw.info/alerts/details#/ems-60211',
+  periods: [{ starts_at: '2026-11-16T13:00:00Z', ends_at: null }],
+  stops: [{ stop_id: '200070', name: 'Town Hall Station, Sydney' }],
+  routes: [],
+  runs: [],
+  updated_at: '2026-11-16T13:00:00Z',
+};
+
 const exampleBody: z.infer<typeof alertsResponse> = {
   retrieved_at: '2026-11-20T02:00:20Z',
-  alerts: [
-    {
-      id: 'V0_tCkX1mA',
-      kind: 'stop',
-      category: 'service_change',
-      cause: null,
-      severity: 'normal',
-      title: 'Station Update - Sydney',
-      text: 'Station Update - Sydney: The northern entrance of Town Hall Station is closed for upgrades. Use the main entrance & allow extra time.',
-      url: 'https://transportnsw.info/alerts/details#/ems-60211',
-      periods: [{ starts_at: '2026-11-16T13:00:00Z', ends_at: null }],
-      stops: [{ stop_id: '200070', name: 'Town Hall Station, Sydney' }],
-      routes: [],
-      runs: [],
-      updated_at: '2026-11-16T13:00:00Z',
-    },
-  ],
+  alerts: [exampleAlert],
   total: 1,
 };
 
@@ -179,7 +179,7 @@ export const createAlertsOperation = (options: { list: AlertList; stops: StopReg
       const distinct = [...Map.groupBy(matches, ({ id }) => id).values()].map(mergeAlerts).sort(compareAlerts);
       const body = {
         retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
-        alerts: distinct.slice(0, query.limit).map((alert) => toBody(alert, at)),
+        alerts: distinct.slice(0, query.limit).map((alert) => toAlertBody(alert, at)),
         total: distinct.length,
       };
       return { body, freshness, leftOut, notices: [...notices, ...options.lines.noticesOfUnknown(query.routes)] };
@@ -239,7 +239,7 @@ function modesOf({ routes, stops }: KeptAlert): readonly Mode[] {
 }
 
 /** Merges alerts with equal text. Upstream repeats a text under several identifiers, each with other stops and lines. */
-function mergeAlerts(alerts: readonly KeptAlert[]): KeptAlert {
+export function mergeAlerts(alerts: readonly KeptAlert[]): KeptAlert {
   const [first] = alerts.toSorted(compareAlerts) as [KeptAlert];
   if (alerts.length === 1) return first;
   return {
@@ -263,7 +263,7 @@ function compareAlerts(a: KeptAlert, b: KeptAlert): number {
   );
 }
 
-function toBody(alert: KeptAlert, at: number): z.infer<typeof alertSchema> {
+export function toAlertBody(alert: KeptAlert, at: number): z.infer<typeof alertSchema> {
   const { id, kind, category, cause, severity, title, text, url, periods, updatedAt } = alert;
   const stops = alert.stops.map((stop) => ({ stop_id: stop.id, name: stop.name }));
   const runs = alert.runs.flatMap((run) =>

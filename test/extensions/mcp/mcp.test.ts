@@ -186,12 +186,14 @@ describe('an assistant', () => {
     const { departures } = (await call('getDepartures', { stop: '200070', include: 'ids', limit: 50 })).body;
     const run = departures.find(({ run_id: id, alerts }: { run_id: string; alerts: [] }) => id && alerts.length > 0);
     const { journeys } = (await call('planTrips', { from: '202020', to: '209573', include: 'ids' })).body;
+    const { alerts } = (await call('listAlerts', {})).body;
     const examples = operations.map(({ id, example }) => [id, Object.fromEntries(new URLSearchParams(example.query))]);
     const calls: Record<string, object> = {
       ...Object.fromEntries(examples),
       getDepartures: { stop: '200070', include: ['ids', 'alert_texts'] },
       getJourney: { journey_id: journeys[0].journey_id },
       getRun: { run_id: run.run_id },
+      getAlert: { alert_id: alerts[0].id },
     };
     const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true, uri: true } });
     const wrong = await Promise.all(
