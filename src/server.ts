@@ -254,6 +254,7 @@ async function openMetrics(address: NonNullable<Config['metrics']>) {
     source: config.upstream.kind,
     upstream: protection,
     live: live.report,
+    carParks: carParks ? () => carParks.status() : undefined,
     timetable: timetable.status,
     storeState: storeProbe.state,
     ...(redis && { redisMemory: redis.memory }),
@@ -314,6 +315,7 @@ function pageOptions({ tileUrl, tileAttribution, contact, smtpUrl, mailFrom, dat
     traffic,
     upstreamHealth,
     live: live.report,
+    carParks: carParks ? () => carParks.status() : undefined,
     timetable: timetable.status,
     incidentStore: redis
       ? redisIncidents({ redis, source: upstream.source })

@@ -95,7 +95,7 @@ async function check({ env, print, intervalMs = CALL_INTERVAL_MS, now = Date.now
     const { code, name, message } = error as NodeJS.ErrnoException;
     if (error instanceof KeyRefused) {
       print(
-        `The key was refused: ${message}. Enable the trip planner and the realtime feeds for it at opendata.transport.nsw.gov.au.`,
+        `The key was refused: ${message}. Enable the trip planner, the realtime feeds and the car parks for it at opendata.transport.nsw.gov.au.`,
       );
       return 3;
     }

@@ -35,6 +35,7 @@ export async function scrape(
     instruments,
     upstream,
     live: () => feeds,
+    carParks: () => ({ state: 'ok', listed: 44, current: 40, callsLeft: 2000 }),
     timetable: () => ({ ...noTimetable.status(), mode: 'on' }),
     storeState,
     redisMemory: async () => [],

@@ -116,7 +116,11 @@ ${scopeChoice(scope, isOwn)}
 <div><dt>Boards from the timetable, last hour</dt><dd>${percent(windows[1]?.timetableShare ?? null)}</dd></div>
 <div><dt>Last response of ${upstream}</dt><dd>${lastResponse ? ago(lastResponse, at) : 'none yet'}</dd></div>
 <div><dt>Upstream quota left</dt><dd>${callsLeft(health, upstream)}</dd></div>
-</dl></div>
+${
+  report.carParks &&
+  html`<div><dt>Car parks with a current reading</dt><dd>${carParksText(report.carParks)}</dd></div>
+`
+}</dl></div>
 ${incidentsSection(record, at)}
 <h2>Requests in 24 hours</h2>
 <div class="card">${dayChart(report.quarters)}</div>
@@ -124,6 +128,13 @@ ${windows.map(windowTable)}
 ${timetableSection(report, upstream)}
 ${feedsSection(report)}
 <p class="quiet small">A response is a success unless its status is 500 or higher. An assistant’s call counts as the operation it runs; streams and terminal boards are not counted. Times are measured in the server, in steps of 15%. Counts cover 24 hours at most; without Redis they start with the server. Timetable and feeds are those of the server that sent this page. Days of the history are UTC days; degraded counts as up.</p>`;
+}
+
+/** Why there are none, or how many; only those that somebody requests are read. */
+function carParksText({ state, listed, current }: NonNullable<Report['carParks']>): string {
+  if (state === 'unused') return 'none requested yet';
+  if (state === 'not enabled') return 'not enabled for the key';
+  return `${current} of ${listed}${state === 'ok' ? '' : `, ${state === 'day' ? 'today’s calls are short' : 'no new ones'}`}`;
 }
 
 /** Renders the choice between all instances and this one, if there are several. */

@@ -161,6 +161,14 @@ export const ASSUMPTIONS = {
     check: 'one request',
     action: REPORT,
   },
+  'car-parks': {
+    says: 'Car parks are listed by ID and described one by one, with counts of spaces and Sydney local times.',
+    evidence: 'recorded',
+    breaks: '/v1/carparks responds with 503, or its readings are null.',
+    harm: 'loud',
+    check: 'the list and two car parks',
+    action: 'Set WITHOUT=carparks. Report it.',
+  },
 } as const satisfies Record<string, Assumption>;
 
 export type AssumptionId = keyof typeof ASSUMPTIONS;

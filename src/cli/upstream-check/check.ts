@@ -1,5 +1,7 @@
 import { Runs } from '../../boards/runs.ts';
 import { monitorBoards } from '../../boards/source.ts';
+import { CAR_PARK_PATH, facilityPath } from '../../carparks/client.ts';
+import { parseFacilityList, parseReport } from '../../carparks/facility.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { createIdSigner } from '../../core/signer.ts';
 import { readPayload } from '../../efa/client.ts';
@@ -81,6 +83,9 @@ const KNOWN_SHARE = 0.5;
 const MIN_RUNS = 5;
 /** An empty register, because the check must rely on upstream alone. */
 const NO_REGISTER = { get: () => null };
+const CAR_PARKS_CHECKED = 2;
+/** Readings come every few minutes, but not at night. An error of the time zone is ten hours. */
+const MAX_READING_MINUTES = 120;
 const MAX_RESPONSE_BYTES = 6_000_000;
 /** Placeholder for a missing response. */
 const NO_RESPONSE: Received = { status: 0, headers: {}, body: Buffer.alloc(0), tookMs: 0, sentAt: 0 };
@@ -105,6 +110,7 @@ const PARTS: readonly Part[] = [
   { settles: ['search-takes-any-text', 'group-and-platform-ids'], calls: 5, run: checkSearch },
   { settles: ['trip-options', 'filters-hold', 'unknown-is-200'], calls: 6, run: checkTrips },
   { settles: ['feed-ids-match'], calls: FEEDS.length + 1, run: checkFeeds },
+  { settles: ['car-parks'], calls: 1 + CAR_PARKS_CHECKED, run: checkCarParks },
 ];
 
 /** Maximum number of calls of a check. */
@@ -489,6 +495,42 @@ async function checkFeeds(check: Check): Promise<void> {
   }
   const { status, body } = await check.send({ id: 'feed-positions', base: 'feeds', path: POSITIONS });
   check.notes.push(`positions of trains: status ${status}, ${body.length} bytes`);
+}
+
+async function checkCarParks(check: Check): Promise<void> {
+  const see = (verdict: Verdict | boolean, saw: string) => check.see('car-parks', verdict, saw);
+  const { status, body } = await check.send({ id: 'car-parks', base: 'feeds', path: CAR_PARK_PATH });
+  if (status === 401 || status === 403) {
+    return see('UNKNOWN', `status ${status}: the key may not use them. Tick the Car Park API, or set WITHOUT=carparks`);
+  }
+  const names = status === 200 ? parseFacilityList(parseJson(body)) : null;
+  if (!names) return see(false, `status ${status}, no list of car parks`);
+  for (const id of [...names.keys()].slice(0, CAR_PARKS_CHECKED)) {
+    const response = await check.send({ id: `car-park-${id}`, base: 'feeds', path: facilityPath(id) });
+    const report = response.status === 200 ? parseReport(id, parseJson(response.body)) : null;
+    if (!report) {
+      see(false, `car park ${id}: status ${response.status}, no record`);
+      continue;
+    }
+    const { facility, reading } = report;
+    const isComplete = facility.capacity !== null && facility.lat !== null && facility.stopId !== null && reading;
+    if (!isComplete) see(false, `car park ${id} lacks its capacity, position, stop or reading`);
+    else {
+      const minutes = Math.round((check.options.now() - reading.at) / MINUTE_MS);
+      const saw = `${names.size} car parks; ${id}: ${reading.taken} of ${facility.capacity} taken, ${minutes} minutes old`;
+      const isNow = minutes >= -MAX_READING_MINUTES && minutes <= MAX_READING_MINUTES;
+      // A car park that has not reported for a day is out of order; one that is hours off may be read in the wrong time zone.
+      see(isNow || (Math.abs(minutes) > 24 * 60 ? 'UNKNOWN' : false), saw);
+    }
+  }
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return null;
+  }
 }
 
 /**

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
+import type { CarParkStatus } from '../../carparks/car-parks.ts';
 import { measureBoundedMaps } from '../../core/own-memory.ts';
 import type { RedisMemory } from '../../core/redis/connection.ts';
 import type { StoreState } from '../../core/redis/presence.ts';
@@ -45,6 +46,8 @@ export function createMetrics(sources: {
   instruments: Instruments;
   upstream: UpstreamNumbers;
   live?: () => LiveReport;
+  /** Absent if they are left out. */
+  carParks?: (() => CarParkStatus) | undefined;
   timetable?: () => TimetableStatus;
   storeState: () => Promise<StoreState>;
   redisMemory?: () => Promise<RedisMemory[]>;
@@ -56,6 +59,7 @@ export function createMetrics(sources: {
     instruments,
     upstream,
     live,
+    carParks,
     timetable,
     storeState,
     pressure,
@@ -74,6 +78,7 @@ export function createMetrics(sources: {
     if (typeof instrument === 'object') registry.registerMetric(instrument as unknown as Metric);
   exposeUpstream(gauge, upstream);
   if (live && live().mode !== 'off') exposeLive(gauge, live);
+  if (carParks) exposeCarParks(gauge, carParks);
   if (timetable && timetable().mode !== 'off') {
     gauge('transit_timetable_up', 'Whether there is a timetable: 1 or 0.', () =>
       Number(timetable().importedAt !== null),
@@ -178,6 +183,19 @@ function exposeLive(gauge: DefineGauge, report: () => LiveReport): void {
       ),
     ['mode'],
   );
+}
+
+function exposeCarParks(gauge: DefineGauge, status: () => CarParkStatus): void {
+  gauge(
+    'transit_carparks',
+    'Car parks that upstream lists, and those with a reading of the last 15 minutes. Only requested ones are read.',
+    () => [
+      [{ which: 'listed' }, status().listed],
+      [{ which: 'current' }, status().current],
+    ],
+    ['which'],
+  );
+  gauge('transit_carparks_calls_left', 'Calls for car parks left in this UTC day.', () => status().callsLeft);
 }
 
 /** Omits nodes that do not reply, and those without a limit. */

@@ -1,3 +1,4 @@
+import type { CarParkStatus } from '../../carparks/car-parks.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { type LiveReport, liveFeedsJson, shareOf } from '../../realtime/live-report.ts';
 import type { TimetableStatus } from '../../timetable/update/keep-current.ts';
@@ -22,6 +23,8 @@ export interface StatusSources {
   upstreamHealth?: (() => UpstreamHealth) | undefined;
   /** Reports this instance's feeds, and its timetable's agreement with the trip planner. */
   live?: (() => LiveReport) | undefined;
+  /** Reports the car parks of this instance; absent if they are left out. */
+  carParks?: (() => CarParkStatus) | undefined;
   /** Reports the timetable of this instance. */
   timetable?: (() => TimetableStatus) | undefined;
   /** The record of incidents. */
@@ -63,6 +66,7 @@ export async function readReport(sources: StatusSources, { isOwn = false } = {})
     lastResponse: lastUpstreamResponse,
     live,
     timetable: timetable?.() ?? null,
+    carParks: sources.carParks?.() ?? null,
     windows,
     quarters: quartersOf(quarters(), operations, now()),
     ...stateOf(windows[0]?.operations ?? [], { health, live, upstream: nameUpstream(isSandbox) }),
@@ -118,7 +122,8 @@ function areFeedsLost({ feeds }: LiveReport): boolean {
 }
 
 export function toJson(report: Report) {
-  const { at, isSandbox, scope, health, lastResponse, live, timetable, windows, status, reason, record } = report;
+  const { at, isSandbox, scope, health, lastResponse, live, timetable, carParks, windows, status, reason, record } =
+    report;
   const timestamp = (moment: number) => formatTimestamp(new Date(moment));
   return {
     status,
@@ -139,6 +144,7 @@ export function toJson(report: Report) {
       .reverse(),
     timetable: timetable && timetableJson(timetable, live?.agreement ?? {}),
     live_feeds: live && liveFeedsJson(live, at),
+    carparks: carParks && carParksJson(carParks),
     windows: Object.fromEntries(
       windows.map(({ name, liveShare, timetableShare, operations }) => [
         name,
@@ -160,6 +166,10 @@ export function toJson(report: Report) {
       ]),
     ),
   };
+}
+
+function carParksJson({ state, listed, current, callsLeft }: CarParkStatus) {
+  return { state, listed, current, calls_left: callsLeft };
 }
 
 function timetableJson({ mode, importedAt, isUpdating, files }: TimetableStatus, agreement: LiveReport['agreement']) {

@@ -137,6 +137,24 @@ const DIFFERENCES: [name: string, id: AssumptionId, difference: Difference, sees
     'x-quota-reset: 2026-11-24T13:00:00Z',
   ],
   [
+    'car parks report in UTC',
+    'car-parks',
+    {
+      reply: changed('carpark', (body) => {
+        if (!('MessageDate' in body)) return body;
+        const utc = DateTime.fromISO(String(body.MessageDate), { zone: 'Australia/Sydney' }).toUTC();
+        return { ...body, MessageDate: utc.toFormat("yyyy-MM-dd'T'HH:mm:ss"), time: null };
+      }),
+    },
+    'taken, 66',
+  ],
+  [
+    'car parks are listed in another form',
+    'car-parks',
+    { reply: changed('carpark', () => ({ carparks: [] })) },
+    'no list of car parks',
+  ],
+  [
     'one coord takes one filter',
     'two-filters-in-one-coord',
     {
@@ -212,9 +230,9 @@ function byEstimate(events: Body['stopEvents'] = []) {
 
 it('the upstream check announces its cost first, and finds that all assumptions hold', async () => {
   const { exitCode, output } = await run(['check']);
-  expect(output).toMatch(/^The check makes up to 35 calls to http:\/\/127\.0\.0\.1:\d+, two a second\./);
+  expect(output).toMatch(/^The check makes up to 38 calls to http:\/\/127\.0\.0\.1:\d+, two a second\./);
   expect(output).not.toContain('DIFFERS  ');
-  expect(output.match(/^HOLDS /gm)).toHaveLength(18);
+  expect(output.match(/^HOLDS /gm)).toHaveLength(19);
   expect(output).not.toContain(KEY);
   expect(exitCode).toBe(0);
 });
@@ -240,7 +258,15 @@ it('an assumption stays unsettled if its response cannot be received, and all ot
   const { exitCode, output } = await run(['check']);
   expect(output.match(/^UNKNOWN +\S+:/gm)).toEqual(['UNKNOWN  search-takes-any-text:']);
   expect(output).toContain('search-typo has no response: ');
-  expect(output).toContain('35 calls: 17 hold, 0 differ, 1 are not settled.');
+  expect(output).toContain('38 calls: 18 hold, 0 differ, 1 are not settled.');
+  expect(exitCode).toBe(6);
+});
+
+it('a key without the car parks leaves them unsettled, and says what to tick', async () => {
+  difference = { reply: (reply, sent) => setStatus(reply, 403, sent.pathname.endsWith('/carpark')) };
+  const { exitCode, output } = await run(['check']);
+  expect(output.match(/^UNKNOWN +\S+:/gm)).toEqual(['UNKNOWN  car-parks:']);
+  expect(output).toContain('Tick the Car Park API, or set WITHOUT=carparks');
   expect(exitCode).toBe(6);
 });
 
@@ -313,7 +339,7 @@ it('the upstream check counts its calls in the service’s budget', async () => 
   };
   const [before, after] = [await left(), await left()];
   await redis.stop();
-  expect(before - after).toBe(35);
+  expect(before - after).toBe(38);
 });
 
 it('the configuration report shows every setting, its source, effect and contradictions, without secrets', async () => {
