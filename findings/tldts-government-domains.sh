@@ -4,7 +4,7 @@ set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-npm install --silent --no-audit --no-fund tldts@7.5.5
+npm install --silent --no-audit --no-fund tldts@7.6.0
 
 cat > run.mjs <<'PROGRAM'
 import { getDomain } from 'tldts';
@@ -24,7 +24,7 @@ EXPECTED
 
 node run.mjs > output
 cat <<'ABOUT'
-What: tldts 7.5.5 with the Public Suffix List it holds, source https://github.com/remusao/tldts
+What: tldts 7.6.0 with the Public Suffix List it holds, source https://github.com/remusao/tldts
 Behaviour: Below vic.gov.au and other states each agency has its own registered domain. In New South Wales, the ACT
   and the Northern Territory all agencies share one, as nsw.gov.au is no public suffix. For nsw.edu.au it is the other
   way.

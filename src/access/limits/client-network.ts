@@ -1,4 +1,5 @@
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
 
 /** An IPv6 address has at most 45 characters; the rest leaves room for a zone such as `%eth0`. */
 const MAX_LENGTH = 64;
@@ -9,7 +10,7 @@ const MAX_LENGTH = 64;
  * client behind a proxy can invent them.
  */
 export function clientNetwork(ip: string): string {
-  const parts = readAddress(ip);
+  const parts = parseAddress(ip);
   if (!parts) return 'invalid';
   return parts.length === 4 ? parts.join('.') : networkText(parts.slice(0, 4));
 }
@@ -19,7 +20,7 @@ export function clientNetwork(ip: string): string {
  * Sites and customers have a /56 or /48, providers a /32.
  */
 export function networksAround(ip: string): string[] {
-  const parts = readAddress(ip);
+  const parts = parseAddress(ip);
   const narrowest = clientNetwork(ip);
   if (!parts) return [narrowest];
   if (parts.length === 4) return [narrowest, `${parts.slice(0, 3).join('.')}/24`, `${parts.slice(0, 2).join('.')}/16`];
@@ -33,38 +34,14 @@ export function networksAround(ip: string): string[] {
 }
 
 /** The four numbers of an IPv4 address or eight of an IPv6 address; null for other texts. */
-function readAddress(ip: string): number[] | null {
-  const address = ip.slice(0, MAX_LENGTH).split('%', 1)[0] ?? '';
-  if (ip.length > MAX_LENGTH) return null;
-  if (isIPv4(address)) return address.split('.').map(Number);
-  if (!isIPv6(address)) return null;
-  const groups = toGroups(address);
-  return isIPv4Mapped(groups) ? groups.slice(6).flatMap((group) => [group >> 8, group & 0xff]) : groups;
+function parseAddress(ip: string): number[] | null {
+  const address = ip.length > MAX_LENGTH ? '' : (ip.split('%', 1)[0] ?? '');
+  // The library also takes short and octal forms of IPv4, which only a client invents.
+  if (isIP(address) === 0) return null;
+  const parsed = ipaddr.process(address);
+  return 'parts' in parsed ? parsed.parts : parsed.octets;
 }
 
 function networkText(groups: number[]): string {
   return groups.map((group) => group.toString(16)).join(':');
-}
-
-/** The eight numbers of a valid IPv6 address. */
-function toGroups(address: string): number[] {
-  const [head = '', tail] = address.split('::');
-  const before = parseGroups(head);
-  if (tail === undefined) return before;
-  const after = parseGroups(tail);
-  return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
-}
-
-function parseGroups(text: string): number[] {
-  if (text === '') return [];
-  return text.split(':').flatMap((part) => {
-    if (!part.includes('.')) return [Number.parseInt(part, 16)];
-    const [a = 0, b = 0, c = 0, d = 0] = part.split('.').map(Number);
-    return [a * 256 + b, c * 256 + d];
-  });
-}
-
-/** `::ffff:0:0/96` */
-function isIPv4Mapped(groups: number[]): boolean {
-  return groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff;
 }
