@@ -92,16 +92,12 @@ export function noJourneys(
   source: 'timetable' | 'planner',
   from: string,
   to: string,
-  {
-    conditions = [],
-    hint = '',
-    within = 'three days',
-  }: { conditions?: readonly string[] | undefined; hint?: string; within?: string } = {},
+  { conditions = [], hint = '' }: { conditions?: readonly string[] | undefined; hint?: string } = {},
 ): ApiError {
   const fitting = conditions.length > 0 ? ` that fits ${LIST.format(conditions)}` : '';
   const none =
     source === 'timetable'
-      ? `No journey in the timetable from ${from} to ${to}${fitting} within ${within} of this time.`
+      ? `No journey in the timetable from ${from} to ${to}${fitting} within three days of this time.`
       : `Transport for NSW finds no journey from ${from} to ${to} at this time${fitting}.`;
   return new ApiError('NO_JOURNEYS_FOUND', `${none}${hint && ` ${hint}`}`);
 }

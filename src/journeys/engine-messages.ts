@@ -72,7 +72,16 @@ interface EngineTimesQuery
 export interface EngineViaQuery
   extends Pick<
     EngineQuery,
-    'at' | 'now' | 'choices' | 'modes' | 'isWheelchair' | 'avoidedStops' | 'withoutBooking' | 'maxRides' | 'limit'
+    | 'at'
+    | 'isArrival'
+    | 'now'
+    | 'choices'
+    | 'modes'
+    | 'isWheelchair'
+    | 'avoidedStops'
+    | 'withoutBooking'
+    | 'maxRides'
+    | 'limit'
   > {
   /** The origin, the places on the way and the destination. */
   ends: readonly (EngineEnd & Pick<Waypoint, 'staySeconds' | 'walkSeconds'>)[];

@@ -15,6 +15,7 @@ import {
   type EngineEnd,
   type EngineJourney,
   type EngineMessage,
+  type EngineViaPart,
   type Searches,
   type SearchName,
   type SearchQuery,
@@ -23,20 +24,13 @@ import {
   TOOK_TOO_LONG,
 } from './engine-messages.ts';
 import { createPlanners, type PlannedDay, type Planner } from './planners.ts';
-import { planPreferred, WORTH } from './preferences.ts';
+import { planPreferred } from './preferences.ts';
 import { NEVER, type Ride } from './raptor/labels.ts';
 import { callAt, type Footpaths, lastPosition, type SharedLines } from './raptor/lines.ts';
-import {
-  CHANGE_IS_WORTH_SECONDS,
-  FAR_DAYS,
-  type Plan,
-  type PlanRequest,
-  type WheelchairAccess,
-  walkOnly,
-} from './raptor/plan.ts';
+import { FAR_DAYS, type Plan, type PlanRequest, type WheelchairAccess, walkOnly } from './raptor/plan.ts';
 import { type Destination, SearchEnded, searchUntilEnded, type Walk } from './raptor/query.ts';
 import { byStation, listReached, readLastRide } from './reached.ts';
-import { keepUndominated, planVia, type ViaPart } from './via.ts';
+import { listVia, type ViaPart } from './via.ts';
 import { chooseChanges, listWalks, walkBetween } from './where-to-change.ts';
 
 /*
@@ -76,11 +70,22 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
   const areas = createAreas(timetable);
   let groups: Int32Array | null = null;
 
+  /** A search for journeys with some stops, and the runs of some days. */
+  interface DayByDay<One> {
+    query: Pick<SearchQuery<'plan'>, 'at' | 'isArrival' | 'avoidedStops' | 'choices'>;
+    /** The origin, the places on the way and the destination. */
+    ends: readonly EngineEnd[];
+    search(usableStops: Uint8Array, days: { day?: number; span?: DaySpan; isFar?: boolean }): One[];
+    hasRides(one: One): boolean;
+    departsAt(one: One): number;
+  }
+
   /** Searches a day. If there is nothing, not even on foot, it searches three, unless no vehicle ever goes there. */
-  function plan({ avoidedStops, ...query }: SearchQuery<'plan'>): EngineJourney[] {
-    const stops = avoidedStops.length > 0 ? [withoutStops(avoidedStops), access.stops] : [access.stops];
-    const found = planWith(stops, query, planNear);
-    return found.length > 0 || !isConnected(query) ? found : planWith(stops, query, planFar);
+  function findJourneys<One>(wanted: DayByDay<One>): One[] {
+    const { query, ends } = wanted;
+    const stops = query.avoidedStops.length > 0 ? [withoutStops(query.avoidedStops), access.stops] : [access.stops];
+    const found = planWith(stops, wanted, planNear);
+    return found.length > 0 || !areConnected(ends, query.choices) ? found : planWith(stops, wanted, planFar);
   }
 
   function withoutStops(avoidedStops: readonly number[]): Uint8Array {
@@ -90,45 +95,57 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
   }
 
   /** Uses the first of these stops with which there are rides. */
-  function planWith(
+  function planWith<One>(
     [stops, ...others]: readonly Uint8Array[],
-    query: OneSearch,
-    search: (stops: Uint8Array, query: OneSearch) => EngineJourney[],
-  ): EngineJourney[] {
+    wanted: DayByDay<One>,
+    plan: (stops: Uint8Array, wanted: DayByDay<One>) => One[],
+  ): One[] {
     if (!stops) return [];
+    const { ends, query, hasRides } = wanted;
     const isOpen = (end: EngineEnd) => findWalks(end, query.choices).some(({ stop }) => stops[stop] === 1);
-    const found = others.length === 0 || (isOpen(query.from) && isOpen(query.to)) ? search(stops, query) : [];
-    return others.length === 0 || found.some(({ rides }) => rides.length > 0) ? found : planWith(others, query, search);
+    const found = others.length === 0 || ends.every(isOpen) ? plan(stops, wanted) : [];
+    return others.length === 0 || found.some(hasRides) ? found : planWith(others, wanted, plan);
   }
 
   /**
    * A search by arrival starts from the day six hours earlier. If it finds nothing, or a journey that leaves before that day's runs,
    * it starts again from the day 24 hours earlier.
    */
-  function planNear(stops: Uint8Array, query: OneSearch): EngineJourney[] {
+  function planNear<One>(stops: Uint8Array, { query, search, departsAt }: DayByDay<One>): One[] {
     const { at, isArrival } = query;
     const starts = isArrival ? [at - DAY_MS / 4, at - DAY_MS] : [at];
-    let journeys: EngineJourney[] = [];
+    let journeys: One[] = [];
     for (const day of new Set(starts.map(calendarDayAt))) {
       searchUntilEnded(
         () => {
-          journeys = planOn({ day }, stops, query);
+          journeys = search(stops, { day });
         },
         () => journeys.length > 0,
       );
-      if (journeys.length > 0 && journeys.every(({ departsAt }) => departsAt >= firstRunsAt(day))) break;
+      if (journeys.length > 0 && journeys.every((one) => departsAt(one) >= firstRunsAt(day))) break;
     }
     return journeys;
   }
 
-  function planFar(stops: Uint8Array, query: OneSearch): EngineJourney[] {
-    return planOn({ span: query.isArrival ? DAYS_BEFORE : DAYS_AHEAD }, stops, { ...query, isFar: true });
+  function planFar<One>(stops: Uint8Array, { query, search }: DayByDay<One>): One[] {
+    return search(stops, { span: query.isArrival ? DAYS_BEFORE : DAYS_AHEAD, isFar: true });
   }
 
-  function isConnected({ from, to, choices }: OneSearch): boolean {
+  function areConnected(ends: readonly EngineEnd[], choices: Choices | undefined): boolean {
     groups ??= groupConnectedStops(timetable.sections);
-    const [starts, ends] = [from, to].map((end) => new Set(findWalks(end, choices).map(({ stop }) => groups?.[stop])));
-    return starts !== undefined && ends !== undefined && !starts.isDisjointFrom(ends);
+    const known = groups;
+    const sets = ends.map((end) => new Set(findWalks(end, choices).map(({ stop }) => known[stop])));
+    return sets.every((one, index) => index === 0 || !one.isDisjointFrom(sets[index - 1] as typeof one));
+  }
+
+  function plan({ avoidedStops, ...query }: SearchQuery<'plan'>): EngineJourney[] {
+    return findJourneys({
+      query: { ...query, avoidedStops },
+      ends: [query.from, query.to],
+      search: (stops, { isFar, ...days }) => planOn(days, stops, { ...query, ...(isFar && { isFar }) }),
+      hasRides: ({ rides }) => rides.length > 0,
+      departsAt: ({ departsAt }) => departsAt,
+    });
   }
 
   /** Plans with the runs of some days. */
@@ -231,30 +248,46 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
     }
   }
 
-  /** Journeys with `via`, by departure. Each has a later departure, an earlier arrival or fewer rides than every other. */
-  function via({ ends, at, now, choices, limit, ...query }: SearchQuery<'via'>) {
-    const opened = planners.open({ at, now });
+  /** Journeys with `via`, by departure; with `isArrival` by arrival, latest first. */
+  function via({ ends, avoidedStops, ...query }: SearchQuery<'via'>): EngineViaPart[][] {
+    return findJourneys({
+      query: { ...query, avoidedStops },
+      ends,
+      search: (stops, { isFar, ...days }) => viaOn(days, stops, { ends, ...query, ...(isFar && { isFar }) }),
+      hasRides: (parts) => parts.some(({ journey }) => journey.rides.length > 0),
+      departsAt: ([first]) => first?.journey.departsAt ?? Number.POSITIVE_INFINITY,
+    });
+  }
+
+  /** Plans journeys with `via` with the runs of some days. */
+  function viaOn(
+    days: { day?: number; span?: DaySpan },
+    usableStops: Uint8Array,
+    { ends, at, now, choices, ...query }: Omit<SearchQuery<'via'>, 'avoidedStops'> & Pick<PlanRequest, 'isFar'>,
+  ): EngineViaPart[][] {
+    const opened = planners.open({ at, now, ...days });
     const { planner } = opened;
     const waypoints = ends.map((end) => {
       const stops = new Set(end.stops.map(({ stop }) => stop));
       return { ...end, stops, walks: findWalks(end, choices) };
     });
-    const { prefer } = choices ?? {};
-    const worth = {
+    const extra = query.isArrival ? LAST_SECOND : 0;
+    const { lines, mirrored } = planner;
+    const found = listVia({ lines, mirrored, footpaths }, (part) => planChanges(planner, part, undefined), waypoints, {
+      ...query,
+      usableStops,
+      at: opened.secondsAt(at) + extra,
       changeSeconds: changeSecondsOf(choices),
-      rideIsWorthSeconds: prefer === 'fewer_changes' ? WORTH.fewer_changes.changeSeconds : CHANGE_IS_WORTH_SECONDS,
-    };
-    const request = { ...query, ...worth, footpaths, at: opened.secondsAt(at) };
-    const planPart = (part: PlanRequest) => planChanges(planner, part, choices?.prefer);
-    const chains: ViaPart[][] = [];
-    searchUntilEnded(
-      () => {
-        const found = planVia({ lines: planner.lines, footpaths }, planPart, waypoints, request);
-        for (const chain of found.take(limit)) chains.push(chain);
-      },
-      () => chains.length > 0,
-    );
-    return keepUndominated(chains).map((parts) => toViaParts(parts, opened));
+      prefer: choices?.prefer,
+    });
+    return found.map(({ parts, rides }) => toViaParts(rides.length > 0 ? parts : walkEarlier(parts, extra), opened));
+  }
+
+  function walkEarlier(parts: readonly ViaPart[], seconds: number): ViaPart[] {
+    return parts.map(({ plan: one, ...part }) => ({
+      ...part,
+      plan: walkOnly(one.departsAt - seconds, one.arrivesAt - seconds),
+    }));
   }
 
   function toViaParts(parts: readonly ViaPart[], opened: PlannedDay) {

@@ -1,4 +1,5 @@
 import type { Preference } from '../transit/choices.ts';
+import type { Found } from './raptor/labels.ts';
 import type { Footpaths } from './raptor/lines.ts';
 import type { Plan, PlanRequest } from './raptor/plan.ts';
 import { searchUntilEnded, type Walk } from './raptor/query.ts';
@@ -9,12 +10,15 @@ export const WORTH = {
   less_walking: { changeSeconds: 60, onFoot: 1 },
 } as const satisfies Record<Preference, object>;
 
+/** How many times as long walks take in the searches for less walking. The longer ones find journeys that wait after a walk. */
+export const WALK_FACTORS = [2, 8] as const;
+
 /** A request with the walks of its rider. */
 export type WalkingRequest = PlanRequest & { footpaths: Footpaths };
 
 /**
  * Returns the journeys of a rider's preference. They are chosen from more than those that others get: further searches, with fewer
- * rides or with walks that take twice as long, find slower journeys that may be preferred to those.
+ * rides or with walks that take several times as long, find slower journeys that may be preferred to those.
  */
 export function planPreferred(
   prefer: Preference,
@@ -39,8 +43,11 @@ export function planPreferred(
     const limited = { ...more, walkSeconds: null, ...within((one) => one.rides.length * changeSeconds) };
     for (let maxRides = most - 1; maxRides > 0; maxRides--) add(() => plan({ ...limited, maxRides }));
   } else {
-    const twice = withWalksTwice({ ...more, ...within((one) => 2 * secondsOnFoot(one)) });
-    add(() => plan(twice).flatMap(withWalksOnce));
+    const bounds = WALK_FACTORS.map((factor) => within((one) => factor * secondsOnFoot(one)));
+    for (const [index, factor] of WALK_FACTORS.entries()) {
+      const slow = withSlowWalks({ ...more, ...bounds[index] }, factor);
+      add(() => plan(slow).flatMap((one) => withOwnWalks(one, factor)));
+    }
   }
   const preferred = listPreferred(rides, WORTH[prefer], secondsOnFoot);
   preferred.sort(isArrival ? (a, b) => b.arrivesAt - a.arrivesAt : (a, b) => a.departsAt - b.departsAt);
@@ -60,21 +67,21 @@ function boundAfter(
     : { bound: Math.min(usual, Math.max(...plans.map((one) => one.arrivesAt + secondsOf(one)))) };
 }
 
-function withWalksTwice(request: WalkingRequest): PlanRequest {
-  const twice = ({ stop, seconds }: Walk) => ({ stop, seconds: 2 * seconds });
+function withSlowWalks(request: WalkingRequest, factor: number): PlanRequest {
+  const slow = ({ stop, seconds }: Walk) => ({ stop, seconds: factor * seconds });
   const { access, egress, footpaths, walkSeconds } = request;
   return {
     ...request,
-    access: access.map(twice),
-    egress: egress.map(twice),
-    footpaths: { ...footpaths, seconds: footpaths.seconds.map((seconds) => 2 * seconds) },
-    walkSeconds: walkSeconds && 2 * walkSeconds,
+    access: access.map(slow),
+    egress: egress.map(slow),
+    footpaths: { ...footpaths, seconds: footpaths.seconds.map((seconds) => factor * seconds) },
+    walkSeconds: walkSeconds && factor * walkSeconds,
   };
 }
 
 /** The plan with its own walks again; none for a journey on foot, which the first search has. */
-function withWalksOnce(plan: Plan): Plan[] {
-  const [access, egress] = [plan.access, plan.egress].map(({ stop, seconds }) => ({ stop, seconds: seconds / 2 }));
+function withOwnWalks(plan: Plan, factor: number): Plan[] {
+  const [access, egress] = [plan.access, plan.egress].map(({ stop, seconds }) => ({ stop, seconds: seconds / factor }));
   if (plan.rides.length === 0 || !access || !egress) return [];
   const departsAt = plan.departsAt + access.seconds;
   return [{ ...plan, departsAt, arrivesAt: plan.arrivesAt - egress.seconds, access, egress }];
@@ -84,11 +91,11 @@ function withWalksOnce(plan: Plan): Plan[] {
  * Drops each journey for which there is a preferred one: one that costs less and is worse by less than that, or one that costs
  * more and is better by more than that. Preferences have no cycle: the sum of cost and duration only falls.
  */
-function listPreferred(
-  plans: readonly Plan[],
+export function listPreferred<One extends Found>(
+  plans: readonly One[],
   worth: (typeof WORTH)[Preference],
-  secondsOnFoot: (plan: Plan) => number,
-): Plan[] {
+  secondsOnFoot: (plan: One) => number,
+): One[] {
   const rated = plans.map((plan) => ({
     plan,
     cost: plan.rides.length * worth.changeSeconds + worth.onFoot * secondsOnFoot(plan),

@@ -25,7 +25,7 @@ export interface JourneyQuery extends Pick<RequestedFields, 'cancelled'> {
   choices?: Choices | undefined;
   /** Leaves out rides that must be booked. The trip planner's are left out afterwards. */
   withoutBooking?: boolean | undefined;
-  /** Stops on the way, in order, with the minimum stay at each. Only the timetable has journeys with them, by departure. */
+  /** Stops on the way, in order, with the minimum stay at each. Only the timetable has journeys with them. */
   via?: readonly { stopId: string; stayMinutes: number }[] | undefined;
   /** How many journeys with `via` are searched. Other searches find as many as they can. Default: all. */
   limit?: number;

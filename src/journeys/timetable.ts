@@ -124,7 +124,13 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
         const places = listWaypoints(timetable, query.via, ends, query.choices);
         const limit = query.limit ?? MAX_JOURNEYS;
         const waypoints = places.map(({ waypoint }) => waypoint);
-        const { found, live, ...searched } = await search('via', { ...engineQuery, limit, ends: waypoints });
+        const { found, live, ...searched } = await search('via', {
+          ...engineQuery,
+          limit,
+          ends: waypoints,
+          isArrival: query.isArrival,
+          maxRides: query.maxChanges === undefined ? (DEFAULT_CHANGES + 1) * (places.length - 1) : query.maxChanges + 1,
+        });
         isPartial = searched.isPartial ?? false;
         journeys = found.map((parts) => mapVia(parts, places, { live, findAlerts, choices: query.choices }));
         const parts = found.flatMap((chain) => chain.map(({ journey }) => journey));
@@ -143,8 +149,7 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
       }
       if (journeys.length === 0 && !query.mayBeNone) {
         const [start, end] = [formatPlace(query.from), formatPlace(query.to)];
-        const within = query.via?.length ? 'a day' : 'three days';
-        throw noJourneys('timetable', start, end, { conditions: query.conditions, within });
+        throw noJourneys('timetable', start, end, { conditions: query.conditions });
       }
       const freshness = freshnessAsOf(asOf);
       return {

@@ -1,9 +1,19 @@
 import { MAY_BOARD } from '../timetable/call-flags.ts';
-import type { Ride } from './raptor/labels.ts';
+import type { Preference } from '../transit/choices.ts';
+import { listPreferred, WALK_FACTORS, WORTH } from './preferences.ts';
+import { type Found, MAX_RIDES, type Ride } from './raptor/labels.ts';
 import { callAt, type Footpaths, type Lines } from './raptor/lines.ts';
-import { type Plan, type PlanRequest, walkOnly } from './raptor/plan.ts';
-import type { Walk } from './raptor/query.ts';
-import { listWalks } from './where-to-change.ts';
+import {
+  CHANGE_IS_WORTH_SECONDS,
+  keepBest,
+  LEAST_SAVED_SECONDS,
+  mirrorFound,
+  type Plan,
+  type PlanRequest,
+  walkOnly,
+} from './raptor/plan.ts';
+import { searchUntilEnded, type Walk } from './raptor/query.ts';
+import { listWalks, walkBetween } from './where-to-change.ts';
 
 /** The origin, a place on the way, or the destination. Times are in seconds. */
 export interface Waypoint {
@@ -24,45 +34,216 @@ export interface ViaPart {
   plan: Plan;
 }
 
-type Network = { lines: Lines; footpaths: Footpaths };
+/** A journey via the waypoints: its parts, with all of its rides. */
+export interface ViaJourney extends Found {
+  parts: ViaPart[];
+}
+
+interface Network {
+  lines: Lines;
+  /** The same lines with time reversed. */
+  mirrored: () => Lines;
+  footpaths: Footpaths;
+}
+
+type PlanPart = (request: PlanRequest) => Plan[];
 
 interface ViaRequest
   extends Pick<
-    PlanRequest,
-    'at' | 'changeSeconds' | 'footpaths' | 'maxRides' | 'modes' | 'isWheelchair' | 'withoutBooking'
-  > {
-  /** One more ride must save this many seconds. */
-  rideIsWorthSeconds: number;
+      PlanRequest,
+      'at' | 'isArrival' | 'changeSeconds' | 'modes' | 'isWheelchair' | 'withoutBooking' | 'isFar'
+    >,
+    Pick<PlanRequest, 'usableStops' | 'limit' | 'bound'> {
+  /** On the whole journey. */
+  maxRides: number;
+  prefer?: Preference | undefined;
 }
 
-/** The number of plans from which one with few rides is chosen. */
+/** A search between two waypoints compares this many plans. */
 const MAX_COMPARED = 3;
 /** The number of journeys searched for one that continues in the rider's vehicle. */
 const MAX_ONWARD = 6;
+/** So many ways to a waypoint are continued. */
+const MAX_CHAINS = 3;
+/** The number of departures searched for each journey of a list, because some journeys are not listed in the end. */
+const STARTS_PER_JOURNEY = 2;
+
+interface SearchOptions {
+  /** The number of departures. */
+  most: number;
+  enough?: () => boolean;
+  adapt?: (one: ViaJourney) => ViaJourney[];
+}
 
 /**
- * Yields journeys via the waypoints, by departure. Each is a chain of plans: a forward pass finds the first arrivals (with few
- * rides), then a backward pass the latest departures that still fit. The next journey leaves after this one.
+ * Returns journeys via the waypoints, by departure; with `isArrival` by arrival, latest first. They are chosen as journeys without
+ * waypoints are. Further searches with fewer rides find slower journeys with fewer changes.
  */
-export function* planVia(
+export function listVia(
   network: Network,
-  plan: (request: PlanRequest) => Plan[],
+  plan: PlanPart,
   waypoints: readonly Waypoint[],
   request: ViaRequest,
-): Generator<ViaPart[]> {
+): ViaJourney[] {
+  const { isArrival, limit, prefer } = request;
+  const found: ViaJourney[] = [];
+  const secondsOnFoot = (one: ViaJourney) => countSecondsOnFoot(network, waypoints, one);
+  const choose = () => (prefer ? listPreferred(found, WORTH[prefer], secondsOnFoot) : keepBest(found));
+  const search = (
+    groups: Iterable<readonly ViaJourney[]>,
+    { most, enough = () => false, adapt = (one) => [one] }: SearchOptions,
+  ) =>
+    searchUntilEnded(
+      () => {
+        let starts = 0;
+        for (const group of groups) {
+          found.push(...group.flatMap(adapt));
+          if (++starts >= most || enough()) return;
+        }
+      },
+      () => found.length > 0,
+    );
+  const plans = (more: Partial<ViaRequest> = {}, walked = { network, waypoints }) =>
+    planEither(walked.network, plan, walked.waypoints, { ...request, ...more });
+  search(plans(), { most: STARTS_PER_JOURNEY * limit, enough: () => choose().length >= limit });
+  if (found.length === 0) return [];
+  if (prefer === 'less_walking') {
+    for (const factor of WALK_FACTORS) {
+      const slow = plans({}, walkSlowly(network, waypoints, factor));
+      search(slow, { most: limit, adapt: (one) => withOwnWalks(one, factor) });
+    }
+  } else {
+    const changeSeconds = prefer ? WORTH[prefer].changeSeconds : 0;
+    for (let fewest = countFewest(found); fewest > 1; ) {
+      const before = found.length;
+      const simpler = plans({ maxRides: fewest - 1, bound: boundAfter(found, isArrival, changeSeconds) });
+      search(simpler, { most: prefer ? limit : 1 });
+      if (found.length === before) break;
+      fewest = countFewest(found);
+    }
+  }
+  return choose().sort(isArrival ? (a, b) => b.arrivesAt - a.arrivesAt : (a, b) => a.departsAt - b.departsAt);
+}
+
+/** The fewest rides of these journeys; those on foot do not count. */
+function countFewest(journeys: readonly ViaJourney[]): number {
+  return Math.min(...journeys.map(({ rides }) => rides.length || Number.POSITIVE_INFINITY), MAX_RIDES);
+}
+
+/** Up to when a journey with fewer rides may be listed beside these. */
+function boundAfter(journeys: readonly ViaJourney[], isArrival: boolean, changeSeconds: number): number {
+  const slack = ({ departsAt, arrivesAt, rides }: ViaJourney) =>
+    Math.max(arrivesAt - departsAt, rides.length * changeSeconds);
+  return isArrival
+    ? Math.min(...journeys.map((one) => one.departsAt - slack(one)))
+    : Math.max(...journeys.map((one) => one.arrivesAt + slack(one)));
+}
+
+/** Plans by departure. By arrival, time is reversed: the journeys by departure from the destination in mirrored lines. */
+function* planEither(
+  network: Network,
+  plan: PlanPart,
+  waypoints: readonly Waypoint[],
+  request: ViaRequest,
+): Generator<ViaJourney[]> {
+  if (!request.isArrival) {
+    yield* planVia(network, plan, waypoints, request);
+    return;
+  }
+  const { lines, mirrored, footpaths } = network;
+  const last = waypoints.length - 1;
+  const reversed = waypoints.map((_, index): Waypoint => {
+    const walkSeconds = index === 0 ? null : (waypoints[last - index + 1] as Waypoint).walkSeconds;
+    return { ...(waypoints[last - index] as Waypoint), walkSeconds };
+  });
+  const reverseTime = <Times extends Pick<PlanRequest, 'at' | 'bound'>>(times: Times): Times => ({
+    ...times,
+    at: 0 - times.at,
+    ...(times.bound !== undefined && { bound: 0 - times.bound }),
+  });
+  const planReversed: PlanPart = ({ access, egress, isArrival, ...part }) =>
+    plan({ ...reverseTime(part), access: egress, egress: access, isArrival: !isArrival }).map((one) =>
+      mirrorPlan(mirrored(), one),
+    );
+  const journeys = planVia(
+    { lines: mirrored(), mirrored: () => lines, footpaths },
+    planReversed,
+    reversed,
+    reverseTime(request),
+  );
+  for (const group of journeys) {
+    yield group.map(({ parts }) =>
+      toViaJourney(
+        parts
+          .map(({ from, to, plan: one }) => ({ from: last - to, to: last - from, plan: mirrorPlan(lines, one) }))
+          .reverse(),
+      ),
+    );
+  }
+}
+
+function mirrorPlan(lines: Lines, { access, egress, ...found }: Plan): Plan {
+  return { ...mirrorFound(lines, found), access: egress, egress: access };
+}
+
+function toViaJourney(parts: ViaPart[]): ViaJourney {
+  const [first, last] = [parts[0] as ViaPart, parts.at(-1) as ViaPart];
+  const rides = parts.flatMap(({ plan }) => plan.rides);
+  return { departsAt: first.plan.departsAt, arrivesAt: last.plan.arrivesAt, rides, parts };
+}
+
+/** The plans from one waypoint to the next, with the number of rides. Staying in a vehicle is no further ride. */
+interface Chain {
+  plans: readonly Plan[];
+  rides: number;
+}
+
+/**
+ * Yields journeys via the waypoints, by departure. Each is a chain of plans: a forward pass finds the first arrivals, by number of
+ * rides, then a backward pass the latest departures that still fit. The next journeys leave after the one of these that arrives first.
+ */
+function* planVia(
+  network: Pick<Network, 'lines' | 'footpaths' | 'mirrored'>,
+  plan: PlanPart,
+  waypoints: readonly Waypoint[],
+  request: ViaRequest,
+): Generator<ViaJourney[]> {
   const steps = createSteps(network, plan, waypoints, request);
   for (let start = request.at; ; ) {
-    const chain: Plan[] = [];
+    let chains: Chain[] = [{ plans: [], rides: 0 }];
     for (let index = 0; index < waypoints.length - 1; index++) {
-      const next = steps.goOn(index, chain.at(-1), start);
-      if (!next) return;
-      chain.push(next);
+      const isLast = index === waypoints.length - 2;
+      // A rider who arrives a little later may stay in a vehicle that the others cannot change to.
+      const mayStay = !isLast && waypoints[index + 1]?.staySeconds === 0;
+      const all = chains.flatMap((chain) => steps.goOn(index, chain, start));
+      chains = keepFirst(all, mayStay ? request.changeSeconds : 0);
     }
-    const late = chooseMeetings(network, postpone(steps, chain), waypoints, request);
-    yield joinPlans(late);
-    if (late.every(({ rides }) => rides.length === 0)) return;
-    start = (late[0] as Plan).departsAt + 1;
+    const late = chains.map(({ plans }) => chooseMeetings(network, postpone(steps, plans), waypoints, request));
+    const [first] = late;
+    if (!first) return;
+    yield late.map((plans) => toViaJourney(joinPlans(plans)));
+    if (first.every(({ rides }) => rides.length === 0)) return;
+    start = (first[0] as Plan).departsAt + 1;
   }
+}
+
+/** The first arrivals by number of rides. One more ride must save a minute. With `seconds`, those that arrive so much later too. */
+function keepFirst(chains: readonly Chain[], seconds: number): Chain[] {
+  const arrivalOf = ({ plans }: Chain) => (plans.at(-1) as Plan).arrivesAt;
+  const isBetter = (one: Chain, other: Chain) => {
+    const extraRides = one.rides - other.rides;
+    const later = arrivalOf(one) - arrivalOf(other);
+    return extraRides < 0 ? later <= LEAST_SAVED_SECONDS - seconds : extraRides === 0 && later < -seconds;
+  };
+  const sorted = chains.toSorted((one, other) => arrivalOf(one) - arrivalOf(other) || one.rides - other.rides);
+  const isEqual = (one: Chain, other: Chain) => arrivalOf(one) === arrivalOf(other) && one.rides === other.rides;
+  const first = sorted.filter(
+    (one, index) =>
+      !sorted.some((other, at) => isBetter(other, one) || (seconds === 0 && at < index && isEqual(other, one))),
+  );
+  if (first.length <= MAX_CHAINS) return first;
+  const simplest = first.toSorted((one, other) => one.rides - other.rides)[0] as Chain;
+  return [...first.slice(0, MAX_CHAINS).filter((one) => one !== simplest), simplest].slice(-MAX_CHAINS);
 }
 
 /** The chain with each plan as late as possible; the unchanged chain if the changes would then take longer. */
@@ -73,7 +254,7 @@ function postpone({ leaveLast }: ReturnType<typeof createSteps>, chain: readonly
     if (isThrough(current, next)) continue;
     // This plan may continue in the vehicle of the previous one.
     if (index > 0 && isThrough(late[index - 1] as Plan, current)) continue;
-    const later = leaveLast(index, next, current.departsAt);
+    const later = leaveLast(index, next, current);
     if (later) late[index] = later;
     else if (next !== chain[index + 1]) return chain;
   }
@@ -82,63 +263,98 @@ function postpone({ leaveLast }: ReturnType<typeof createSteps>, chain: readonly
 
 /** Returns the two searches between a waypoint, by its index, and the next one. */
 function createSteps(
-  { lines, footpaths }: Network,
-  plan: (request: PlanRequest) => Plan[],
+  { lines, footpaths }: Pick<Network, 'lines' | 'footpaths'>,
+  plan: PlanPart,
   waypoints: readonly Waypoint[],
-  { rideIsWorthSeconds, ...request }: ViaRequest,
+  { prefer: _, maxRides, bound, ...request }: ViaRequest,
 ) {
-  const limit = rideIsWorthSeconds > 0 ? MAX_COMPARED : 1;
   // A plan that arrives more than an hour after the first one costs more, whatever changes it saves.
-  const search = (wanted: Pick<PlanRequest, 'access' | 'egress' | 'at'> & Partial<PlanRequest>) =>
-    plan({ ...request, limit, walkSeconds: null, isArrival: false, isBrief: true, ...wanted });
+  const search = (wanted: Pick<PlanRequest, 'access' | 'egress' | 'at' | 'maxRides'> & Partial<PlanRequest>) =>
+    wanted.maxRides < 1
+      ? []
+      : plan({
+          ...request,
+          footpaths,
+          limit: MAX_COMPARED,
+          walkSeconds: null,
+          isArrival: false,
+          isBrief: true,
+          ...(bound !== undefined && { bound }),
+          ...wanted,
+        });
   const place = (index: number) => waypoints[index] as Waypoint;
-  const costOf = ({ rides }: Plan) => rides.length * rideIsWorthSeconds;
-  const costOfArrival = (one: Plan) => one.arrivesAt + costOf(one);
+  const firstArrival = (plans: readonly Plan[]) => Math.min(...plans.map(({ arrivesAt }) => arrivesAt));
 
-  /** The plan to the next waypoint that arrives first. */
-  function goOn(index: number, before: Plan | undefined, start: number): Plan | undefined {
+  /** The chains that continue this one to the next waypoint. */
+  function goOn(index: number, chain: Chain, start: number): Chain[] {
     const [here, { walks: egress, walkSeconds }] = [place(index), place(index + 1)];
+    const before = chain.plans.at(-1);
     const leaves = before ? before.arrivesAt + here.staySeconds : start;
     const last = before?.rides.at(-1);
-    const ridden = last ? changeFrom(last, here, egress) : search({ access: here.walks, egress, at: leaves });
+    const ridesLeft = maxRides - chain.rides;
+    const from = { egress, ridesLeft, isLast: index === waypoints.length - 2 };
+    const ridden = last ? changeFrom(last, here, from) : searchSimpler({ access: here.walks, at: leaves }, from);
     const walked = walkSeconds === null ? [] : [walkOnly(leaves, leaves + walkSeconds)];
-    return findLeast([...walked, ...ridden], costOfArrival);
+    return [...walked, ...ridden]
+      .filter(({ arrivesAt }) => bound === undefined || arrivesAt <= bound)
+      .map((next) => {
+        const stays = before !== undefined && isThrough(before, next);
+        return { plans: [...chain.plans, next], rides: chain.rides + next.rides.length - (stays ? 1 : 0) };
+      })
+      .filter(({ rides }) => rides <= maxRides);
+  }
+
+  /** If rides are limited, a slow plan with few of them may be the only one that leaves enough for the rest of the journey. */
+  function searchSimpler(
+    wanted: Pick<PlanRequest, 'access' | 'at'>,
+    { egress, ridesLeft, isLast }: { egress: readonly Walk[]; ridesLeft: number; isLast: boolean },
+  ): Plan[] {
+    const found = search({ ...wanted, egress, maxRides: ridesLeft });
+    let some = found;
+    while (!isLast && maxRides <= MAX_RIDES && some.length > 0) {
+      const fewest = Math.min(...some.map(({ rides }) => rides.length));
+      some = search({ ...wanted, egress, maxRides: fewest - 1 });
+      found.push(...some);
+    }
+    return found;
   }
 
   /** The plans that continue from a ride that ends at a waypoint. */
-  function changeFrom(last: Ride, here: Waypoint, egress: readonly Walk[]): Plan[] {
+  function changeFrom(last: Ride, here: Waypoint, from: Parameters<typeof searchSimpler>[1]): Plan[] {
     const { stop, arrivesAt: at } = callAt(lines, last.alightRun, last.alight);
-    const found = search({ access: listGaps(stop, here), egress, at });
+    const { egress, ridesLeft } = from;
+    const found = searchSimpler({ access: listGaps(stop, here), at }, from);
     // Without a stay the rider may remain in the vehicle.
     if (here.staySeconds > 0 || !here.stops.has(stop)) return found;
-    const bound = Math.min(...found.map(costOfArrival)) - rideIsWorthSeconds;
-    const bounded = Number.isFinite(bound) ? { bound } : {};
+    const until = Math.min(firstArrival(found) + CHANGE_IS_WORTH_SECONDS, bound ?? Number.POSITIVE_INFINITY);
     const onward = search({
       access: [{ stop, seconds: 0 }],
       egress,
       at,
+      maxRides: ridesLeft + 1,
       limit: MAX_ONWARD,
       isBrief: false,
-      ...bounded,
+      ...(Number.isFinite(until) && { bound: until }),
     });
     return [...found, ...onward.flatMap((one) => stayOn(lines, last, one) ?? [])];
   }
 
-  /** The plan to the waypoint before `next` that leaves last, not before `earliest`, and is in time for it. */
-  function leaveLast(index: number, next: Plan, earliest: number): Plan | undefined {
+  /** The plan to the waypoint before `next` that leaves last, not before the current one and with no more rides. */
+  function leaveLast(index: number, next: Plan, { departsAt: earliest, rides }: Plan): Plan | undefined {
     const [{ walks: access }, there] = [place(index), place(index + 1)];
     const [first] = next.rides;
     const boarded = first && callAt(lines, first.run, first.board);
     const at = boarded ? boarded.departsAt : next.departsAt - there.staySeconds;
     const egress = boarded ? listGaps(boarded.stop, there) : there.walks;
-    const found = search({ access, egress, at, isArrival: true, bound: earliest });
+    const found = search({ access, egress, at, isArrival: true, bound: earliest, maxRides: rides.length });
     const onward = boarded ? there.walks.find(({ stop }) => stop === boarded.stop)?.seconds : 0;
     if (there.walkSeconds !== null && onward !== undefined) {
       const arrives = boarded ? at - onward - there.staySeconds : at;
       found.push(walkOnly(arrives - there.walkSeconds, arrives));
     }
-    const inTime = found.filter(({ departsAt }) => departsAt >= earliest);
-    return findLeast(inTime, (one) => costOf(one) - one.departsAt);
+    return found
+      .filter(({ departsAt }) => departsAt >= earliest)
+      .toSorted((one, other) => other.departsAt - one.departsAt || one.rides.length - other.rides.length)[0];
   }
 
   /**
@@ -164,31 +380,62 @@ function createSteps(
   return { goOn, leaveLast };
 }
 
-/** The plan with the lowest cost; among equals, the one with the fewest rides. */
-function findLeast(plans: readonly Plan[], costOf: (plan: Plan) => number): Plan | undefined {
-  return plans.toSorted((one, other) => costOf(one) - costOf(other) || one.rides.length - other.rides.length)[0];
+/** The seconds on foot, without the stays. */
+function countSecondsOnFoot(
+  { lines, footpaths }: Pick<Network, 'lines' | 'footpaths'>,
+  waypoints: readonly Waypoint[],
+  { parts }: ViaJourney,
+): number {
+  const stopsOf = ({ run, board, alightRun, alight }: Ride) => ({
+    on: callAt(lines, run, board).stop,
+    off: callAt(lines, alightRun, alight).stop,
+  });
+  const between = (before: Ride, next: Ride) => walkBetween(footpaths, stopsOf(before).off, stopsOf(next).on);
+  let seconds = 0;
+  for (const [index, { from, plan }] of parts.entries()) {
+    const [before, after] = [parts[index - 1], parts[index + 1]];
+    const [first, last] = [plan.rides[0], plan.rides.at(-1)];
+    const previous = before?.plan.rides.at(-1);
+    if (!first || !last || !previous) seconds += plan.access.seconds;
+    else {
+      const { stops, walks } = waypoints[from] as Waypoint;
+      const ends = [stopsOf(previous).off, stopsOf(first).on];
+      const walkTo = (stop: number) => walks.find((walk) => walk.stop === stop)?.seconds ?? 0;
+      seconds += ends.some((stop) => stops.has(stop))
+        ? between(previous, first)
+        : ends.reduce((sum, stop) => sum + walkTo(stop), 0);
+    }
+    if (last && !after?.plan.rides[0]) seconds += plan.egress.seconds;
+    for (const [at, ride] of plan.rides.slice(1).entries()) seconds += between(plan.rides[at] as Ride, ride);
+  }
+  return seconds;
 }
 
-/** Drops each journey for which there is another that leaves no earlier, arrives no later and has no more rides. */
-export function keepUndominated(journeys: readonly ViaPart[][]): ViaPart[][] {
-  const known = journeys.map((parts) => ({
-    parts,
-    departsAt: (parts[0] as ViaPart).plan.departsAt,
-    arrivesAt: (parts.at(-1) as ViaPart).plan.arrivesAt,
-    rides: parts.flatMap(({ plan }) => plan.rides).length,
-  }));
-  return known
-    .filter(
-      (one, index) =>
-        !known.some(
-          (other, at) =>
-            at > index &&
-            other.departsAt >= one.departsAt &&
-            other.arrivesAt <= one.arrivesAt &&
-            other.rides <= one.rides,
-        ),
-    )
-    .map(({ parts }) => parts);
+/** The same places with walks that take several times as long. */
+function walkSlowly(network: Network, waypoints: readonly Waypoint[], factor: number) {
+  const { footpaths } = network;
+  return {
+    network: { ...network, footpaths: { ...footpaths, seconds: footpaths.seconds.map((seconds) => factor * seconds) } },
+    waypoints: waypoints.map((one) => ({
+      ...one,
+      walks: one.walks.map(({ stop, seconds }) => ({ stop, seconds: factor * seconds })),
+      walkSeconds: one.walkSeconds && factor * one.walkSeconds,
+    })),
+  };
+}
+
+/** The journey with its own walks again; none if a part is on foot, which the first search has. */
+function withOwnWalks({ parts }: ViaJourney, factor: number): ViaJourney[] {
+  if (parts.some(({ plan }) => plan.rides.length === 0)) return [];
+  const own = ({ stop, seconds }: Walk) => ({ stop, seconds: seconds / factor });
+  const walked = parts.map((part, index): ViaPart => {
+    const { plan } = part;
+    const [access, egress] = [own(plan.access), own(plan.egress)];
+    const departsAt = plan.departsAt + (index === 0 ? access.seconds : 0);
+    const arrivesAt = plan.arrivesAt - (index === parts.length - 1 ? egress.seconds : 0);
+    return { ...part, plan: { ...plan, access, egress, departsAt, arrivesAt } };
+  });
+  return [toViaJourney(walked)];
 }
 
 function isSameVehicle(before: Ride, next: Ride): boolean {
@@ -215,7 +462,7 @@ function stayOn({ nextRuns }: Lines, last: Ride, plan: Plan): Plan | null {
  * to the place and back changes there if one of the rides calls there in time.
  */
 function chooseMeetings(
-  { lines, footpaths }: Network,
+  { lines, footpaths }: Pick<Network, 'lines' | 'footpaths'>,
   plans: readonly Plan[],
   waypoints: readonly Waypoint[],
   { changeSeconds, isWheelchair, withoutBooking }: ViaRequest,

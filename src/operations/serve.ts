@@ -210,6 +210,10 @@ function asWritten(name: string, value: unknown): [name: string, text: string][]
       ['date', date],
       ['time', time],
     ];
+  if (name === 'via') {
+    const stops = value as { stopId: string; stayMinutes: number }[];
+    return [[name, stops.map(({ stopId, stayMinutes }) => `${stopId}@${stayMinutes}`).join()]];
+  }
   const isAll = name === 'modes' && Array.isArray(value) && value.length === MODES.length;
   return [[name, isAll ? 'all' : String(value)]];
 }

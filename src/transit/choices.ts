@@ -63,7 +63,7 @@ export const changeParameters = {
   prefer: optional(
     describe(
       oneOf(PREFERENCES),
-      '`fewer_changes`: one more change must save 20 minutes. `less_walking`: a minute on foot counts as two; does not work with `via`.',
+      '`fewer_changes`: one more change must save 20 minutes. `less_walking`: a minute on foot counts as two.',
       'fewer_changes',
     ),
   ),

@@ -226,7 +226,6 @@ const REFUSED: [url: string, ...told: string[]][] = [
   [`${TRIPS}&via=1,2,3`, '`via` must be 1 or 2 stop IDs', 'not "1,2,3"'],
   [`${TRIPS}&via=200070@241`, 'an optional stay of 0 to 240 minutes', 'not "200070@241"'],
   [`${TRIPS}&via=200070@5@6`, 'not "200070@5@6"'],
-  [`${TRIPS}&via=200070&arrive_by=true`, '`via` works neither with `arrive_by=true` nor with `cursor`'],
   [`${TRIPS}&pace=walk`, '`pace` must be slow, normal or fast', 'not "walk"'],
   [`${TRIPS}&pace=Slow`, '`pace` must be slow, normal or fast', 'not "Slow"'],
   [`${TRIPS}&pace=slow&pace=fast`, '`pace` must be given once'],
@@ -246,7 +245,6 @@ const REFUSED: [url: string, ...told: string[]][] = [
   ['/v1/reachable?from=200060&max_walk=far', '`max_walk` must be a whole number from 0 to 1000'],
   ['/v1/travel-times?from=200060&to=209573&max_walk=-5', '`max_walk` must be a whole number from 0 to 1000'],
   ['/v1/travel-times?from=200060&to=209573&pace=run', '`pace` must be slow, normal or fast', 'not "run"'],
-  [`${TRIPS}&via=200070&prefer=less_walking`, '`prefer=less_walking` does not work with `via`. Limit walks with'],
   [`${TRIPS}&pace=slow`, '`pace` works only with journeys from the timetable, which is not used here. Leave it out.'],
   [
     `${TRIPS}&min_change=2&max_walk=300&prefer=less_walking`,

@@ -328,6 +328,15 @@ describe('a rider prefers', () => {
     expect((await planTowns(there('08:55'), { from: 'A', to: 'D' })).less).toEqual(['near']);
   });
 
+  it('with less walking, a walk to a change counts where the rider then waits', async () => {
+    const trips = [
+      run('in', ['A', '08:10'], ['C', '08:40']),
+      run('walked', ['D', '09:30'], ['E', '10:00']),
+      run('near', ['C', '09:31'], ['E', '10:02']),
+    ];
+    expect(await planTowns(trips, { from: 'A', to: 'E' })).toMatchObject({ usual: ['in walked'], less: ['in near'] });
+  });
+
   it('a preference never hides the only journey', async () => {
     expect(await planTowns(changing, { from: 'A', to: 'D' })).toEqual({
       usual: ['fast on'],

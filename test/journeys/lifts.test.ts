@@ -53,8 +53,11 @@ const engine = createInlineEngine(TIMETABLE);
 const out = (stopId: string, ...platforms: string[]): LiftOut => ({ alertId: `lift ${stopId}`, stopId, platforms });
 
 /** The journeys from A to C while these lifts are out of service, marked and in the order of a response. */
-async function find(lifts: LiftOut[], more: { isAccessible?: boolean; findLiftsOut?: FindLiftsOut } = {}) {
-  const { findLiftsOut = () => lifts, isAccessible = true } = more;
+async function find(
+  lifts: LiftOut[],
+  more: { isAccessible?: boolean; findLiftsOut?: FindLiftsOut; via?: { stopId: string; stayMinutes: number }[] } = {},
+) {
+  const { findLiftsOut = () => lifts, isAccessible = true, via } = more;
   const source = timetableJourneys({
     timetable: currentOf(TIMETABLE),
     engine,
@@ -64,7 +67,7 @@ async function find(lifts: LiftOut[], more: { isAccessible?: boolean; findLiftsO
   });
   const at = { date: '20261126', time: '0800' };
   const query = { from: '10', to: '30', at, isArrival: false, modes: MODES, isAccessible, mayBeNone: true } as const;
-  const { journeys } = await source.find({ ...query, cancelled: 'exclude' });
+  const { journeys } = await source.find({ ...query, via, cancelled: 'exclude' });
   return journeys.map((journey) => markLifts(journey, findLiftsOut)).sort(compareJourneys);
 }
 const written = (journeys: readonly Journey[]) =>
@@ -92,6 +95,13 @@ describe('lifts out of service', () => {
     };
     expect(await changesAt([out('20')])).toEqual(['401', '302']);
     expect(await changesAt([out('40')])).toEqual(['201', '302']);
+  });
+
+  it('a journey with via avoids stops whose lift is out of service', async () => {
+    const via = [{ stopId: '30', stayMinutes: 0 }];
+    expect(written(await find([], { via }))).toContain('direct');
+    expect(written(await find([out('30', '301')], { via }))).not.toContain('direct');
+    expect(written(await find([out('30', '301', '302', '309')], { via }))).toContain('direct');
   });
 
   it('a journey that needs a lift is marked when there is no other', async () => {

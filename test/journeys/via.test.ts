@@ -1,17 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { BEFORE_DAY_SECONDS } from '#src/journeys/day-lines.ts';
 import type { Ride } from '#src/journeys/raptor/labels.ts';
 import { callAt } from '#src/journeys/raptor/lines.ts';
-import { createPlanner } from '#src/journeys/raptor/plan.ts';
+import { createPlanner, type PlanRequest } from '#src/journeys/raptor/plan.ts';
 import type { JourneyQuery } from '#src/journeys/source.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
-import { keepUndominated, planVia, type ViaPart } from '#src/journeys/via.ts';
+import { listVia, type ViaJourney, type ViaPart } from '#src/journeys/via.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { createInlineEngine } from '../support/inline-engine.ts';
 import {
   CHANGE,
   DAY_SECONDS,
   expectFeasible,
+  listDepartures,
   networkArbitrary,
   openNetwork,
   STOPS,
@@ -59,11 +61,19 @@ function scanVia(
   return arrived[to] as number;
 }
 
-function listVia(network: ReturnType<typeof openNetwork>, from: number, places: readonly Place[], to: number) {
+/** Journeys with at most `MAX_RIDES` rides between two places. */
+function planVia(
+  network: ReturnType<typeof openNetwork>,
+  at: number,
+  places: readonly Place[],
+  to: number,
+  { isArrival = false, maxRides = (places.length + 1) * MAX_RIDES }: { isArrival?: boolean; maxRides?: number } = {},
+): ViaJourney[] {
   const { timetable, lines, footpaths, labels } = network;
   const all = (count: number) => new Uint8Array(count).fill(1);
   const access = { trips: all(timetable.tripCount), stops: all(timetable.stopCount) };
-  const { plan } = createPlanner(lines, footpaths, access, labels);
+  const { plan, mirrored } = createPlanner(lines, footpaths, access, labels);
+  const planPart = (part: PlanRequest) => plan({ ...part, maxRides: Math.min(MAX_RIDES, part.maxRides) });
   const waypoint = ({ stop, stay }: Place, isVia: boolean) => {
     const index = timetable.findStop(`S${stop}`) as number;
     const walks = [{ stop: index, seconds: 0 }];
@@ -74,19 +84,8 @@ function listVia(network: ReturnType<typeof openNetwork>, from: number, places: 
   };
   const end = (stop: number) => waypoint({ stop, stay: 0 }, false);
   const waypoints = [end(0), ...places.map((place) => waypoint(place, true)), end(to)];
-  const request = {
-    at: from,
-    changeSeconds: CHANGE,
-    rideIsWorthSeconds: 0,
-    maxRides: MAX_RIDES,
-    modes: 127,
-    isWheelchair: false,
-  };
-  const found: ViaPart[][] = [];
-  for (const parts of planVia({ lines, footpaths }, plan, waypoints, request)) {
-    if (found.push(parts) === 4) break;
-  }
-  return found;
+  const request = { at, isArrival, changeSeconds: CHANGE, maxRides, modes: 127, isWheelchair: false, limit: 4 };
+  return listVia({ lines, mirrored, footpaths }, planPart, waypoints, request);
 }
 
 const placeArbitrary = fc.record({
@@ -96,29 +95,79 @@ const placeArbitrary = fc.record({
 const placesArbitrary = fc.array(placeArbitrary, { minLength: 1, maxLength: 2 });
 const hourArbitrary = fc.integer({ min: 0, max: 20 }).map((hour) => hour * 3600);
 
+/** Each part may have two rides more, which must save a minute each. */
+const slackOf = (places: readonly Place[]) => (places.length + 1) * CHANGE;
+
 describe('journeys with via on random networks', () => {
-  it('journeys with via arrive as early as a brute-force search, leave as late as their rides allow, and can be made', () => {
+  it('journeys with via arrive as early as a scan of all connections, leave as late as their rides allow, and can be made', () => {
     fc.assert(
       fc.property(networkArbitrary, walksArbitrary, hourArbitrary, placesArbitrary, (trips, walks, from, places) => {
         const network = openNetwork(trips, walks);
         for (let to = 1; to < STOPS; to++) {
-          const journeys = listVia(network, from, places, to);
+          const journeys = planVia(network, from, places, to);
           const earliest = scanVia(trips, walks, from, places, to);
-          const arrivalOf = (parts: ViaPart[]) => (parts.at(-1) as ViaPart).plan.arrivesAt;
-          const [best] = keepUndominated(journeys);
-          if (best) expect([best, journeys[0] as ViaPart[]].map(arrivalOf)).toEqual([earliest, earliest]);
-          else expect(earliest).toBeGreaterThan(from + DAY_SECONDS / 2);
-          for (const parts of journeys) {
+          const best = Math.min(...journeys.map(({ arrivesAt }) => arrivesAt));
+          if (journeys.length > 0) {
+            expect(best).toBeGreaterThanOrEqual(earliest);
+            expect(best).toBeLessThanOrEqual(earliest + slackOf(places));
+          } else expect(earliest).toBeGreaterThan(from + DAY_SECONDS / 2);
+          for (const { parts, departsAt, arrivesAt } of journeys) {
             expectPossible(network, walks, places, parts);
-            const arrivesAt = arrivalOf(parts);
-            const departsAt = (parts[0] as ViaPart).plan.departsAt;
+            expect(departsAt).toBeGreaterThanOrEqual(from);
             // A rider who stays in the vehicle has one part only. The planner searches one day.
             if (places.length === 1 && parts.length === 2 && arrivesAt - departsAt < DAY_SECONDS) {
               // A journey with more rides may leave later.
               const rides = parts.map(({ plan }) => plan.rides.length);
-              expect(scanVia(trips, walks, departsAt + 1, places, to, rides)).toBeGreaterThan(arrivesAt);
+              const later = departsAt + slackOf(places) + 1;
+              expect(scanVia(trips, walks, later, places, to, rides)).toBeGreaterThan(arrivesAt);
             }
           }
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('journeys with via to arrive by a time are in time, and leave as late as a scan of all connections', () => {
+    const arrivalArbitrary = fc.integer({ min: 6, max: 26 }).map((hour) => hour * 3600);
+    fc.assert(
+      fc.property(networkArbitrary, walksArbitrary, arrivalArbitrary, placesArbitrary, (trips, walks, at, places) => {
+        const network = openNetwork(trips, walks);
+        const departures = listDepartures(trips).filter(
+          (one) => one >= Math.max(-BEFORE_DAY_SECONDS, at - DAY_SECONDS / 2) && one <= at,
+        );
+        for (let to = 1; to < STOPS; to++) {
+          const journeys = planVia(network, at, places, to, { isArrival: true });
+          for (const { parts, arrivesAt } of journeys) {
+            expectPossible(network, walks, places, parts);
+            expect(arrivesAt).toBeLessThanOrEqual(at);
+          }
+          const possible = departures.filter((one) => scanVia(trips, walks, one, places, to) <= at);
+          const latest = Math.max(...journeys.map(({ departsAt }) => departsAt));
+          expect(latest).toBeGreaterThanOrEqual(Math.max(...possible) - slackOf(places));
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('a journey with via has at most the allowed rides in all, and is found if a scan of all connections finds one', () => {
+    const stayArbitrary = fc.tuple(placeArbitrary, fc.integer({ min: 2, max: 4 }), fc.boolean());
+    fc.assert(
+      fc.property(networkArbitrary, walksArbitrary, stayArbitrary, (trips, walks, [place, maxRides, isArrival]) => {
+        const network = openNetwork(trips, walks);
+        for (let to = 1; to < STOPS; to++) {
+          const at = isArrival ? DAY_SECONDS : 0;
+          const journeys = planVia(network, at, [place], to, { isArrival, maxRides });
+          for (const { rides } of journeys) expect(rides.length).toBeLessThanOrEqual(maxRides);
+          if (isArrival) continue;
+          const splits = Array.from({ length: maxRides - 1 }, (_, index) => [index + 1, maxRides - 1 - index]);
+          const allowed = splits.map((rides) => rides.map((count) => Math.min(MAX_RIDES, count)));
+          const earliest = Math.min(...allowed.map((rides) => scanVia(trips, walks, at, [place], to, rides)));
+          if (earliest > DAY_SECONDS / 2) continue;
+          const best = Math.min(...journeys.map(({ arrivesAt }) => arrivesAt));
+          expect(best).toBeGreaterThanOrEqual(earliest);
+          expect(best).toBeLessThanOrEqual(earliest + slackOf([place]));
         }
       }),
       { numRuns: 60 },
@@ -130,10 +179,11 @@ describe('journeys with via on random networks', () => {
       fc.property(networkArbitrary, walksArbitrary, hourArbitrary, placeArbitrary, (trips, walks, from, place) => {
         const network = openNetwork(trips, walks);
         for (let to = 1; to < STOPS; to++) {
-          const [free] = listVia(network, from, [{ ...place, stay: 0 }], to);
+          const journeys = planVia(network, from, [{ ...place, stay: 0 }], to);
           const changed = scanVia(trips, walks, from, [{ ...place, stay: CHANGE }], to);
           if (changed > from + DAY_SECONDS / 2) continue;
-          expect(free?.at(-1)?.plan.arrivesAt).toBeLessThanOrEqual(changed);
+          const best = Math.min(...journeys.map(({ arrivesAt }) => arrivesAt));
+          expect(best).toBeLessThanOrEqual(changed + slackOf([place]));
         }
       }),
       { numRuns: 60 },
@@ -316,6 +366,114 @@ describe('journeys with via', () => {
     expect(await find(via, { to: '5', limit: 1 }, { ...TOWNS, trips: [loop] })).toEqual(['loop 08:05 08:45']);
     const [stay] = await find([{ stopId: '2', stayMinutes: 5 }], { to: '5' }, { ...TOWNS, trips: [loop] });
     expect(stay).toBe('loop 08:05 08:10, loop 08:30 08:45');
+  });
+
+  it('a journey with via arrives by the requested time, after the stay, and leaves as late as possible', async () => {
+    const by = (time: string, stayMinutes: number) =>
+      find([{ stopId: '2', stayMinutes }], { at: { date: '20261126', time }, isArrival: true, limit: 1 });
+    expect(await by('1100', 45)).toEqual(['second 09:10 09:40, late 10:30 11:00']);
+    expect(await by('1059', 20)).toEqual(['first 08:10 08:40, second 09:40 10:10']);
+    expect(await by('1015', 0)).toEqual(['second 09:10 10:10']);
+  });
+
+  /** From A past B to C: directly, and faster with a change at B and at D. */
+  const FASTER: MadeSchedule = {
+    ...TOWNS,
+    stops: [...TOWNS.stops, { id: '4', name: 'D', lat: -33.25, lng: 150 }],
+    trips: [
+      bus('slow', [
+        ['1', '08:10'],
+        ['2', '09:00'],
+        ['3', '09:40'],
+      ]),
+      bus(
+        'quick',
+        [
+          ['1', '08:10'],
+          ['4', '08:30'],
+        ],
+        'Q',
+      ),
+      bus('on', [
+        ['4', '08:35'],
+        ['2', '08:54'],
+      ]),
+      bus(
+        'last',
+        [
+          ['2', '08:58'],
+          ['3', '09:30'],
+        ],
+        'Q',
+      ),
+    ],
+  };
+
+  it('the fastest journey with via is listed, and the one with the fewest changes', async () => {
+    const all = ['slow 08:10 09:40', 'quick 08:10 08:30, on 08:35 08:54, last 08:58 09:30'];
+    const via = [{ stopId: '2', stayMinutes: 0 }];
+    expect((await find(via, { limit: 2 }, FASTER)).toSorted()).toEqual(all.toSorted());
+    const choices = { prefer: 'fewer_changes' } as const;
+    expect(await find(via, { choices, limit: 1 }, FASTER)).toEqual(['slow 08:10 09:40']);
+  });
+
+  it('the allowed changes are those of the whole journey with via', async () => {
+    const changes = async (maxChanges: number, stayMinutes: number) =>
+      (await find([{ stopId: '2', stayMinutes }], { maxChanges, limit: 2 }, FASTER)).map(
+        (journey) => journey.split(',').length - 1,
+      );
+    expect(await changes(1, 0)).toEqual([0]);
+    expect(await changes(0, 0)).toEqual([0]);
+    expect(await changes(2, 4)).toEqual([2]);
+    expect((await changes(1, 4))[0] ?? 0).toBeLessThanOrEqual(1);
+  });
+
+  it('a journey with via begins up to three days ahead', async () => {
+    const coach = { ...bus('coach', (TOWNS.trips[0] as MadeSchedule['trips'][0]).calls as never), days: ['20261128'] };
+    const made = { ...TOWNS, trips: [coach, ...TOWNS.trips.slice(3)] };
+    expect(await find([{ stopId: '2', stayMinutes: 0 }], {}, made)).toEqual(['coach 08:10 09:10']);
+    const at = { date: '20261201', time: '0700' };
+    expect(await find([{ stopId: '2', stayMinutes: 0 }], { at, isArrival: true }, made)).toEqual(['coach 08:10 09:10']);
+  });
+
+  it('with less walking, a stay at a place of via is no walk', async () => {
+    const choices = { prefer: 'less_walking' } as const;
+    const [journey] = await find([{ stopId: '2', stayMinutes: 45 }], { choices, limit: 1 });
+    expect(journey).toBe('first 08:10 08:40, second 09:40 10:10');
+    // The bus from F is 10 minutes earlier, and its stop is 6 minutes on foot from C.
+    const made: MadeSchedule = {
+      ...TOWNS,
+      stops: [
+        ...TOWNS.stops,
+        { id: '6', name: 'F', lat: -34.003, lng: 150 },
+        { id: '7', name: 'G', lat: -34.5, lng: 150 },
+      ],
+      trips: [
+        bus('in', [
+          ['1', '08:10'],
+          ['3', '08:40'],
+        ]),
+        bus(
+          'walked',
+          [
+            ['6', '09:30'],
+            ['7', '10:00'],
+          ],
+          'Q',
+        ),
+        bus(
+          'near',
+          [
+            ['3', '09:31'],
+            ['7', '10:02'],
+          ],
+          'Q',
+        ),
+      ],
+    };
+    const via = [{ stopId: '3', stayMinutes: 30 }];
+    expect((await find(via, { to: '7', limit: 1 }, made))[0]).toContain('walked');
+    expect(await find(via, { to: '7', choices, limit: 1 }, made)).toEqual(['in 08:10 08:40, near 09:31 10:02']);
   });
 
   it('journeys with via name the stop that the timetable lacks', async () => {

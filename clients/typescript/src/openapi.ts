@@ -3164,7 +3164,7 @@ export type PlanTripsData = {
          */
         booking?: 'include' | 'exclude';
         /**
-         * Up to 2 stop IDs on the way, in order, each with the minimum stay in minutes after `@`: `200070@10,200020`. Without a stay you may remain in the vehicle. Only the timetable plans such journeys; works neither with `arrive_by=true` nor with `cursor`, and has no further pages.
+         * Up to 2 stop IDs on the way, in order, each with the minimum stay in minutes after `@`: `200070@10,200020`. Without a stay you may remain in the vehicle. Only the timetable plans such journeys.
          */
         via?: Array<string>;
         /**
@@ -3180,7 +3180,7 @@ export type PlanTripsData = {
          */
         min_change?: number;
         /**
-         * `fewer_changes`: one more change must save 20 minutes. `less_walking`: a minute on foot counts as two; does not work with `via`.
+         * `fewer_changes`: one more change must save 20 minutes. `less_walking`: a minute on foot counts as two.
          */
         prefer?: 'fewer_changes' | 'less_walking';
         /**

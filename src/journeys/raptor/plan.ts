@@ -66,7 +66,7 @@ export const CHANGE_IS_WORTH_SECONDS = 600;
 /** The search stops after this many results, for instance where walking is faster than riding. */
 const MAX_FOUND = 40;
 /** In a list, one more change must save this many seconds. */
-const LEAST_SAVED_SECONDS = 60;
+export const LEAST_SAVED_SECONDS = 60;
 
 /** Returns a planner for these lines. */
 export function createPlanner(
@@ -80,9 +80,14 @@ export function createPlanner(
 ) {
   const open = (one: Lines, own: Labels) => createDirection(one, footpaths, access, own, checkDeadline);
   const forward = open(lines, labels[0]);
+  let mirroredLines: Lines | null = null;
+  const mirrored = () => {
+    mirroredLines ??= openMirrored();
+    return mirroredLines;
+  };
   let backward: typeof forward | null = null;
   const openBackward = () => {
-    backward ??= open(openMirrored(), labels[1]);
+    backward ??= open(mirrored(), labels[1]);
     return backward;
   };
 
@@ -106,7 +111,7 @@ export function createPlanner(
     /** Returns whether no more are needed. */
     const note = (plan: Found) => {
       plans.push(plan);
-      return add(isArrival ? plan : mapBack(plan));
+      return add(isArrival ? plan : mirrorFound(lines, plan));
     };
     let start = begin;
     let limit = begin;
@@ -180,24 +185,6 @@ export function createPlanner(
     }
   }
 
-  function mapBack({ departsAt, arrivesAt, rides }: Found): Found {
-    const back = (mirrored: number, position: number) => {
-      const run = mirrorRun(lines, mirrored);
-      return [run, lastPosition(lines, run) - position] as const;
-    };
-    return {
-      // Not `-arrivesAt`, which is -0 at the start of the day.
-      departsAt: 0 - arrivesAt,
-      arrivesAt: 0 - departsAt,
-      rides: rides
-        .map(({ run, board, alightRun, alight }) => {
-          const [first, last] = [back(alightRun, alight), back(run, board)];
-          return { run: first[0], board: first[1], alightRun: last[0], alight: last[1] };
-        })
-        .reverse(),
-    };
-  }
-
   function plan(request: PlanRequest): Plan[] {
     const { isArrival, walkSeconds, limit } = request;
     const longest = walkSeconds ?? Number.POSITIVE_INFINITY;
@@ -239,7 +226,7 @@ export function createPlanner(
     const range = { from: -arrivesAt, until: 1 - arrivesAt, maxRides, bounds: forward.labels };
     const cost = ({ arrivesAt: at, rides }: Found) => at + rides.length * CHANGE_IS_WORTH_SECONDS;
     const [best] = [...back.range(range)].sort((a, b) => cost(a) - cost(b));
-    return best ? withEnds(mapBack(best), { ...request, egress }) : null;
+    return best ? withEnds(mirrorFound(lines, best), { ...request, egress }) : null;
   }
 
   /** Reads the lines again, after they have changed. */
@@ -248,7 +235,7 @@ export function createPlanner(
     backward?.refresh();
   }
 
-  return { plan, spread, leaveLast, refresh };
+  return { plan, spread, leaveLast, refresh, mirrored };
 
   function withEnds(found: Found, { access: ways, egress }: Pick<PlanRequest, 'access' | 'egress'>): Plan {
     const [first, last] = [found.rides[0] as Ride, found.rides.at(-1) as Ride];
@@ -258,6 +245,25 @@ export function createPlanner(
       egress: shortest(egress, callAt(lines, last.alightRun, last.alight).stop),
     };
   }
+}
+
+/** What is found in mirrored lines as it is in `lines`, and the other way round. */
+export function mirrorFound(lines: Lines, { departsAt, arrivesAt, rides }: Found): Found {
+  const back = (mirrored: number, position: number) => {
+    const run = mirrorRun(lines, mirrored);
+    return [run, lastPosition(lines, run) - position] as const;
+  };
+  return {
+    // Not `-arrivesAt`, which is -0 at the start of the day.
+    departsAt: 0 - arrivesAt,
+    arrivesAt: 0 - departsAt,
+    rides: rides
+      .map(({ run, board, alightRun, alight }) => {
+        const [first, last] = [back(alightRun, alight), back(run, board)];
+        return { run: first[0], board: first[1], alightRun: last[0], alight: last[1] };
+      })
+      .reverse(),
+  };
 }
 
 function createDirection(
@@ -312,7 +318,7 @@ function createDirection(
  * Drops each journey if another one leaves no earlier, arrives no later, and has no more changes or takes less than half as long.
  * One more change must save a minute.
  */
-function keepBest<One extends Found>(plans: readonly One[]): One[] {
+export function keepBest<One extends Found>(plans: readonly One[]): One[] {
   const isBetter = (a: One, b: One) => {
     const extraRides = a.rides.length - b.rides.length;
     const slack = extraRides < 0 ? LEAST_SAVED_SECONDS : 0;

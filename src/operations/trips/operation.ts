@@ -175,7 +175,7 @@ export const createTripsOperation = ({
     tag: 'Journeys',
     summary: 'Plan journeys between two places',
     description:
-      'Journeys across all modes, with walks, platforms, live times and the geometry of each leg (see `path`). Journeys with a cancelled leg are left out unless you set `cancelled=include`. If no journey is found, the response is 404 `NO_JOURNEYS_FOUND`, never an empty list.\n\nFollow `rel="prev"` and `rel="next"` of the `Link` header for earlier and later journeys, up to three days ahead and one day back; with `via` there are none. Paging never repeats a journey. A page may be empty if there are no journeys for some hours; continue while there is a link.\n\nCosts one request. ' +
+      'Journeys across all modes, with walks, platforms, live times and the geometry of each leg (see `path`). Journeys with a cancelled leg are left out unless you set `cancelled=include`. If no journey is found, the response is 404 `NO_JOURNEYS_FOUND`, never an empty list.\n\nFollow `rel="prev"` and `rel="next"` of the `Link` header for earlier and later journeys, up to three days ahead and one day back. Paging never repeats a journey. A page may be empty if there are no journeys for some hours; continue while there is a link.\n\nCosts one request. ' +
       `${DAY_PRICE}, with \`arrive_by=true\` two more. Each stop of \`via\` costs two more for each journey of \`limit\`.`,
     query: tripsQuery,
     body: tripsResponse,
@@ -291,13 +291,19 @@ export const createTripsOperation = ({
           journeys,
           shown: selection.journeys,
           leftOut: sumLeftOut([found.leftOut, current.leftOut, fitting.leftOut, selection.leftOut]),
-          pages: query.via ? {} : pagesOfFirst(journeys, selection, { ...request, binding, base, ids }),
+          pages: pagesOfFirst(journeys, selection, { ...request, binding, base, ids }),
         };
       }
 
       /** Cancelled journeys show how far upstream has searched, whether or not they are listed. */
       async function readPage(requested: typeof request) {
-        const options = { cancelled: 'include', mayBeNone: true, maxChanges: query.max_changes } as const;
+        const options = {
+          cancelled: 'include',
+          mayBeNone: true,
+          maxChanges: query.max_changes,
+          // The page before has one of them.
+          limit: query.limit + 1,
+        } as const;
         const found = await source.find({ ...requested, ...options }, { queryUpstream, turn });
         const current = withNews(found);
         const fitting = keepFitting(current.journeys, query).journeys.filter(

@@ -18,7 +18,6 @@ import {
   notAllowed,
   oneOf,
   optional,
-  type ProblemDetails,
   readAs,
   requiredText,
   splitList,
@@ -63,7 +62,7 @@ const viaParameter = readAs(requiredText(viaAllowed), (text, refuse): { stopId: 
   items: { type: 'string' },
   minItems: 1,
   maxItems: MOST_VIA,
-  description: `Up to ${MOST_VIA} stop IDs on the way, in order, each with the minimum stay in minutes after \`@\`: \`200070@10,200020\`. Without a stay you may remain in the vehicle. Only the timetable plans such journeys; works neither with \`arrive_by=true\` nor with \`cursor\`, and has no further pages.`,
+  description: `Up to ${MOST_VIA} stop IDs on the way, in order, each with the minimum stay in minutes after \`@\`: \`200070@10,200020\`. Without a stay you may remain in the vehicle. Only the timetable plans such journeys.`,
   examples: [['200070@10']],
 });
 const staySchema = wholeBetween(0, MOST_STAY_MINUTES);
@@ -106,16 +105,6 @@ export const tripsQuery = z
       alternatives:
         '`alternatives` to each ride: the next two departures within a day from the same stop or station to the same stop or station, with which the changes of the journey still work.',
     }),
-  })
-  .refine(({ via, arrive_by, cursor }) => !via || !(arrive_by === true || cursor), {
-    path: ['via'],
-    message: '`via` works neither with `arrive_by=true` nor with `cursor`.',
-    params: { isSentence: true } satisfies ProblemDetails,
-  })
-  .refine(({ via, prefer }) => !via || prefer !== 'less_walking', {
-    path: ['prefer'],
-    message: '`prefer=less_walking` does not work with `via`. Limit walks with `max_walk`.',
-    params: { isSentence: true } satisfies ProblemDetails,
   })
   .refine(({ from, to }) => !isSamePlace(from, to), {
     path: ['to'],

@@ -76,4 +76,32 @@ describe('pages of journeys from the timetable', () => {
     expect((await follow(String(second.prev))).shown).toEqual(first.shown);
     await close();
   });
+
+  it('journeys with via have further pages in both directions, each journey once', async () => {
+    const times = Array.from({ length: 8 }, (_, index) => `${String(8 + index).padStart(2, '0')}`);
+    const { get, follow, close } = await openPages(
+      times.flatMap((hour) => [
+        bus(`in ${hour}`, [
+          ['1', `${hour}:10`],
+          ['2', `${hour}:40`],
+        ]),
+        bus(`on ${hour}`, [
+          ['2', `${hour}:50`],
+          ['3', `${hour}:59`],
+        ]),
+      ]),
+    );
+    const names = (hours: readonly string[]) => hours.map((hour) => `in ${hour} on ${hour}`);
+    const strip = (shown: string[]) => shown.map((one) => one.split(' ').slice(1).join(' '));
+    const pages = [await get('&via=2@5&limit=2')];
+    while (pages.length < 3) pages.push(await follow(String(pages.at(-1)?.next)));
+    expect(pages.flatMap(({ shown }) => strip(shown))).toEqual(names(times.slice(0, 6)));
+    const back = await follow(String(pages[2]?.prev));
+    expect(strip(back.shown)).toEqual(names(times.slice(2, 4)));
+    const by = await get('&via=2@5&limit=2&arrive_by=true&date=20261126&time=1330');
+    expect(strip(by.shown)).toEqual(names(['11', '12']));
+    expect(strip((await follow(String(by.prev))).shown)).toEqual(names(['09', '10']));
+    expect(strip((await follow(String(by.next))).shown)).toEqual(names(['13', '14']));
+    await close();
+  });
 });
