@@ -55,6 +55,26 @@ export const CARRIAGES_ADDED =
 export const OCCUPANCY_ADDED =
   '`occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only.';
 
+export const DELAY_ADDED =
+  '`delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier.';
+
+export const delayField = z.int().nullable().optional().meta({
+  description: 'Live time minus planned time in seconds; null without live data. Only with `include=delay`',
+  example: 48,
+});
+
+/** The delay of one time, if it is requested. Moments are in milliseconds since 1970. */
+export function delayFields(
+  plannedAt: number | null | undefined,
+  realtimeAt: number | null | undefined,
+  include: RequestedFields['include'],
+): { delay_seconds?: number | null } {
+  if (!include?.includes('delay')) return {};
+  // Whole seconds as in the timestamps, so that callers get the same difference.
+  const isKnown = typeof plannedAt === 'number' && typeof realtimeAt === 'number';
+  return { delay_seconds: isKnown ? Math.floor(realtimeAt / 1000) - Math.floor(plannedAt / 1000) : null };
+}
+
 export const carriagesField = z.array(carriageSchema).nullable().optional().meta({
   description:
     'Predicted occupancy of each carriage when the train leaves this stop, front carriage first; null if unknown. Only with `include=carriages`',
@@ -117,6 +137,7 @@ export interface RequestedFields {
         | 'carriages'
         | 'occupancy'
         | 'changes'
+        | 'delay'
         | 'through'
         | 'alternatives'
       )[]

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { carriagesField, type RequestedFields } from './additional-fields.ts';
+import { carriagesField, delayField, delayFields, type RequestedFields } from './additional-fields.ts';
 import { type Carriages, type Occupancy, occupancyFields, occupancySchema, occupancySourceField } from './departure.ts';
 import { latitudeOrNull, longitudeOrNull, type Position } from './place.ts';
 import { withoutG } from './region.ts';
@@ -59,6 +59,10 @@ export const callSchema = z
     departs_at: callTimeSchema.meta({ description: 'Planned departure, UTC; null if there is none' }),
     departs_at_realtime: callTimeSchema.meta({ description: 'Estimate, UTC; null without live data' }),
     occupancy: occupancySchema.nullable().meta({ description: 'How full the vehicle is there; null if unknown' }),
+    delay_seconds: delayField.meta({
+      description:
+        'Live departure minus planned departure in seconds, at the last stop the arrival; null without live data. Only with `include=delay`',
+    }),
     occupancy_source: occupancySourceField,
     carriages: carriagesField,
     cancelled: z.boolean().optional().meta({
@@ -79,6 +83,7 @@ export function toCallBody(call: Call, include: RequestedFields['include']): z.i
     arrives_at_realtime: formatRealtime(arrival),
     departs_at: departure && formatTimestamp(new Date(departure.plannedAt)),
     departs_at_realtime: formatRealtime(departure),
+    ...delayFields((departure ?? arrival)?.plannedAt, (departure ?? arrival)?.realtimeAt, include),
     ...occupancyFields(call, include),
     ...(include?.includes('carriages') && { carriages: call.carriages ?? null }),
     ...(isCancelled !== undefined && { cancelled: isCancelled }),

@@ -241,7 +241,8 @@ const MOMENT =
   'Give the day as `date` (YYYYMMDD) and the time as `time` (HHmm), both in Sydney local time, or both as ISO 8601 in `time`';
 const NO_PAGES =
   'For the next page use `cursor` from the `Link` header (boards and journeys). For other lists raise `limit`.';
-const POSITION = 'Give a position as `lat` and `lng` on /v1/nearby, and as `lat,lng` in `from`, `to` and `near`.';
+const POSITION =
+  'Give a position as `lat` and `lng` on /v1/nearby and /v1/vehicles, as `lat,lng` in `near` of /v1/boards, /v1/stops and the searches, and in `from` and `to` of /v1/trips.';
 const ONLY_MODES = 'No such filter exists. `modes` lists the modes to use.';
 const KEY_IN_HEADER = 'Send the key in the header `Authorization: Bearer YOUR_KEY`, never in a URL.';
 
@@ -264,6 +265,9 @@ const OTHER_WAYS: Readonly<Record<string, string>> = {
   direction: 'Only /v1/lines/{line_id}/timetable takes it. On other lists read `destination` of each record.',
   wheelchair:
     'On departures `include=access` adds `vehicle_accessible` and `stop_accessible`; /v1/trips takes `wheelchair=true`.',
+  lat: POSITION,
+  lng: POSITION,
+  near: POSITION,
   ll: POSITION,
   location: POSITION,
   position: POSITION,

@@ -98,6 +98,10 @@ export type Departure = {
      */
     alerts: Array<string>;
     /**
+     * Live time minus planned time in seconds; null without live data. Only with `include=delay`
+     */
+    delay_seconds?: number | null;
+    /**
      * Whether the service is cancelled; only with `cancelled=include`
      */
     cancelled?: boolean;
@@ -228,6 +232,10 @@ export type Call = {
      */
     occupancy: Occupancy | null;
     /**
+     * Live departure minus planned departure in seconds, at the last stop the arrival; null without live data. Only with `include=delay`
+     */
+    delay_seconds?: number | null;
+    /**
      * `live` if `occupancy` is reported for this vehicle, `usual` if it is what the timetable expects on this weekday; null if it is unknown. Only with `include=occupancy`
      */
     occupancy_source?: 'live' | 'usual' | null;
@@ -314,6 +322,10 @@ export type Arrival = {
      * Disruption notices, and a hint if the vehicle has no fixed times, as plain text; empty if there are none
      */
     alerts: Array<string>;
+    /**
+     * Live time minus planned time in seconds; null without live data. Only with `include=delay`
+     */
+    delay_seconds?: number | null;
     /**
      * Whether the service is cancelled; only with `cancelled=include`
      */
@@ -1516,6 +1528,10 @@ export type LegOrigin = {
      */
     departs_at_realtime: string | null;
     /**
+     * Live time minus planned time in seconds; null without live data. Only with `include=delay`
+     */
+    delay_seconds?: number | null;
+    /**
      * The stop that the platform belongs to; null if the place is not a platform. Only with `include=ids`
      */
     parent_stop_id?: string | null;
@@ -1557,6 +1573,10 @@ export type LegDestination = {
      * Estimate, UTC; null without live data
      */
     arrives_at_realtime: string | null;
+    /**
+     * Live time minus planned time in seconds; null without live data. Only with `include=delay`
+     */
+    delay_seconds?: number | null;
     /**
      * The stop that the platform belongs to; null if the place is not a platform. Only with `include=ids`
      */
@@ -1612,6 +1632,10 @@ export type Alternative = {
      * Disruption notices, and a hint if the vehicle has no fixed times, as plain text; empty if there are none
      */
     alerts: Array<string>;
+    /**
+     * Live time minus planned time in seconds; null without live data. Only with `include=delay`
+     */
+    delay_seconds?: number | null;
     /**
      * ID for `/v1/lines/{line_id}`; null on a walk and if the line is not in the timetable. Only with `include=ids`
      */
@@ -2669,9 +2693,9 @@ export type GetDeparturesData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names.
+         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names.
          */
-        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages' | 'occupancy' | 'through'>;
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'delay' | 'calls' | 'carriages' | 'occupancy' | 'through'>;
         /**
          * Pagination cursor from the `Link` header (`rel="next"` or `rel="prev"`). Valid only with the same operation and parameters.
          */
@@ -2722,9 +2746,9 @@ export type GetArrivalsData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `line_id`, `trip_id` and `alert_ids` to each arrival. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived.
+         * `ids` adds `line_id`, `trip_id` and `alert_ids` to each arrival. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier.
          */
-        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access'>;
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'delay'>;
         /**
          * Pagination cursor from the `Link` header (`rel="next"` or `rel="prev"`). Valid only with the same operation and parameters.
          */
@@ -2799,9 +2823,9 @@ export type GetBoardsData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names.
+         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names.
          */
-        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages' | 'occupancy' | 'through'>;
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'delay' | 'calls' | 'carriages' | 'occupancy' | 'through'>;
     };
     url: '/v1/boards';
 };
@@ -3192,9 +3216,9 @@ export type PlanTripsData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `journey_id` to each journey, `line_id`, `trip_id`, `run_id`, `alert_ids` and `on_demand` to each leg, and `parent_stop_id` to its ends. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends, with times and platform. Uses live times of the realtime feeds if they are newer. `access` adds `vehicle_accessible` and `needs_booking` to each leg, and `stop_accessible` to its ends. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names. `changes` adds `change_ratings` to each journey: the time to spare at each change, and whether that is `on_time`, `tight` or `at_risk`. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `alternatives` adds `alternatives` to each ride: the next two departures within a day from the same stop or station to the same stop or station, with which the changes of the journey still work.
+         * `ids` adds `journey_id` to each journey, `line_id`, `trip_id`, `run_id`, `alert_ids` and `on_demand` to each leg, and `parent_stop_id` to its ends. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends, with times and platform. Uses live times of the realtime feeds if they are newer. `access` adds `vehicle_accessible` and `needs_booking` to each leg, and `stop_accessible` to its ends. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names. `changes` adds `change_ratings` to each journey: the time to spare at each change, and whether that is `on_time`, `tight` or `at_risk`. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `alternatives` adds `alternatives` to each ride: the next two departures within a day from the same stop or station to the same stop or station, with which the changes of the journey still work.
          */
-        include?: Array<'ids' | 'colors' | 'alert_texts' | 'calls' | 'access' | 'carriages' | 'through' | 'changes' | 'occupancy' | 'alternatives'>;
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'calls' | 'access' | 'carriages' | 'through' | 'changes' | 'delay' | 'occupancy' | 'alternatives'>;
     };
     url: '/v1/trips';
 };
@@ -3218,9 +3242,9 @@ export type GetJourneyData = {
     };
     query?: {
         /**
-         * `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends. Skipped stops are `cancelled` if known. `colors` adds `color` and `text_color`, the colours of each line. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         * `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends. Skipped stops are `cancelled` if known. `colors` adds `color` and `text_color`, the colours of each line. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier.
          */
-        include?: Array<'calls' | 'colors' | 'carriages'>;
+        include?: Array<'calls' | 'colors' | 'carriages' | 'delay'>;
     };
     url: '/v1/trips/{journey_id}';
 };
@@ -3416,9 +3440,9 @@ export type GetRunData = {
     };
     query?: {
         /**
-         * `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only.
+         * `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier.
          */
-        include?: Array<'carriages' | 'occupancy'>;
+        include?: Array<'carriages' | 'occupancy' | 'delay'>;
     };
     url: '/v1/runs/{run_id}';
 };
@@ -3588,9 +3612,9 @@ export type StreamDeparturesData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names.
+         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names.
          */
-        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'calls' | 'carriages' | 'occupancy' | 'through'>;
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'delay' | 'calls' | 'carriages' | 'occupancy' | 'through'>;
     };
     url: '/v1/departures/stream';
 };
@@ -3614,9 +3638,9 @@ export type StreamJourneyData = {
     };
     query?: {
         /**
-         * `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends. Skipped stops are `cancelled` if known. `colors` adds `color` and `text_color`, the colours of each line. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it.
+         * `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends. Skipped stops are `cancelled` if known. `colors` adds `color` and `text_color`, the colours of each line. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier.
          */
-        include?: Array<'calls' | 'colors' | 'carriages'>;
+        include?: Array<'calls' | 'colors' | 'carriages' | 'delay'>;
     };
     url: '/v1/trips/{journey_id}/stream';
 };
@@ -3685,9 +3709,9 @@ export type StreamRunData = {
     };
     query?: {
         /**
-         * `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only.
+         * `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier.
          */
-        include?: Array<'carriages' | 'occupancy'>;
+        include?: Array<'carriages' | 'occupancy' | 'delay'>;
     };
     url: '/v1/runs/{run_id}/stream';
 };

@@ -4,6 +4,7 @@ import {
   CARRIAGES_ADDED,
   COLORS_ADDED,
   cancelledParameter,
+  DELAY_ADDED,
   includeParameter,
   OCCUPANCY_ADDED,
   THROUGH_ADDED,
@@ -54,6 +55,7 @@ export const departuresQuery = z.object({
     colors: COLORS_ADDED,
     alert_texts: ALERT_TEXTS_ADDED,
     access: ACCESS_ADDED,
+    delay: DELAY_ADDED,
     calls: '`calls` to each departure: its stops from here to the end of the run.',
     carriages: CARRIAGES_ADDED,
     occupancy: OCCUPANCY_ADDED,
@@ -76,6 +78,7 @@ export const arrivalsQuery = z.object({
     colors: COLORS_ADDED,
     alert_texts: ALERT_TEXTS_ADDED,
     access: ACCESS_ADDED,
+    delay: DELAY_ADDED,
   }),
 });
 

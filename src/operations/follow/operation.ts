@@ -23,6 +23,7 @@ import type { StopRegister } from '../../stops/register.ts';
 import {
   CARRIAGES_ADDED,
   COLORS_ADDED,
+  DELAY_ADDED,
   includeParameter,
   type RequestedFields,
 } from '../../transit/additional-fields.ts';
@@ -168,6 +169,7 @@ export const createFollowOperation = ({
           '`calls` to each leg: every stop of the vehicle in order, including both ends. Skipped stops are `cancelled` if known.',
         colors: COLORS_ADDED,
         carriages: CARRIAGES_ADDED,
+        delay: DELAY_ADDED,
       }),
     }),
     body: followedResponse,

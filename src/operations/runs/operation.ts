@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts';
 import { notIssued, unknownRun } from '../../errors/messages.ts';
-import { CARRIAGES_ADDED, includeParameter, OCCUPANCY_ADDED } from '../../transit/additional-fields.ts';
+import { CARRIAGES_ADDED, DELAY_ADDED, includeParameter, OCCUPANCY_ADDED } from '../../transit/additional-fields.ts';
 import { type Call, callSchema, toCallBody } from '../../transit/call.ts';
 import { nullableLineIdField } from '../../transit/line-id.ts';
 import { modeSchema } from '../../transit/mode.ts';
@@ -129,7 +129,7 @@ export const runOperation = defineOperation({
     'One run: its stops with planned and live times, and where the vehicle is now. Get the `run_id` from a departure or a ride of a journey with `include=ids`. If the run has ended or is no longer listed, the response is 404 `RUN_NOT_FOUND`.',
   query: z.object({
     run_id: describe(runIdParameter, 'The `run_id` from a board or journey with `include=ids`.', exampleBody.run_id),
-    include: includeParameter({ carriages: CARRIAGES_ADDED, occupancy: OCCUPANCY_ADDED }),
+    include: includeParameter({ carriages: CARRIAGES_ADDED, occupancy: OCCUPANCY_ADDED, delay: DELAY_ADDED }),
   }),
   body: runResponse,
   errors: ['RUN_NOT_FOUND'],

@@ -4,6 +4,7 @@ import {
   CARRIAGES_ADDED,
   COLORS_ADDED,
   cancelledParameter,
+  DELAY_ADDED,
   includeParameter,
   OCCUPANCY_ADDED,
   THROUGH_ADDED,
@@ -101,6 +102,7 @@ export const tripsQuery = z
       through: THROUGH_ADDED,
       changes:
         '`change_ratings` to each journey: the time to spare at each change, and whether that is `on_time`, `tight` or `at_risk`.',
+      delay: DELAY_ADDED,
       occupancy: OCCUPANCY_ADDED,
       alternatives:
         '`alternatives` to each ride: the next two departures within a day from the same stop or station to the same stop or station, with which the changes of the journey still work.',

@@ -20,6 +20,8 @@ import {
   alertTextsField,
   cancelledField,
   carriagesField,
+  delayField,
+  delayFields,
   type RequestedFields,
   requestedLineIdField,
   stopAccessField,
@@ -64,6 +66,7 @@ export const legSchema = z
         ...legStop,
         departs_at: timestampSchema.meta({ description: 'Planned departure, UTC' }),
         departs_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+        delay_seconds: delayField,
         parent_stop_id: parentStopIdField,
         stop_accessible: stopAccessField,
       })
@@ -73,6 +76,7 @@ export const legSchema = z
         ...legStop,
         arrives_at: timestampSchema.meta({ description: 'Planned arrival, UTC' }),
         arrives_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+        delay_seconds: delayField,
         parent_stop_id: parentStopIdField,
         stop_accessible: stopAccessField,
       })
@@ -330,8 +334,9 @@ function toAlternatives(
   );
 }
 
-function endFields({ parentId, isAccessible }: LegEnd, include: RequestedFields['include']) {
+function endFields({ planned, realtime, parentId, isAccessible }: LegEnd, include: RequestedFields['include']) {
   return {
+    ...delayFields(planned.getTime(), realtime?.getTime(), include),
     ...(include?.includes('ids') && { parent_stop_id: parentId }),
     ...(include?.includes('access') && { stop_accessible: isAccessible }),
   };
