@@ -4,7 +4,16 @@ import { MAY_ALIGHT, MAY_BOARD } from '../timetable/call-flags.ts';
 import { serviceDayStart } from '../timetable/service-day.ts';
 import { MODES } from '../transit/modes.ts';
 import { type DaySpan, firstRunsAt, indexRuns, USUAL_SPAN } from './day-lines.ts';
-import { callAt, createDraft, freeLines, type Lines, lastPosition, mirrorLines, mirrorRun } from './raptor/lines.ts';
+import {
+  callAt,
+  createDraft,
+  freeColumns,
+  freeLines,
+  type Lines,
+  lastPosition,
+  mirrorLines,
+  mirrorRun,
+} from './raptor/lines.ts';
 
 /** A feed may report that a vehicle is late before it reports the same of its next run. Up to this lateness, riders stay on. */
 const MAX_OVERLAP_SECONDS = 300;
@@ -57,6 +66,7 @@ export function createDayLines(
   /** Writes the runs of the snapshots. The lines of `live()` change in place while they have room. */
   function adopt(current: LiveTimetable): void {
     const part = draftSnapshots(current, { day, span, base, stopCount: planned.stopCount });
+    if (live) freePart(live.part);
     if (live && !fits(live.lines, part.lines)) freeLive();
     live ??= { lines: withRoom(planned, roomFor(planned, part.lines)), mirrored: null, part };
     live.part = part;
@@ -73,7 +83,13 @@ export function createDayLines(
     if (mirrored) mirrorLive(mirrored, live);
   }
 
+  /** The lines have copies of all its columns. */
+  function freePart({ lines }: LivePart): void {
+    freeColumns(Object.values(lines));
+  }
+
   function freeLive(): void {
+    if (live) freePart(live.part);
     if (live) freeLines(live.lines, planned);
     if (live?.mirrored) freeLines(live.mirrored, mirroredPlanned);
     live = null;
@@ -81,7 +97,9 @@ export function createDayLines(
 
   /** Writes the same into the mirrored lines. */
   function mirrorLive(mirrored: Lines, { lines, part }: NonNullable<typeof live>): void {
-    append(mirrored, mirrorLines(part.lines), null);
+    const mirroredPart = mirrorLines(part.lines);
+    append(mirrored, mirroredPart, null);
+    freeColumns(Object.values(mirroredPart));
     const usable = mirrored.usable as Uint8Array;
     const { plannedRuns, runCount, nextRuns } = lines;
     for (let run = 0; run < plannedRuns; run++)
@@ -214,7 +232,9 @@ function append(into: Lines, part: Lines, nextRuns: Int32Array | null): void {
   (into.usable as Uint8Array).fill(1);
   const visits = part.visits.slice();
   for (let at = 0; at < visits.length; at += 2) visits[at] = plannedLines + (visits[at] as number);
-  into.live = { firstVisit: part.firstVisit, visits, offsets: part.offsets };
+  // Those of the former snapshots, which nothing else has.
+  if (into.live) freeColumns(Object.values(into.live));
+  into.live = { firstVisit: part.firstVisit.slice(), visits, offsets: part.offsets.slice() };
 }
 
 /** If a vehicle continues as a run that a feed has changed, or after one, it does so today too if it can. */

@@ -385,7 +385,7 @@ describe('lines with the runs of snapshots', () => {
     );
   });
 
-  it('lines that are too small are freed when larger ones take their place', () => {
+  it('what lines of former snapshots took is freed with the next ones, also where the lines are too small', () => {
     const trips = [
       {
         id: 'only',
@@ -407,6 +407,12 @@ describe('lines with the runs of snapshots', () => {
       return [lines.live(), lines.mirroredLive()];
     };
     const before = publish(1);
+    const ofFormer = before.map(({ live }) => live);
+    publish(2);
+    expect(ofFormer.map((live) => [live?.visits.length, live?.offsets.length, live?.firstVisit.length])).toEqual([
+      [0, 0, 0],
+      [0, 0, 0],
+    ]);
     const after = publish(3000);
     expect(before.map(({ starts, stops }) => [starts.length, stops.length])).toEqual([
       [0, 0],

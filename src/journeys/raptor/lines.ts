@@ -206,8 +206,15 @@ export function mirrorLines(lines: Lines): Lines {
  */
 export function freeLines(lines: Lines, ...others: readonly (Lines | null)[]): void {
   const shared = new Set<unknown>(others.flatMap((other) => (other ? Object.values(other) : [])));
-  for (const column of Object.values({ ...lines, ...lines.live, offsets: null })) {
-    const buffer = ArrayBuffer.isView(column) && !shared.has(column) ? column.buffer : null;
+  const columns = Object.values({ ...lines, ...lines.live, offsets: null });
+  freeColumns(columns.filter((column) => !shared.has(column)));
+  if (lines.live) freeColumns([lines.live.offsets]);
+}
+
+/** Frees the memory of columns of this thread, and makes them empty. */
+export function freeColumns(columns: readonly unknown[]): void {
+  for (const column of columns) {
+    const buffer = ArrayBuffer.isView(column) ? column.buffer : null;
     if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
   }
 }
