@@ -2,6 +2,7 @@ import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -133,7 +134,10 @@ try {
   rmdirSync(group);
 }
 
-/** Imports the changed zips as `npm run timetable -- update` does, outside the group. The service takes them within a minute. */
+/**
+ * Imports the changed zips as `npm run timetable -- update` does, with the import in the group, as that of the service at night. The service
+ * takes them within a minute.
+ */
 async function updateSchedule(): Promise<void> {
   isUpdating = true;
   upstream.send({ directory: changed });
@@ -142,7 +146,13 @@ async function updateSchedule(): Promise<void> {
     env: { PATH, ...environment },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
+  const children = `/proc/${child.pid}/task/${child.pid}/children`;
+  const enter = setInterval(() => {
+    const found = existsSync(children) ? readFileSync(children, 'utf8').trim().split(' ') : [];
+    for (const pid of found) if (pid !== '') writeFileSync(`${group}/tasks`, pid);
+  }, 20);
   const [code] = await once(child, 'exit');
+  clearInterval(enter);
   isUpdating = false;
   print(`the update of the schedule exited with ${code}`);
   upstream.send({ timetable: findTimetable() });
