@@ -1,23 +1,40 @@
 /*
  * Makes web/assets/base-map.json: the land of New South Wales, the ACT and around, as rings of [lat, lng] (lakes are
- * rings too), the courses of ferries, and the names of places as [name, lat, lng], those of the busiest stations
- * first. The land is GSHHG 2.3.7 at full resolution (LGPL 3), from Debian's packages gmt and gmt-gshhg-full; the places are the
- * stations of the built-in stops:
+ * rings too), strips of water and of land that it lacks at stops, and the names of places as [name, lat, lng], those of the busiest
+ * stations first. The land is GSHHG 2.3.7 at full resolution (LGPL 3), from Debian's packages gmt and gmt-gshhg-full, moved to where
+ * the built-in stops say that it is; the places are the stations among them:
  *
  *   gmt coast -M -Df -R138/157/-40/-26 -W > coast.txt
  *   node scripts/base-map.ts coast.txt > web/assets/base-map.json
  */
 import { readFileSync } from 'node:fs';
-import { readNetwork } from '../sandbox/network/gtfs-network.ts';
-import { networkMap } from '../sandbox/network/network-map.ts';
 import { readBuiltIn } from '../src/stops/file.ts';
 
 type Point = readonly [lng: number, lat: number];
 
 const BOX = { west: 138, east: 157, south: -40, north: -26 };
 const DIGITS = 4;
-/** The product class of ferries upstream. */
-const FERRY = 9;
+const METRES_PER_DEGREE = 111_320;
+/**
+ * GSHHG lies up to 750 m too far east. At each place, the metres east and north by which the fewest bus stops are in the water and the
+ * fewest wharves on land; between them by distance, and elsewhere less and less.
+ */
+const SHIFTS: [lng: number, lat: number, east: number, north: number][] = [
+  [151.75, -32.92, -175, 275],
+  [151.4, -33.4, -375, 25],
+  [151.31, -33.63, -550, -100],
+  [151.27, -33.84, -750, 75],
+  [151.19, -33.85, -650, 0],
+  [151.2, -33.97, -625, -25],
+  [151.12, -34.05, -340, 320],
+  [150.9, -34.42, -70, 150],
+];
+/** As many degrees away, a place shifts the shore half as far. */
+const REACH = 1;
+/** Stops in the water farther from the shore are on islands that GSHHG lacks; wharves farther inland are on a river that it lacks. */
+const FAR_METRES = 300;
+/** A wharf this close to the water is at the water. */
+const AT_WATER_METRES = 50;
 /** Maximum error of the simplified shore in degrees: about 8 m in Sydney, 60 m from Newcastle to Kiama, 300 m elsewhere. */
 const TOLERANCES: [west: number, east: number, south: number, north: number, tolerance: number][] = [
   [150.9, 151.5, -34.15, -33.5, 0.00008],
@@ -29,19 +46,79 @@ const SAME_POINT = 0.0005;
 
 const land = joined(readPieces(process.argv[2] ?? 'coast.txt'))
   .map(simplified)
-  .filter((ring) => ring.length > 3);
-const { lines } = networkMap(readNetwork(), (productClass) => (productClass === FERRY ? 'ferry' : null));
-const channels = lines.map(({ path }) => path.map(([lat, lng]) => toLatLng([lng, lat]))).filter(isSurveyed);
+  .filter((ring) => ring.length > 3)
+  .map((ring) => ring.map(moved));
+const stops = [...readBuiltIn()].map(({ lng, lat, modes }) => ({
+  at: [lng, lat] as Point,
+  isWharf: modes.includes('ferry'),
+}));
+const { channels, causeways } = stripsAt(stops);
 const places = [...readBuiltIn()]
   .filter(({ name, modes }) => name.endsWith(' Station') && (modes.includes('train') || modes.includes('metro')))
   .sort((one, other) => other.modes.length - one.modes.length)
   .map(({ name, lat, lng }) => [name.replace(/ Station$/, ''), ...toLatLng([lng, lat])]);
-const base = { land: land.map((ring) => ring.map(toLatLng)), channels, places };
+const toLines = (lines: Point[][]) => lines.map((points) => points.map(toLatLng));
+const base = { land: toLines(land), channels: toLines(channels), causeways: toLines(causeways), places };
 process.stdout.write(`${JSON.stringify(base)}\n`);
 
-/** Whether a course is a shape of the timetable. The others are straight from wharf to wharf, also across land. */
-function isSurveyed(course: Point[]): boolean {
-  return course.length > 10;
+function moved([lng, lat]: Point): Point {
+  const narrower = Math.cos((lat * Math.PI) / 180);
+  let [weights, east, north] = [1 / REACH ** 2, 0, 0];
+  for (const [atLng, atLat, eastThere, northThere] of SHIFTS) {
+    const weight = 1 / ((lat - atLat) ** 2 + ((lng - atLng) * narrower) ** 2 + 1e-5);
+    weights += weight;
+    east += weight * eastThere;
+    north += weight * northThere;
+  }
+  return [lng + east / weights / METRES_PER_DEGREE / narrower, lat + north / weights / METRES_PER_DEGREE];
+}
+
+/**
+ * Returns water from wharves on land to the shore, and land from other stops in the water to it. Wharves far inland are those of the
+ * Parramatta River, which GSHHG lacks: water joins them from east to west.
+ */
+function stripsAt(all: { at: Point; isWharf: boolean }[]): { channels: Point[][]; causeways: Point[][] } {
+  const onShore = all.flatMap(({ at, isWharf }) => {
+    if (isWharf !== isOnLand(at)) return [];
+    const nearest = nearestOnShore(at);
+    return [{ at, isWharf, nearest, metres: metresBetween(at, nearest) }];
+  });
+  const isNear = ({ metres }: (typeof onShore)[number]) => metres < FAR_METRES;
+  const wharves = onShore.filter(({ isWharf, metres }) => isWharf && metres > AT_WATER_METRES);
+  const inland = wharves.filter((wharf) => !isNear(wharf)).sort((one, other) => other.at[0] - one.at[0]);
+  const river = inland[0] ? [[inland[0].nearest, ...inland.map(({ at }) => at)]] : [];
+  return {
+    channels: [...river, ...wharves.filter(isNear).map(({ at, nearest }) => [at, nearest])],
+    causeways: onShore.filter((stop) => !stop.isWharf && isNear(stop)).map(({ at, nearest }) => [at, nearest]),
+  };
+}
+
+/** Whether a point is inside an odd number of rings; lakes are rings too. */
+function isOnLand([lng, lat]: Point): boolean {
+  let isInside = false;
+  for (const ring of land)
+    for (const [index, [toLng, toLat]] of ring.entries()) {
+      const [fromLng, fromLat] = ring[index - 1] ?? (ring.at(-1) as Point);
+      if (fromLat > lat === toLat > lat) continue;
+      if (lng < ((fromLng - toLng) * (lat - toLat)) / (fromLat - toLat) + toLng) isInside = !isInside;
+    }
+  return isInside;
+}
+
+function nearestOnShore(point: Point): Point {
+  let [nearest, least] = [point, Number.POSITIVE_INFINITY];
+  for (const ring of land)
+    for (const [index, to] of ring.entries()) {
+      const at = nearestOnSegment(point, ring[index - 1] ?? to, to);
+      const metres = metresBetween(point, at);
+      if (metres < least) [nearest, least] = [at, metres];
+    }
+  return nearest;
+}
+
+function metresBetween([lng, lat]: Point, [otherLng, otherLat]: Point): number {
+  const narrower = Math.cos((lat * Math.PI) / 180);
+  return METRES_PER_DEGREE * Math.hypot((otherLng - lng) * narrower, otherLat - lat);
 }
 
 /** The shore, cut into pieces at whole degrees. */
@@ -139,11 +216,15 @@ function distance([x, y]: Point, [otherX, otherY]: Point): number {
 }
 
 function distanceToSegment(point: Point, from: Point, to: Point): number {
+  return distance(point, nearestOnSegment(point, from, to));
+}
+
+function nearestOnSegment(point: Point, from: Point, to: Point): Point {
   const [x, y] = [to[0] - from[0], to[1] - from[1]];
   const length = x * x + y * y;
   const part = length === 0 ? 0 : ((point[0] - from[0]) * x + (point[1] - from[1]) * y) / length;
   const share = Math.min(1, Math.max(0, part));
-  return distance(point, [from[0] + share * x, from[1] + share * y]);
+  return [from[0] + share * x, from[1] + share * y];
 }
 
 function toLatLng([lng, lat]: Point): Point {

@@ -7,8 +7,9 @@ const L = globalThis.L;
 /** From this zoom on, sandbox stops are labelled; below it, towns and suburbs are. */
 const STOPS_FROM_ZOOM = 12;
 const PLACES_FROM_ZOOM = 8;
-/** Width of the water around a ferry's course. The shore is up to 240 m off, and coves such as Manly's are missing. */
-const CHANNEL_METRES = 250;
+/** Widths of the water and the land that the shore lacks at wharves and other stops. */
+const CHANNEL_METRES = 120;
+const CAUSEWAY_METRES = 60;
 /** A stop within this many pixels of a labelled marker is not labelled again. */
 const SAME_PLACE = 26;
 
@@ -37,14 +38,17 @@ async function read(url) {
   return response?.ok ? response.json() : null;
 }
 
-function drawLand(map, { land, channels }) {
+function drawLand(map, { land, channels, causeways }) {
   const options = { pane: 'base', interactive: false };
   L.polygon(land, { ...options, className: 'land', weight: 1, fillOpacity: 1 }).addTo(map);
-  const water = L.polyline(channels, { ...options, className: 'channel' }).addTo(map);
+  const strips = [
+    [L.polyline(channels, { ...options, className: 'channel' }).addTo(map), CHANNEL_METRES],
+    [L.polyline(causeways, { ...options, className: 'causeway' }).addTo(map), CAUSEWAY_METRES],
+  ];
   const rescale = () => {
     const { lat } = map.getCenter();
     const metresPerPixel = map.distance([lat, 0], [lat, 1]) / map.project([lat, 1]).subtract(map.project([lat, 0])).x;
-    water.setStyle({ weight: CHANNEL_METRES / metresPerPixel });
+    for (const [strip, metres] of strips) strip.setStyle({ weight: metres / metresPerPixel });
   };
   map.on('zoomend', rescale);
   rescale();
