@@ -25,7 +25,7 @@ import {
 } from './view.js';
 
 const REFRESH_MS = 15_000;
-/** The next departures around a place cost a request for each stop. */
+/** The next departures around a place cost two requests. */
 const REFRESH_AROUND_MS = 60_000;
 const STOPS_WITH_DEPARTURES = 4;
 const DEPARTURES_OF_EACH = 3;
@@ -109,8 +109,10 @@ function listAround([lat, lng], options) {
   return attempt('Looking for stops…', options, async () => {
     const place = { lat: lat.toFixed(6), lng: lng.toFixed(6) };
     const query = { ...place, radius: 1000, limit: 50, modes: readFilters().modes };
-    const response = await requestWithKey('nearby', query);
-    const boards = view?.around ? await findNext(response.body.stops) : new Map();
+    const [response, boards] = await Promise.all([
+      requestWithKey('nearby', query),
+      view?.around ? findNext(query) : new Map(),
+    ]);
     return answered(response, ({ stops }) => {
       listStops(stops, { boards, isRefresh: options?.isRefresh });
       if (view?.around) keepRefreshing(REFRESH_AROUND_MS);
@@ -118,21 +120,13 @@ function listAround([lat, lng], options) {
   });
 }
 
-/** Finds the next departures of the first stops, by stop ID; a stop whose board fails has none. */
-async function findNext(stops) {
-  const filters = readFilters();
-  const ids = stops.slice(0, STOPS_WITH_DEPARTURES).map(({ stop_id }) => stop_id);
-  if (ids.length === 0) return new Map();
-  const query = {
-    stops: ids.join(','),
-    modes: filters.modes,
-    limit: DEPARTURES_OF_EACH,
-    include: 'ids',
-    ...whenOf(filters),
-  };
+/** Finds the next departures of the nearest stops, by stop ID; a stop whose board fails has none. */
+async function findNext({ lat, lng, radius, modes }) {
+  const around = { near: `${lat},${lng}`, radius, max_stops: STOPS_WITH_DEPARTURES };
+  const query = { ...around, modes, limit: DEPARTURES_OF_EACH, include: 'ids', ...whenOf(readFilters()) };
   const response = await requestWithKey('boards', query).catch(() => null);
   const boards = response?.body.boards ?? [];
-  return new Map(boards.flatMap(({ departures }, index) => (departures ? [[ids[index], departures]] : [])));
+  return new Map(boards.flatMap(({ stop_id, departures }) => (departures ? [[stop_id, departures]] : [])));
 }
 
 function listFound(text, options) {

@@ -44,10 +44,10 @@ export function showStops(place, stops, boards, actions) {
     );
   });
   // Those without departures would push everything else far down.
-  const shown = boards.size || items.length;
-  const more = items.slice(shown);
+  const isShown = (_item, index) => boards.size === 0 || boards.has(stops[index].stop_id);
+  const more = items.filter((...item) => !isShown(...item));
   const rest = h('details', {}, h('summary', {}, `${more.length} more stops`), h('ul', { class: 'stops' }, ...more));
-  place.replaceChildren(h('ul', { class: 'stops' }, ...items.slice(0, shown)), more.length > 0 ? rest : '');
+  place.replaceChildren(h('ul', { class: 'stops' }, ...items.filter(isShown)), more.length > 0 ? rest : '');
 }
 
 function nextDepartures(stop, departures, follow) {
