@@ -40,7 +40,7 @@ export function createLabels(stopCount: number) {
     /** The first position from which each line was followed. */
     followed: new Int32Array(0),
     /** What is left to the destination at least. */
-    left: { alighted: [], ready: [], of: null } as TimeLeftRows,
+    left: { alighted: [], ready: [], aboard: [], of: null } as TimeLeftRows,
   };
 }
 

@@ -118,23 +118,34 @@ export function createPlanner(
     let rides = Math.min(maxRides, USUAL_RIDES);
     /** The least arrival with the cost of the rides added. */
     let leastCost = NEVER;
+    /** Returns the first arrival by number of rides. */
     const reach = (rideLimit: number, until: number, slack: number) => {
       ahead.begin(request, { changeSeconds, access: near, egress: far, latest: until });
-      const arrivals = ahead.reach(start, rideLimit, slack);
-      leastCost = arrivals.reduce(
-        (least, at, round) => Math.min(least, at + round * CHANGE_IS_WORTH_SECONDS),
+      return Array.from(ahead.reach(start, rideLimit, slack).subarray(0, rideLimit + 1));
+    };
+    /** Returns the first of these arrivals. */
+    const noteArrivals = (arrivals: readonly number[]) => {
+      leastCost = Math.min(
         leastCost,
+        ...arrivals.map((arrivesAt, round) => arrivesAt + round * CHANGE_IS_WORTH_SECONDS),
       );
       return Math.min(...arrivals);
     };
     /** The first arrival. `rides` grows to the number of rides that it takes. */
     const findFirst = () => {
       let first = NEVER;
+      /** The last search, by number of rides. */
+      let found: readonly number[] = [];
       // If the last ride helped, one more may help too. On a long journey, two more may help where one does not.
       for (let allowedRides = Math.min(maxRides, FEW_RIDES); allowedRides <= maxRides; allowedRides++) {
-        const better = reach(allowedRides, Math.min(latest, first - LEAST_SAVED_SECONDS), 0);
-        if (better < NEVER) {
-          first = better;
+        if (allowedRides >= found.length) {
+          const most = allowedRides > USUAL_RIDES ? Math.max(allowedRides, RIDES_OF_LONG) : allowedRides;
+          const until = Math.min(latest, first - LEAST_SAVED_SECONDS);
+          found = reach(Math.min(maxRides, most), until, 0);
+        }
+        const arrivals = found.slice(0, allowedRides + 1);
+        if (Math.min(...arrivals) <= first - LEAST_SAVED_SECONDS) {
+          first = noteArrivals(arrivals);
           rides = Math.max(rides, allowedRides);
         } else if (first < NEVER && (allowedRides >= RIDES_OF_LONG || first - start < LONG_SECONDS)) break;
         if (plans.length > 0 && first < NEVER) break;
@@ -147,7 +158,7 @@ export function createPlanner(
       if (earliest === NEVER) return false;
       const useful = leastCost - CHANGE_IS_WORTH_SECONDS - earliest + 1;
       const seconds = request.isBrief ? Math.min(PASS_SECONDS, Math.max(1, useful)) : PASS_SECONDS;
-      const first = reach(rides, Math.min(latest, earliest + seconds), seconds);
+      const first = noteArrivals(reach(rides, Math.min(latest, earliest + seconds), seconds));
       const until = 1 - Math.max(first, limit + 1);
       limit = Math.min(latest, first + seconds - 1);
       for (const plan of back.range({ from: -limit, until, maxRides: rides, bounds: ahead.labels })) {
@@ -159,7 +170,7 @@ export function createPlanner(
       return limit < latest;
     };
     // Searches with fewer rides would each go through the whole network in vain.
-    if (request.isFar && reach(maxRides, latest, 0) === NEVER) return;
+    if (request.isFar && Math.min(...reach(maxRides, latest, 0)) === NEVER) return;
     startBack();
     const hasMore = pass();
     // A journey that leaves earlier and arrives later than these saves a change at best, which is not worth it.
@@ -276,6 +287,13 @@ function createDirection(
   const searcher = createSearcher(lines, footpaths, labels, checkDeadline);
   let accessibleRuns: Uint8Array | null = null;
   let freeFlags: Uint8Array | null = null;
+  let chosen: { modes: number; lines: Uint8Array } | null = null;
+
+  function linesOf(modes: number): Uint8Array {
+    if (chosen?.modes !== modes) chosen = { modes, lines: lines.modes.map((mode) => (modes >> mode) & 1) };
+    return chosen.lines;
+  }
+
   function begin(
     {
       modes,
@@ -297,7 +315,7 @@ function createDirection(
       ...search,
       footpaths: chosenFootpaths,
       allowed: {
-        lines: lines.modes.map((mode) => (modes >> mode) & 1),
+        lines: linesOf(modes),
         runs: isWheelchair ? accessibleRuns : lines.usable,
         stops: isWheelchair ? usableStops : null,
         flags: withoutBooking ? freeFlags : null,
@@ -307,7 +325,7 @@ function createDirection(
 
   /** Reads the lines again, after they have changed. */
   function refresh(): void {
-    accessibleRuns = freeFlags = null;
+    accessibleRuns = freeFlags = chosen = null;
     searcher.refresh();
   }
 

@@ -3,11 +3,14 @@ import { findRun, listDepartures } from './departures.ts';
 import { type Found, type Labels, NEVER, readRides } from './labels.ts';
 import { callAt, type Footpaths, type Lines, lastPosition, lastPositionOf, mirrorLine, offsetsOf } from './lines.ts';
 import { type Destination, NO_SEARCH, type Range, type Search } from './query.ts';
-import { createTimeLeft } from './time-left.ts';
+import { createTimeLeft, FAR } from './time-left.ts';
 
 /** Times for more rides left take longer to find than they save, on journeys of up to `USUAL_RIDES` rides and on others. */
 const MOST_LEFT = { usually: 2, ofLong: 3 };
 const USUAL_RIDES = 4;
+
+const UNKNOWN = -0x80000000;
+const WINDOW_SECONDS = 3600;
 
 /** A journey with fewer rides than another one within its time may take this many times as long. */
 const SLOWEST = 2;
@@ -33,6 +36,8 @@ export function createSearcher(
   const { rounds, arrived, ready, boardRun, boardAt, alightRun, alightAt, walkedFrom } = labels;
   let query: Search = NO_SEARCH;
   let maxRides = 0;
+  /** The labels of the rounds up to this one are those of this search. */
+  let openRounds = 0;
   let bounds: Range['bounds'] = null;
   /** By round: labels at this time or later cannot improve the arrival at the destination. */
   const cutoff = new Int32Array(rounds);
@@ -43,10 +48,19 @@ export function createSearcher(
   /** In this round, the least time to the destination for riders who alight at a stop, or can board there. */
   let leftAlighted = nothingLeft;
   let leftReady = nothingLeft;
-  /** The same for riders who board in this round. */
-  let leftBoarding = nothingLeft;
+  /** The same for riders on board who leave a call. Null in a search that is not aimed at a destination. */
+  let leftAboard: Uint16Array | null = null;
   /** The first position on each line from which `reach` has followed it; `NEVER` for other lines. The search back follows only these. */
   const followed = new Int32Array(lines.modes.length).fill(NEVER);
+  /**
+   * By round and line, the first run that was ridden with so many rides or fewer, and where it was boarded. From there on, only earlier
+   * runs are worth boarding.
+   */
+  const ridden = new Int32Array(rounds * lines.modes.length);
+  const riddenFrom = new Int32Array(rounds * lines.modes.length);
+  /** When the first run of each line begins that is still on its way at `windowStart`; `UNKNOWN` until it is needed. */
+  const nextStart = new Int32Array(lines.modes.length);
+  let windowStart = NEVER;
   /** `reach` continues this many seconds past the first arrival. */
   let slack = 0;
   /** By round, the first arrival that `reach` found at the destination. */
@@ -56,6 +70,8 @@ export function createSearcher(
   const egressSeconds = new Int32Array(stopCount).fill(-1);
   /** The columns have room for the lines of later snapshots. */
   const firstPosition = new Int32Array(lines.modes.length).fill(-1);
+  /** The last position of a line in the queue where it may be boarded. */
+  const lastPositions = new Int32Array(lines.modes.length);
   const queue: number[] = [];
   const isMarked = new Uint8Array(stopCount);
   let markedStops: number[] = [];
@@ -75,10 +91,13 @@ export function createSearcher(
     boarding.push(stop);
   }
 
-  function enqueue(line: number, position: number, round: number): void {
-    if (!leadsThere(line, maxRides - round + 1) || endOf(line) < 0) return;
+  function enqueue(line: number, position: number): void {
+    if (endOf(line) < 0) return;
     const earliestPosition = firstPosition[line] as number;
-    if (earliestPosition === -1) queue.push(line);
+    if (earliestPosition === -1) {
+      queue.push(line);
+      lastPositions[line] = position;
+    } else if (position > (lastPositions[line] as number)) lastPositions[line] = position;
     if (earliestPosition !== -1 && position >= earliestPosition) return;
     firstPosition[line] = position;
     if (position < (followed[line] as number)) followed[line] = position;
@@ -87,6 +106,7 @@ export function createSearcher(
   /** Collects the lines at the marked stops, each from its first marked stop on. */
   function collectLines(round: number): void {
     const { live } = lines;
+    lookAhead(round);
     for (const stop of markedStops) {
       isMarked[stop] = 0;
       board(stop);
@@ -96,23 +116,90 @@ export function createSearcher(
     markedStops.length = 0;
   }
 
-  function enqueueVisits({ firstVisit, visits }: Pick<Lines, 'firstVisit' | 'visits'>, stop: number, round: number) {
+  /** Adds the lines at a stop that lead to the destination in time, as far as known, and have a run that begins by then. */
+  function enqueueVisits(
+    { firstVisit, visits }: Pick<Lines, 'firstVisit' | 'visits'>,
+    stop: number,
+    round: number,
+  ): void {
+    const { firstCall } = lines;
     const { lines: isAllowed } = query.allowed;
+    const aboard = leftAboard;
+    const latest = cutoff[round] as number;
+    const left = Math.min(FAR, latest - (ready[(round - 1) * stopCount + stop] as number));
     for (let at = firstVisit[stop] as number, end = firstVisit[stop + 1] as number; at < end; at++) {
       const line = visits[at * 2] as number;
-      if (!isAllowed || isAllowed[line]) enqueue(line, visits[at * 2 + 1] as number, round);
+      let start = nextStart[line] as number;
+      if (start === UNKNOWN) start = findNextStart(line);
+      if (start >= latest) continue;
+      const position = visits[at * 2 + 1] as number;
+      if (aboard && (aboard[(firstCall[line] as number) + position] as number) >= left) continue;
+      if (!isAllowed || isAllowed[line]) enqueue(line, position);
     }
+  }
+
+  /** Only runs before this one are worth boarding at a call of a line. */
+  function endAt(row: number, line: number, position: number): number {
+    return (position >= (riddenFrom[row + line] as number) ? ridden[row + line] : lines.firstRun[line + 1]) as number;
+  }
+
+  /** Notes that a run was boarded in a round. Where vehicles continue, a later run may lead elsewhere. */
+  function noteRidden(round: number, line: number, position: number, run: number): void {
+    if (timeLeft.continues[line]) return;
+    const { length } = lines.modes;
+    for (let at = round * length + line; at <= maxRides * length + line; at += length) {
+      if (run >= (ridden[at] as number)) return;
+      ridden[at] = run;
+      riddenFrom[at] = position;
+    }
+  }
+
+  /** Most lines have no run at the time of the search. */
+  function findNextStart(line: number): number {
+    const { firstRun, starts, departures, arrivals } = lines;
+    const offsets = offsetsOf(lines, line);
+    const last = lastPositionOf(lines, line);
+    const end = firstRun[line + 1] as number;
+    let low = firstRun[line] as number;
+    for (let high = end; low < high; ) {
+      const middle = (low + high) >>> 1;
+      if ((starts[middle] as number) + (offsets[(arrivals[middle] as number) + last] as number) < windowStart) {
+        low = middle + 1;
+      } else high = middle;
+    }
+    const start = low < end ? (starts[low] as number) + (offsets[departures[low] as number] as number) : NEVER;
+    nextStart[line] = start;
+    return start;
+  }
+
+  /** What is known of an earlier time is true of a later one, but may be of little use. */
+  function openWindow(from: number): void {
+    if (from >= windowStart && from < windowStart + WINDOW_SECONDS) return;
+    windowStart = from;
+    nextStart.fill(UNKNOWN);
+  }
+
+  function refresh(): void {
+    windowStart = NEVER;
+    timeLeft.refresh();
+  }
+
+  function forgetRidden(): void {
+    const { length } = lines.modes;
+    riddenFrom.fill(0, 0, (maxRides + 1) * length);
+    for (let round = 1; round <= maxRides; round++) ridden.set(lines.firstRun.subarray(1, length + 1), round * length);
+  }
+
+  /** Clears the labels of more rounds. Filling all of them takes as long as a small search. */
+  function openTo(round: number): void {
+    arrived.fill(NEVER, openRounds * stopCount, (round + 1) * stopCount);
+    ready.fill(NEVER, openRounds * stopCount, (round + 1) * stopCount);
+    openRounds = Math.max(openRounds, round + 1);
   }
 
   /** Whether the search in the other direction cannot reach this stop in time with the remaining rides. */
   function isBeyond(bound: Int32Array | undefined, round: number, stop: number, at: number): boolean {
     return bound !== undefined && (bound[(maxRides - round) * stopCount + stop] as number) > 0 - at;
-  }
-
-  /** Whether the destination can be reached along the line with so many rides, as far as known. */
-  function leadsThere(line: number, ridesLeft: number): boolean {
-    const least = timeLeft.rides[line] as number;
-    return ridesLeft > mostLeft || (least > 0 && least <= ridesLeft);
   }
 
   /** The last useful position on a line: where the search in the other direction has boarded it first. Less than 0 if it has not. */
@@ -123,10 +210,11 @@ export function createSearcher(
 
   /** Chooses the rows of a round. */
   function lookAhead(round: number): void {
+    const { alighted, ready: boarding, aboard } = labels.left;
     const ridesLeft = maxRides - round;
-    leftAlighted = (ridesLeft <= mostLeft && labels.left.alighted[ridesLeft]) || nothingLeft;
-    leftReady = (ridesLeft <= mostLeft && labels.left.ready[ridesLeft]) || nothingLeft;
-    leftBoarding = (ridesLeft < mostLeft && labels.left.ready[ridesLeft + 1]) || nothingLeft;
+    leftAlighted = (ridesLeft <= mostLeft && alighted[ridesLeft]) || nothingLeft;
+    leftReady = (ridesLeft <= mostLeft && boarding[ridesLeft]) || nothingLeft;
+    leftAboard = (ridesLeft < mostLeft && aboard[ridesLeft + 1]) || null;
   }
 
   /** Lowers the labels of this and later rounds: with more rides allowed, a rider arrives no later. */
@@ -170,12 +258,15 @@ export function createSearcher(
     const offsets = offsetsOf(lines, line);
     const { runs, stops: usable } = query.allowed;
     const flags = query.allowed.flags ?? lines.flags;
+    const aboard = leftAboard;
     const first = firstCall[line] as number;
     const last = first + endOf(line);
     const before = (round - 1) * stopCount;
     const row = round * stopCount;
-    /** Only an earlier run is worth boarding: `end` is the run of the ride, or the first one that is too late. */
+    const riddenRow = round * lines.modes.length;
+    /** The run of the ride: only an earlier one is worth boarding. */
     let end = firstRun[line + 1] as number;
+    const lastBoarding = first + (lastPositions[line] as number);
     let isOnBoard = false;
     let board = 0;
     let start = 0;
@@ -195,11 +286,19 @@ export function createSearcher(
         ) {
           if (!usable || usable[stop]) arrive(round, stop, at, end, board, end, position);
         }
+        if (aboard && at + (aboard[call] as number) >= (cutoff[round] as number)) isOnBoard = false;
+      }
+      if (call > lastBoarding) {
+        if (!isOnBoard) return;
+        continue;
       }
       // The other stops were used for boarding in an earlier round.
       if (!isBoarding[stop] || !((flags[call] as number) & MAY_BOARD) || call === last) continue;
       if (usable && !usable[stop]) continue;
-      const earlier = findRun(lines, line, position, ready[before + stop] as number, end, runs);
+      const from = ready[before + stop] as number;
+      const left = aboard ? (aboard[call] as number) : 0;
+      if (left === FAR || from + left >= (cutoff[round] as number)) continue;
+      const earlier = findRun(lines, line, position, from, Math.min(end, endAt(riddenRow, line, position)), runs);
       if (earlier < 0) continue;
       if (isOnBoard) stayOn(round, line, end, board);
       end = earlier;
@@ -207,7 +306,8 @@ export function createSearcher(
       start = starts[earlier] as number;
       arrivalsAt = arrivals[earlier] as number;
       const leavesAt = start + (offsets[(departures[earlier] as number) + position] as number);
-      isOnBoard = leavesAt + (leftBoarding[stop] as number) < (cutoff[round] as number);
+      isOnBoard = leavesAt + left < (cutoff[round] as number);
+      if (isOnBoard) noteRidden(round, line, position, end);
     }
     if (isOnBoard) stayOn(round, line, end, board);
   }
@@ -279,7 +379,6 @@ export function createSearcher(
     try {
       for (let round = 1; round <= maxRides && queue.length > 0; round++) {
         checkDeadline();
-        lookAhead(round);
         for (const line of queue) {
           ride(round, line);
           firstPosition[line] = -1;
@@ -321,8 +420,7 @@ export function createSearcher(
       const walkSeconds = egressSeconds[stop] as number;
       egressSeconds[stop] = walkSeconds < 0 ? seconds : Math.min(walkSeconds, seconds);
     }
-    arrived.fill(NEVER);
-    ready.fill(NEVER);
+    openRounds = 0;
     cutoff.fill(Math.min(NEVER, query.latest + 1));
     bounds = null;
     mostLeft = -1;
@@ -334,7 +432,7 @@ export function createSearcher(
 
   return {
     begin,
-    refresh: timeLeft.refresh,
+    refresh,
 
     /**
      * Returns the first arrival by number of rides, for a departure at `from`. Labels are then valid until `slackSeconds` after
@@ -343,8 +441,11 @@ export function createSearcher(
     reach(from: number, rides: number, slackSeconds: number): Int32Array {
       maxRides = rides;
       slack = slackSeconds;
+      openTo(maxRides);
+      forgetRidden();
+      openWindow(from);
       mostLeft =
-        query.egress.length > 0 ? Math.min(rides - 1, rides > USUAL_RIDES ? MOST_LEFT.ofLong : MOST_LEFT.usually) : -1;
+        query.egress.length > 0 ? Math.min(rides, rides > USUAL_RIDES ? MOST_LEFT.ofLong : MOST_LEFT.usually) : -1;
       if (mostLeft >= 0) timeLeft.extend(mostLeft, (cutoff[0] as number) - from);
       lookAhead(0);
       for (const { stop, seconds } of query.access) {
@@ -357,6 +458,9 @@ export function createSearcher(
 
     *range(range: Range): Generator<Found> {
       ({ bounds, maxRides } = range);
+      openTo(maxRides);
+      forgetRidden();
+      openWindow(range.from);
       const quick = [...(range.known ?? [])];
       for (const { arrivesAt, rides } of quick) cutOff(rides.length, rounds, arrivesAt);
       for (const [departsAt, departures] of listDepartures(lines, query, range)) {
@@ -368,8 +472,9 @@ export function createSearcher(
           if (isBeyond(bounds?.arrived, 0, stop, departsAt + seconds)) continue;
           lower(ready, stop, departsAt + seconds);
           board(stop);
-          enqueue(line, position, 1);
+          enqueue(line, position);
         }
+        lookAhead(1);
         runRounds();
         for (let round = 1; round < rounds; round++) {
           if (improved[round]) {

@@ -1,18 +1,23 @@
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/call-flags.ts';
 import { callAt, type Footpaths, type Lines, lastPosition } from './lines.ts';
 
-/** A time that does not fit, or no way to the destination. */
-const FAR = 0xffff;
+/** No way to the destination in time. */
+export const FAR = 0xffff;
+/** This time or more, which does not fit. */
+const LONG = 0xfffe;
+/** Rows for so many rides left are cheap enough to have all times. */
+const WHOLE_ROWS = 2;
 /** Rows cover this many seconds more than the search needs, for later searches to the same destination. */
-const SPARE_SECONDS = 2 * 3600;
+const SPARE_SECONDS = 3600;
 
 /**
- * By number of rides left and stop, the least seconds to the destination: for a rider who has alighted there, and for one who can
- * board there. All searches in one direction use the same rows, one at a time.
+ * By number of rides left, the least seconds to the destination: by stop, for a rider who has alighted there, and for one who can board
+ * there; by call, for a rider who leaves it on board. All searches in one direction use the same rows, one at a time.
  */
 export interface TimeLeftRows {
   alighted: Uint16Array<ArrayBuffer>[];
   ready: Uint16Array<ArrayBuffer>[];
+  aboard: Uint16Array<ArrayBuffer>[];
   /** What the rows lead to. */
   of: Target | null;
 }
@@ -29,15 +34,13 @@ export interface Target {
  * waiting. A label that is too late even so is dropped. Rows are made round by round, because few stops have a direct line.
  */
 export function createTimeLeft(lines: Lines, rows: TimeLeftRows) {
-  const { alighted, ready } = rows;
+  const { alighted, ready, aboard } = rows;
   const { stopCount, firstCall, stops, flags, hops } = lines;
   let target: Target = { egress: [], changeSeconds: 0, footpaths: NO_FOOTPATHS };
-  /** By row, the time from which on it has no times. */
-  const horizons: number[] = [];
-  /** That of the row which is made. */
+  /** How many rows there are. */
+  let count = 0;
+  /** The row being made has no greater times than this one; `FAR` if it has all. */
   let horizon = FAR;
-  /** The least number of rides from a line to the destination, with itself; 0 if it is not in the rows. */
-  const rides = new Uint8Array(lines.modes.length);
   /** For each line, those as which its vehicles came. */
   let previous = new Map<number, Continuation[]>();
   /** Whether vehicles of a line continue as another one. */
@@ -49,67 +52,86 @@ export function createTimeLeft(lines: Lines, rows: TimeLeftRows) {
   const queue: number[] = [];
   const isMarked = new Uint8Array(stopCount);
   const marked: number[] = [];
+  const isImproved = new Uint8Array(stopCount);
+  /** The stops where a rider who alights has less time left than with fewer rides. */
+  let improved: number[] = [];
 
   /** Reads the lines again, after they have changed. */
   function refresh(): void {
     previous = listContinuations(lines);
     continues.fill(0);
     for (const all of previous.values()) for (const { line } of all) continues[line] = 1;
-    horizons.length = 0;
+    count = 0;
   }
 
   refresh();
-  return { begin, refresh, extend, rides, continues };
+  return { begin, refresh, extend, continues };
 
   /** The rows for the same destination are kept. */
   function begin(next: Target): void {
     const { egress, changeSeconds, footpaths } = target;
     if (next.egress === egress && next.changeSeconds === changeSeconds && next.footpaths === footpaths) return;
     target = next;
-    horizons.length = 0;
+    count = 0;
   }
 
-  /** Makes the rows for so many rides left and times up to `seconds`. */
+  /** Makes the rows for so many rides left. In the last ones, times of some more than `seconds` are cut to that. */
   function extend(rideCount: number, seconds: number): void {
-    const needed = Math.min(FAR, seconds);
-    const isComplete = horizons.every((known, row) => row > rideCount || known >= needed);
-    if (horizons.length === 0 || !isComplete || rows.of !== target) startRows();
-    horizon = Math.min(FAR, needed + SPARE_SECONDS);
-    while (horizons.length <= rideCount) addRow(horizons.length);
+    if (count === 0 || rows.of !== target) startRows();
+    for (; count <= rideCount; count++) {
+      horizon = count > WHOLE_ROWS ? Math.min(FAR, Math.max(0, seconds) + SPARE_SECONDS) : FAR;
+      addRow(count);
+    }
   }
 
-  function rowOf(column: Uint16Array<ArrayBuffer>[], index: number): Uint16Array<ArrayBuffer> {
-    column[index] ??= new Uint16Array(stopCount);
-    return column[index];
+  function rowOf(column: Uint16Array<ArrayBuffer>[], index: number, length = stopCount): Uint16Array<ArrayBuffer> {
+    if (column[index]?.length !== length) column[index] = new Uint16Array(length);
+    return column[index] as Uint16Array<ArrayBuffer>;
   }
 
   function startRows(): void {
     const row = rowOf(alighted, 0).fill(FAR);
     rowOf(ready, 0).fill(FAR);
-    for (const { stop, seconds } of target.egress) row[stop] = Math.min(seconds, row[stop] as number);
-    rides.fill(0);
+    rowOf(aboard, 0, stops.length).fill(FAR);
+    forget();
+    for (const { stop, seconds } of target.egress) {
+      row[stop] = Math.min(seconds, row[stop] as number);
+      improve(stop);
+    }
     onward.fill(FAR);
     rows.of = target;
-    horizons.length = 0;
-    horizons.push(FAR);
+    count = 1;
   }
 
   function addRow(row: number): void {
     const before = alighted[row - 1] as Uint16Array<ArrayBuffer>;
-    const beforeThat = row > 1 ? (alighted[row - 2] as Uint16Array) : null;
     const boarding = rowOf(ready, row);
-    boarding.set(ready[row - 1] as Uint16Array);
-    for (let stop = 0; stop < stopCount; stop++) {
-      const seconds = before[stop] as number;
-      if (seconds < (beforeThat ? (beforeThat[stop] as number) : FAR)) enqueueVisits(stop);
-    }
-    // Lines whose vehicles continue as these are added at the end.
-    for (let at = 0; at < queue.length; at++) followBack(queue[at] as number, row, before, boarding);
-    queue.length = 0;
     const after = rowOf(alighted, row);
+    const riding = rowOf(aboard, row, stops.length);
+    boarding.set(ready[row - 1] as Uint16Array);
     after.set(before);
+    riding.set(aboard[row - 1] as Uint16Array);
+    for (const stop of improved) enqueueVisits(stop);
+    forget();
+    // Lines whose vehicles continue as these are added at the end.
+    for (let at = 0; at < queue.length; at++) followBack(queue[at] as number, before, boarding, riding);
+    queue.length = 0;
     walkBack(boarding, after);
-    horizons.push(horizon);
+    if (horizon === FAR) return;
+    for (const column of [boarding, riding, after]) {
+      for (let at = 0; at < column.length; at++) if ((column[at] as number) > horizon) column[at] = horizon;
+    }
+  }
+
+  function improve(stop: number): void {
+    if (isImproved[stop]) return;
+    isImproved[stop] = 1;
+    improved.push(stop);
+  }
+
+  function forget(): void {
+    for (const stop of improved) isImproved[stop] = 0;
+    improved = [];
   }
 
   function enqueueVisits(stop: number): void {
@@ -127,28 +149,31 @@ export function createTimeLeft(lines: Lines, rows: TimeLeftRows) {
   }
 
   /** Goes along a line from its last call where riders may alight for the destination to its first one. */
-  function followBack(line: number, row: number, before: Uint16Array, boarding: Uint16Array): void {
+  function followBack(line: number, before: Uint16Array, boarding: Uint16Array, riding: Uint16Array): void {
     const first = firstCall[line] as number;
     let call = first + (furthest[line] as number);
-    let left = call + 1 === firstCall[line + 1] ? (onward[line] as number) : FAR;
+    if (call + 1 === firstCall[line + 1]) riding[call] = Math.min(onward[line] as number, riding[call] as number);
+    let left = riding[call] as number;
     furthest[line] = -1;
-    let leadsThere = false;
     for (; call > first; call--) {
       const alightHere = before[stops[call] as number] as number;
       if (alightHere < left && (flags[call] as number) & MAY_ALIGHT) left = alightHere;
-      left += hops[call - 1] as number;
-      if (left >= horizon) continue;
-      leadsThere = true;
+      if (left < LONG) left = Math.min(left + (hops[call - 1] as number), LONG);
+      const known = riding[call - 1] as number;
+      if (left >= known || left >= horizon) {
+        left = known;
+        continue;
+      }
+      riding[call - 1] = left;
       if (!((flags[call - 1] as number) & MAY_BOARD)) continue;
       const stop = stops[call - 1] as number;
       if (left >= (boarding[stop] as number)) continue;
       boarding[stop] = left;
       mark(stop);
     }
-    if (leadsThere) rides[line] ||= row;
     if (left >= horizon) return;
     for (const { line: other, seconds } of previous.get(line) ?? []) {
-      const atEnd = Math.max(0, left + seconds);
+      const atEnd = Math.max(0, Math.min(left + seconds, LONG));
       if (atEnd >= (onward[other] as number)) continue;
       onward[other] = atEnd;
       enqueue(other, (firstCall[other + 1] as number) - (firstCall[other] as number) - 1);
@@ -168,13 +193,18 @@ export function createTimeLeft(lines: Lines, rows: TimeLeftRows) {
     for (const stop of marked) {
       isMarked[stop] = 0;
       const left = boarding[stop] as number;
-      const change = left + changeSeconds;
+      const change = Math.min(left + changeSeconds, LONG);
       if (change >= horizon) continue;
-      if (change < (after[stop] as number)) after[stop] = change;
+      if (change < (after[stop] as number)) {
+        after[stop] = change;
+        improve(stop);
+      }
       for (let at = first[stop] as number, end = first[stop + 1] as number; at < end; at++) {
-        const walk = left + Math.max(changeSeconds, seconds[at] as number);
+        const walk = Math.min(left + Math.max(changeSeconds, seconds[at] as number), LONG);
         const other = targets[at] as number;
-        if (walk < horizon && walk < (after[other] as number)) after[other] = walk;
+        if (walk >= horizon || walk >= (after[other] as number)) continue;
+        after[other] = walk;
+        improve(other);
       }
     }
     marked.length = 0;
