@@ -12,7 +12,7 @@ import { percentile } from './percentiles.ts';
  * then while another client plans journeys from the timetable. No pair of places repeats, and feeds do not cover the requested day. For root: `MALLOC_ARENA_MAX=1 node bench/journeys-load.ts DIR
  * [minutes] [megabytes of the group] [journeys a second] [hits a second] [STOP]`
  */
-const [directory = '.', minutes = '10', limitMb = '768', perSecond = '20', hits = '100', stop = '200060'] =
+const [directory = '.', minutes = '10', limitMb = '768', perSecond = '40', hits = '100', stop = '200060'] =
   process.argv.slice(2);
 const MEGABYTE = 2 ** 20;
 const QUIET_MS = 30_000;
