@@ -1,10 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLines } from '#src/journeys/day-lines.ts';
 import { createLabels } from '#src/journeys/raptor/labels.ts';
-import { type Lines, shareLines } from '#src/journeys/raptor/lines.ts';
-import { calendarDayAt } from '#src/timetable/service-day.ts';
 import { openTimetable } from '#src/timetable/update/folder.ts';
 import { print } from './machine.ts';
 
@@ -30,25 +27,24 @@ process.kill(Number(pid), 'SIGUSR1');
 const isolates = await readIsolates();
 const timetable = await measureTimetable();
 
-const rows: [owner: string, bytes: number][] = [
-  ['timetable', timetable.bytes],
-  ['lines of a day, both directions (for each day searched)', timetable.lines],
-];
+const rows: [owner: string, bytes: number][] = [['timetable', timetable.bytes]];
 for (const [name, { heapUsed, arrayBuffers, external }] of isolates) {
   const isMain = name === 'main thread';
   const isSearch = name.includes('engine-thread');
   const ofCaches = isMain ? [...caches.values()].reduce((sum, bytes) => sum + bytes, 0) : 0;
   const labels = isSearch ? timetable.labels : 0;
+  // Shared memory counts in the thread that has allocated it.
+  const ofTimetable = isMain ? timetable.bytes : 0;
   rows.push([`${name}: heap in use`, heapUsed]);
   if (isMain) rows.push(...caches);
   if (isSearch) rows.push([`${name}: labels`, labels]);
-  rows.push([`${name}: other buffers`, Math.max(0, arrayBuffers - ofCaches - labels)]);
+  rows.push([`${name}: other buffers`, Math.max(0, arrayBuffers - ofCaches - labels - ofTimetable)]);
   rows.push([`${name}: other external memory of V8, source code included`, Math.max(0, external - arrayBuffers)]);
 }
 const free = isolates.reduce((sum, [, { heapTotal, heapUsed }]) => sum + heapTotal - heapUsed, 0);
 rows.push(["V8's free pages, all threads", free]);
 const known = rows.reduce((sum, [, bytes]) => sum + bytes, 0);
-rows.push(['snapshots, stacks, compiled code and free memory of malloc (the rest)', anonymous - known]);
+rows.push(['compiled code, stacks and free memory of malloc (the rest)', anonymous - known]);
 for (const child of children) rows.push([`child process ${child}`, readAnonymous(child)]);
 
 for (const [owner, bytes] of rows) {
@@ -68,7 +64,7 @@ async function readCaches(): Promise<Map<string, number>> {
   return new Map([...found].map(([, name = '', bytes]) => [`cache: ${name}`, Number(bytes)]));
 }
 
-/** The lines and labels are made again here, because nobody can see them from outside. */
+/** The labels are made again here, because nobody can see them from outside. */
 async function measureTimetable() {
   const names = readdirSync(dataDir, { recursive: true, encoding: 'utf8' });
   const newest = names
@@ -76,24 +72,12 @@ async function measureTimetable() {
     .sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
   const file = join(dataDir, newest.at(-1) ?? '');
   const timetable = await openTimetable(file);
-  const day = calendarDayAt(Date.now());
-  const { planned, mirrored } = shareLines(
-    createLines(timetable.sections, {
-      day,
-      servicesOn: (on) => timetable.servicesOn(on),
-      nextTrip: (trip, on) => timetable.nextTrip(trip, on),
-    }),
-  );
-  const sizeOf = (lines: Lines) =>
-    Object.values(lines).reduce((sum, one) => sum + (ArrayBuffer.isView(one) ? one.byteLength : 0), 0);
   const labels = Object.values(createLabels(timetable.stopCount)).reduce<number>(
     (sum, one) => sum + (ArrayBuffer.isView(one) ? one.byteLength : 0),
     0,
   );
   return {
     bytes: statSync(file).size,
-    // The planned lines use the offsets of the timetable.
-    lines: sizeOf(planned) - planned.offsets.byteLength + sizeOf(mirrored),
     labels: 2 * labels,
   };
 }
