@@ -359,7 +359,11 @@ describe('.env.example', () => {
     expect(readConfig(parseEnv(readFileSync('.env.example', 'utf8'))).upstream).toEqual({ kind: 'sandbox' });
   });
 
-  it('.env.example has every variable that is read, and no other', () => {
-    expect(Object.keys(parseEnv(readFileSync('.env.example', 'utf8'))).sort()).toEqual([...VARIABLES].sort());
+  it('.env.example has every variable that the service or Compose reads, and no other', () => {
+    const inCompose = [...readFileSync('docker-compose.yml', 'utf8').matchAll(/\$\{(\w+)/g)].map(
+      ([, name = '']) => name,
+    );
+    const read = new Set([...VARIABLES, ...inCompose]);
+    expect(Object.keys(parseEnv(readFileSync('.env.example', 'utf8'))).sort()).toEqual([...read].sort());
   });
 });

@@ -8,6 +8,7 @@ import { UpstreamHttp } from '../efa/upstream-http.ts';
 import type { Meter } from '../upstream/budget/meter.ts';
 import { createSharedMeters } from '../upstream/protection.ts';
 import { allowEarlyEnd, UsageError } from './command.ts';
+import { listRefusedSettings } from './refused-settings.ts';
 import { ASSUMPTIONS } from './upstream-check/assumptions.ts';
 import {
   exitCodeOf,
@@ -26,9 +27,10 @@ import {
 type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 
 const USAGE = `npm run upstream -- check    tests the assumptions of the service about upstream
-npm run upstream -- config   prints every setting with its source, and contradictions
+npm run upstream -- config   prints every setting with its source, and refuses those that cannot work;
+                             --test-mail ADDRESS sends a mail
 
-Exit codes of check: 0 all holds, 1 something differs that callers would see, 2 usage or configuration,
+Exit codes of config: 0 usable, 2 not. Exit codes of check: 0 all holds, 1 something differs that callers would see, 2 usage or configuration,
 3 the key was refused, 4 only the cost differs, 5 upstream cannot be reached, 6 something is not settled.
 `;
 
@@ -53,17 +55,17 @@ interface Surroundings {
 
 /** Runs one command and returns the exit code of the process. */
 export async function runUpstreamCommand(args: string[], surroundings: Surroundings): Promise<ExitCode> {
-  const { env, dotEnv = {}, print } = surroundings;
+  const { print } = surroundings;
   try {
     const { values, positionals } = parseArgs({
       args,
-      options: { help: { type: 'boolean', default: false } },
+      options: { help: { type: 'boolean', default: false }, 'test-mail': { type: 'string' } },
       allowPositionals: true,
     });
     const [command] = positionals;
     if (values.help || command === undefined) print(USAGE);
     else if (command === 'check') return await check(surroundings);
-    else if (command === 'config') return describeConfig(env, dotEnv, print);
+    else if (command === 'config') return await describeConfig(surroundings, values['test-mail']);
     else throw new UsageError(`${positionals.join(' ')} is no command.\n\n${USAGE}`);
     return 0;
   } catch (error) {
@@ -190,17 +192,21 @@ function report(
   return exitCodeOf(results);
 }
 
+const READ_BY_OTHERS = /^(NODE_ENV|OTEL_.*|GIT_COMMIT|HTTPS?_PORT|HTTP_ADDRESS|TLS_DIR|COMPOSE_.*)$/;
 const SECRETS = /KEY|SECRET|URL|UPSTREAM_PROXY|OTEL/;
 
-/** Prints each variable with its source. Returns 2 when the service would not start with it. */
-function describeConfig(env: NodeJS.ProcessEnv, dotEnv: NodeJS.ProcessEnv, print: (text: string) => void): ExitCode {
+/** Prints each variable with its source. Returns 2 when the service would not start or not work with it. */
+async function describeConfig(
+  { env, dotEnv = {}, print }: Surroundings,
+  testMail: string | undefined,
+): Promise<ExitCode> {
   for (const name of VARIABLES) {
     const value = env[name] ?? '';
     const source = value === '' ? 'default' : dotEnv[name] === value ? '.env' : 'environment';
     print(`${name.padEnd(28)} ${source.padEnd(12)} ${value === '' ? '' : maskSecrets(name, value)}`.trimEnd());
   }
-  // The packages of OpenTelemetry read further variables.
-  const isUnknown = (name: string) => !VARIABLES.includes(name) && !/^(NODE_ENV$|OTEL_)/.test(name);
+  // The packages of OpenTelemetry, and Compose, read further variables.
+  const isUnknown = (name: string) => !VARIABLES.includes(name) && !READ_BY_OTHERS.test(name);
   const unknown = [
     ...Object.keys(dotEnv),
     ...Object.keys(env).filter((name) => name.startsWith('UPSTREAM_') && !Object.hasOwn(dotEnv, name)),
@@ -224,7 +230,9 @@ function describeConfig(env: NodeJS.ProcessEnv, dotEnv: NodeJS.ProcessEnv, print
   for (const name of unknown)
     print(`Unknown setting ${name} in ${Object.hasOwn(dotEnv, name) ? '.env' : 'the environment'}.`);
   for (const sentence of contradictions(config, env)) print(`Look again: ${sentence}`);
-  return 0;
+  const refused = await listRefusedSettings(config, env, { testMail });
+  for (const sentence of refused) print(`Refused: ${sentence}`);
+  return refused.length > 0 ? 2 : 0;
 }
 
 /** Lists settings that the service accepts but that contradict each other. */

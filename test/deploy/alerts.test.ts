@@ -517,7 +517,41 @@ const FAULTS: [
   ],
 ];
 
+/** What the node exporter reports of a machine, with something changed. */
+function machine({ freeBytes = 50e9, failed = '', backupAt = 0 }): string {
+  const state = (unit: string) => `node_systemd_unit_state{name="${unit}",state="failed"} ${Number(unit === failed)}`;
+  return [
+    `node_filesystem_avail_bytes{mountpoint="/",fstype="ext4"} ${freeBytes}`,
+    'node_filesystem_size_bytes{mountpoint="/",fstype="ext4"} 100e9',
+    state('transit-backup.service'),
+    state('certbot.service'),
+    `node_systemd_timer_last_trigger_seconds{name="transit-backup.timer"} ${backupAt}`,
+  ].join('\n');
+}
+
+const MACHINE_FAULTS: [fault: string, alerts: string[], minutes: number, reported: string][] = [
+  ['nothing is wrong with the machine', [], 30, machine({})],
+  ['a disk is nearly full', ['DiskFull'], 15, machine({ freeBytes: 9e9 })],
+  ['the backup fails', ['BackupMissing'], 15, machine({ failed: 'transit-backup.service' })],
+  // Prometheus tests begin at 1970.
+  ['no backup was started for two days', ['BackupMissing'], 15, machine({ backupAt: -2 * 86_400 })],
+  [
+    'the certificate cannot be renewed',
+    ['CertificateNotRenewed'],
+    2 * 1440 + 5,
+    machine({ failed: 'certbot.service', backupAt: 2 * 86_400 }),
+  ],
+];
+
 describe('the alerts', () => {
+  it.each(MACHINE_FAULTS)('when %s, these alerts fire: %j', (_fault, alerts, minutes, reported) => {
+    const recording = createRecording();
+    for (let minute = 0; minute < minutes; minute++) recording.add(reported);
+    // Without an instance, others fire too.
+    const ofMachine = MACHINE_FAULTS.flatMap(([, names]) => names);
+    expect(recording.fired().filter((name) => ofMachine.includes(name))).toEqual(alerts);
+  });
+
   it.each(FAULTS)('when %s, these alerts fire: %j', async (_fault, alerts, play, options) => {
     const service = await startService(options);
     await service.pass(10, ordinaryRequests);
@@ -526,6 +560,8 @@ describe('the alerts', () => {
   });
 
   it('each alert has a fault that makes it fire', () => {
-    expect([...new Set(FAULTS.flatMap(([, alerts]) => alerts))].sort()).toEqual([...ALERTS].sort());
+    expect([...new Set([...FAULTS, ...MACHINE_FAULTS].flatMap(([, alerts]) => alerts))].sort()).toEqual(
+      [...ALERTS].sort(),
+    );
   });
 });

@@ -123,7 +123,7 @@ describe('an instance in docker-compose.yml', () => {
   const environment = compose.services.api?.environment ?? {};
   /** Every variable with its default, as in Compose without a .env file. */
   const defaults = Object.fromEntries(
-    Object.entries(environment).map(([name, value]) => [name, value.replace(/\$\{\w+:-([^${}]*|.*)\}$/, '$1')]),
+    Object.entries(environment).map(([name, value]) => [name, value.replace(/\$\{\w+:(?:-([^${}]*)|\?.*)\}$/, '$1')]),
   );
   it('an instance gets only variables that the service knows', () => {
     const known = Object.keys(parseEnv(readFileSync('.env.example', 'utf8')));
@@ -131,7 +131,7 @@ describe('an instance in docker-compose.yml', () => {
     expect(Object.keys(environment).filter((name) => !known.includes(name))).toEqual([]);
   });
 
-  const sandbox = { ...defaults, SANDBOX: '1' };
+  const sandbox = { ...defaults, ...parseEnv(readFileSync('deploy/sandbox.env', 'utf8')) };
   it('an instance starts with the sandbox only if that is set', () => {
     expect(() => readConfig(defaults)).toThrow(/^UPSTREAM_API_KEY must be set with REDIS_URL: .*SANDBOX=1/);
     const config = readConfig(sandbox);
@@ -148,6 +148,12 @@ describe('an instance in docker-compose.yml', () => {
     const start = () => readConfig({ ...defaults, UPSTREAM_API_KEY: 'key' });
     expect(start).toThrow(/^LINK_SECRET must be set/m);
     expect(start).toThrow(/^PUBLIC_URL must be set/m);
+  });
+
+  it('without a mail server nothing starts, and Mailpit starts with the sandbox only', () => {
+    // Compose refuses an unset or empty variable of this form.
+    expect(environment.SMTP_URL).toMatch(/^\$\{SMTP_URL:\?.+\}$/);
+    expect(compose.services.mailpit?.profiles).toEqual([sandbox.COMPOSE_PROFILES]);
   });
 
   it('an instance has its metrics where Prometheus looks for them', () => {

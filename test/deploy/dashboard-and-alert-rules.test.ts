@@ -27,9 +27,13 @@ const { types } = await scrape();
 const instruments = Object.values(createInstruments()) as unknown as { name: string; labelNames: string[] }[];
 const labelsOf = new Map(instruments.map(({ name, labelNames }) => [name, labelNames]));
 
-/** The names of all series: the service's, and `up`, which Prometheus creates itself. */
+/** The names of all series: the service's, `up`, which Prometheus creates itself, and those of the node exporter. */
 const known = new Set([
   'up',
+  'node_filesystem_avail_bytes',
+  'node_filesystem_size_bytes',
+  'node_systemd_unit_state',
+  'node_systemd_timer_last_trigger_seconds',
   ...[...types].flatMap(([name, type]) =>
     type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name],
   ),

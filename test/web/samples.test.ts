@@ -24,7 +24,6 @@ const NOT_RUN = [
   'npm run keys -- backup ',
   'npm run keys -- restore ',
   'docker compose ',
-  'SANDBOX=1 docker compose ',
   'claude mcp add',
   'npx -p @hey-api/openapi-ts ',
 ];

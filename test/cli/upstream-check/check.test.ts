@@ -6,6 +6,7 @@ import { type Sandbox, startSandbox } from '#sandbox/server.ts';
 import { runUpstreamCommand } from '#src/cli/upstream.ts';
 import { ASSUMPTIONS, type AssumptionId } from '#src/cli/upstream-check/assumptions.ts';
 import { startRedis } from '#test/support/redis.ts';
+import { startSmtp } from '#test/support/smtp.ts';
 
 /** A Tuesday, 8 a.m. in Sydney. */
 const NOW = Date.parse('2026-11-23T21:00:00Z');
@@ -343,22 +344,52 @@ it('the upstream check counts its calls in the service’s budget', async () => 
 });
 
 it('the configuration report shows every setting, its source, effect and contradictions, without secrets', async () => {
+  const redis = await startRedis();
   const secrets = {
     LINK_SECRET: 'a-secret-of-thirty-two-characters',
-    REDIS_URL: 'redis://:hidden@redis:6379',
+    REDIS_URL: `redis://:hidden@${new URL(redis.url).host}`,
     UPSTREAM_PROXY: 'http://user:hidden@proxy:3128',
   };
   const env = {
     ...secrets,
-    PUBLIC_URL: 'https://transit.example',
+    PUBLIC_URL: 'https://transit.test',
   };
   const { exitCode, output } = await run(['config'], env);
-  expect(exitCode).toBe(0);
+  await redis.stop();
+  expect(exitCode, output).toBe(0);
   expect(output).not.toMatch(new RegExp(`${KEY}|hidden|a-secret-of`));
-  expect(output).toMatch(/^REDIS_URL +environment +redis:\/\/redis:6379$/m);
+  expect(output).toMatch(/^REDIS_URL +environment +redis:\/\/[\w.]+:\d+$/m);
   expect(output).toMatch(/^PORT +default$/m);
   expect(output).toContain('with 1 key: 5 calls a second, 60,000 a day');
   expect(output).toContain('TRUST_PROXY is off');
+});
+
+it('the configuration report refuses names of examples, short keys, and servers that cannot be reached', async () => {
+  const { exitCode, output } = await run(['config'], {
+    UPSTREAM_API_KEY: `${KEY},short`,
+    PUBLIC_URL: 'https://transit.example.org',
+    LINK_SECRET: 'a-secret-of-thirty-two-characters',
+    REDIS_URL: 'redis://127.0.0.1:1',
+    SMTP_URL: 'smtp://127.0.0.1:1',
+    MAIL_FROM: 'keys@mail.example.com',
+  });
+  expect(exitCode).toBe(2);
+  const refused = output.split('\n').filter((line) => line.startsWith('Refused: '));
+  expect(refused.map((line) => line.split(/[: ]+/)[1])).toEqual([
+    'PUBLIC_URL',
+    'MAIL_FROM',
+    'UPSTREAM_API_KEY',
+    'REDIS_URL',
+    'SMTP_URL',
+  ]);
+});
+
+it('the configuration report sends a test mail', async () => {
+  await using smtp = await startSmtp();
+  const settings = { SMTP_URL: smtp.url, MAIL_FROM: 'keys@transit.test' };
+  const { exitCode, output } = await run(['config', '--test-mail', 'ada@transit.test'], settings);
+  expect(exitCode, output).toBe(0);
+  expect(smtp.received.map(({ recipients }) => recipients)).toEqual([['ada@transit.test']]);
 });
 
 it('the configuration report names upstream settings that the service does not know, wherever they are set', async () => {

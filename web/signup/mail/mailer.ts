@@ -67,6 +67,12 @@ export function createMailer(options: {
   };
 }
 
+/** Connects to the SMTP server and logs in. Rejects if that fails. */
+export async function checkSmtp(smtpUrl: string, timeoutMs: number): Promise<void> {
+  const smtp = nodemailer.createTransport({ url: smtpUrl, socketCloseTimeout: CLOSE_TIMEOUT_MS });
+  await withTimeLimit(timeoutMs, () => smtp.verify());
+}
+
 /** Returns an unencoded part of a mail, so that a key or command can be copied from the file. */
 function readablePart(type: 'plain' | 'html', content: string) {
   return { raw: `Content-Type: text/${type}; charset=utf-8\nContent-Transfer-Encoding: 8bit\n\n${content}` };
