@@ -49,6 +49,7 @@ import { StopRegister } from './stops/register.ts';
 import { noStops } from './stops/table.ts';
 import type { CurrentTimetable } from './timetable/update/keep-current.ts';
 import type { LeftOutCounts } from './transit/left-out.ts';
+import type { Punctuality } from './transit/punctuality.ts';
 
 export interface AppOptions {
   config: Pick<Config, 'docsUrl' | 'publicUrl' | 'trustProxy'>;
@@ -66,6 +67,8 @@ export interface AppOptions {
   reach?: Reach;
   /** Finds car parks; by default there are no operations for them. */
   carParks?: CarParkSource;
+  /** What was recorded of past runs; without it there is no operation for it. */
+  punctuality?: Punctuality;
   /** Finds vehicles; by default, no vehicle has a known position. */
   vehicles?: Vehicles;
   deadlines?: Deadlines;
@@ -149,6 +152,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     journeys,
     reach,
     carParks,
+    punctuality: options.punctuality,
     ...(isSandbox && { isRehearsal }),
     docsUrl,
     now,
@@ -159,6 +163,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     boards: options.boards,
     runs: options.runs,
     lines,
+    punctuality: options.punctuality,
     now,
     ids: createIdSigner(linkSecrets),
     deadlineMs: deadlines.requestMs,

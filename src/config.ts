@@ -17,7 +17,7 @@ const TRACE_SAMPLERS = [
   'parentbased_traceidratio',
 ] as const;
 /** Parts outside the contract that `WITHOUT` can leave out. */
-const EXTENSIONS = ['mcp', 'streams', 'pages', 'carparks'] as const;
+const EXTENSIONS = ['mcp', 'streams', 'pages', 'carparks', 'punctuality'] as const;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** Settings that must be equal on all instances that share a Redis, and the reason. */

@@ -17,6 +17,7 @@ import { openRedis } from './core/redis/shared-redis.ts';
 import { createEfaClient } from './efa/client.ts';
 import { UpstreamClock } from './efa/upstream-http.ts';
 import { assistants } from './extensions/mcp/mcp.ts';
+import { openPunctuality } from './extensions/punctuality/punctuality.ts';
 import { streams } from './extensions/streams/stream-routes.ts';
 import { fileIncidents, redisIncidents } from './extensions/telemetry/incidents.ts';
 import {
@@ -36,7 +37,7 @@ import { NETWORK_LIMIT } from './http/network-limit.ts';
 import { PressureWatch } from './http/pressure.ts';
 import { createStoreProbe } from './http/readiness.ts';
 import { explainBoard } from './realtime/explain-board.ts';
-import { FEED_CALLS_A_DAY } from './realtime/polling/feed-source.ts';
+import { FEED_CALLS_A_DAY, listFeedSources } from './realtime/polling/feed-source.ts';
 import { openCarParks } from './server/open-car-parks.ts';
 import { openJourneys } from './server/open-journeys.ts';
 import { openRealtime } from './server/open-realtime.ts';
@@ -46,6 +47,7 @@ import { cannotListen, closeOnSignal, expectFreePort, maxDescriptors, orExit } f
 import { openUpstream, withRehearsals } from './server/upstream-source.ts';
 import { StopRegister } from './stops/register.ts';
 import { Suburbs, sweepSuburbs } from './stops/suburbs.ts';
+import { MODES } from './transit/mode.ts';
 import { createSharedMeters, protectUpstream } from './upstream/protection.ts';
 
 const CLAIM_AGAIN_MS = 1000;
@@ -107,6 +109,19 @@ const timetable = await openTimetable(config, {
 const suburbs = isSandbox ? null : new Suburbs(config.dataDir, logger);
 const stops = new StopRegister(upstream.readStops, { timetable, planner: suburbs ?? upstream.planner });
 const alerts = new AlertList({ now: systemClock.now, stops, queryUpstream: protection.queryUpstream });
+/** Feeds are polled for the record only if all of their calls are set aside anyway. */
+const pollsForRecord = !isSandbox && limits.setAside === setAside;
+const punctuality =
+  config.timetable.mode === 'off' || config.without.includes('punctuality')
+    ? undefined
+    : openPunctuality({
+        path: join(config.dataDir, isSandbox ? 'punctuality-of-the-sandbox.db' : 'punctuality.db'),
+        isSandbox,
+        timetable: timetable.get,
+        needFeeds: () => pollsForRecord && live.feeds?.need(listFeedSources(MODES)),
+        clock: systemClock,
+        log: logger,
+      });
 const live = openRealtime({
   ...upstream,
   timetable,
@@ -120,6 +135,7 @@ const live = openRealtime({
   shared: redis && { redis, source: upstream.source },
   recordPoll: (feed, outcome) => instruments.feedPolls.inc({ feed, outcome }),
   recordBoard: (board) => recordBoard(board, traffic, instruments),
+  published: punctuality?.take,
 });
 const planning = openJourneys({
   mode: config.journeys,
@@ -166,6 +182,7 @@ const app = await buildApp({
   callsPerSecond: limits.rps * callByKey.length,
   boards: live.boards,
   runs: live.runs,
+  ...(punctuality && { punctuality }),
   journeys: planning.journeys,
   ...(planning.reach && { reach: planning.reach }),
   vehicles: live.vehicles,
@@ -212,6 +229,7 @@ closeOnSignal({ delay: config.drainMs + deadlines.closeMs, logger }, async () =>
   await timetable.close();
   await live.close();
   await carParks?.close();
+  await punctuality?.close();
   await tracing?.close();
   await sharedTraffic?.close();
   await Promise.all(clients.map((client) => client.close()));
@@ -256,6 +274,7 @@ async function openMetrics(address: NonNullable<Config['metrics']>) {
     live: live.report,
     carParks: carParks ? () => carParks.status() : undefined,
     timetable: timetable.status,
+    punctuality: punctuality?.state,
     storeState: storeProbe.state,
     ...(redis && { redisMemory: redis.memory }),
     pressure,
@@ -317,6 +336,7 @@ function pageOptions({ tileUrl, tileAttribution, contact, smtpUrl, mailFrom, dat
     live: live.report,
     carParks: carParks ? () => carParks.status() : undefined,
     timetable: timetable.status,
+    punctuality: punctuality?.state,
     incidentStore: redis
       ? redisIncidents({ redis, source: upstream.source })
       : fileIncidents(join(dataDir, isSandbox ? 'incidents-of-the-sandbox.json' : 'incidents.json')),

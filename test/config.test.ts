@@ -139,7 +139,7 @@ describe('the configuration', () => {
     expect(readConfig({}).without).toEqual([]);
     expect(readConfig({ WITHOUT: 'pages' }).without).toEqual(['pages']);
     expect(problemsOf({ WITHOUT: 'mcp,board' })).toBe(
-      'WITHOUT must be one of mcp, streams, pages, carparks, or several separated by commas',
+      'WITHOUT must be one of mcp, streams, pages, carparks, punctuality, or several separated by commas',
     );
   });
 

@@ -4,6 +4,7 @@ import { createClient, type UserConfig } from '@hey-api/openapi-ts';
 import { openEmbeddedStore } from '../access/stores/open-store.ts';
 import { buildApp } from '../app.ts';
 import { streams } from '../extensions/streams/stream-routes.ts';
+import { emptyRecord } from '../transit/punctuality.ts';
 import { type Description, toCollection } from './postman-collection.ts';
 
 /*
@@ -61,6 +62,7 @@ async function describeService(): Promise<Description> {
     carParks: { find: refuse, get: refuse },
     access: { store, acceptsTestKeys: false },
     now: () => new Date(),
+    punctuality: emptyRecord,
     extensions: [streams()],
   });
   const { body } = await app.inject('/openapi.json');

@@ -6,6 +6,7 @@ import { Lines } from '../lines/lines.ts';
 import type { Vehicles } from '../realtime/vehicles.ts';
 import { NameSearch } from '../stops/name-search.ts';
 import type { StopRegister } from '../stops/register.ts';
+import type { Punctuality } from '../transit/punctuality.ts';
 import { createAlertOperation } from './alerts/alert-operation.ts';
 import { createAlertsOperation } from './alerts/operation.ts';
 import { createBoardsOperation } from './boards/operation.ts';
@@ -14,6 +15,7 @@ import { arrivalsOperation, departuresOperation } from './departures/operation.t
 import { createFollowOperation } from './follow/operation.ts';
 import { createLineOperation } from './lines/line-operation.ts';
 import { createLinesOperation } from './lines/operation.ts';
+import { createPunctualityOperation } from './lines/punctuality-operation.ts';
 import { createLineStatusOperation } from './lines/status-operation.ts';
 import { createTimetableOperation } from './lines/timetable-operation.ts';
 import { createNearbyOperation } from './nearby/operation.ts';
@@ -44,11 +46,13 @@ export function createOperations(options: {
   journeys?: Journeys | undefined;
   /** By default the operations that need a timetable return 503. */
   reach?: Reach | undefined;
+  /** What was recorded of past runs; without it there is no operation for it. */
+  punctuality?: Punctuality | undefined;
   isRehearsal?: IsRehearsal;
   docsUrl: string;
   now?: (() => Date) | undefined;
 }): readonly Operation[] {
-  const { stops, alerts, journeys, reach, carParks, isRehearsal, now } = options;
+  const { stops, alerts, journeys, reach, carParks, punctuality, isRehearsal, now } = options;
   const { lines = new Lines(stops) } = options;
   const knownStops = { stops, ...(isRehearsal && { isRehearsal }) };
   const searchableStops = { ...knownStops, names: new NameSearch(stops) };
@@ -66,6 +70,7 @@ export function createOperations(options: {
     createLineStatusOperation({ lines, stops, alerts }),
     createLineOperation({ lines, stops, alerts }),
     createTimetableOperation({ lines, stops }),
+    ...(punctuality ? [createPunctualityOperation({ lines, stops, punctuality })] : []),
     createTripsOperation({ stops, journeys, findLiftsOut: alerts.liftsOut, now }),
     createFollowOperation({
       stops,

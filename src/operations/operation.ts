@@ -11,6 +11,7 @@ import type { Lines } from '../lines/lines.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import type { LeftOutCounts } from '../transit/left-out.ts';
 import { findForeign, findMeant, findOtherWay, type ProblemDetails, withoutBrackets } from '../transit/parameter.ts';
+import type { Punctuality } from '../transit/punctuality.ts';
 import { dayBefore, toSydneyWallClock, type WallClock } from '../transit/time.ts';
 
 /** The result of an operation. */
@@ -60,6 +61,8 @@ export interface FindContext {
   runs: Runs;
   /** The lines of the timetable; absent in comparisons of both sources. */
   lines?: Lines | undefined;
+  /** What was recorded of past runs; absent if nothing is. */
+  punctuality?: Punctuality | undefined;
   now: () => Date;
   /** Signs identifiers and cursors, and verifies them. */
   ids: IdSigner;

@@ -14,6 +14,7 @@ import { serviceUnavailable, upstreamTimeout } from '../errors/messages.ts';
 import type { Lines } from '../lines/lines.ts';
 import { isEveryday, type LeftOutCounts } from '../transit/left-out.ts';
 import { MODES } from '../transit/mode.ts';
+import type { Punctuality } from '../transit/punctuality.ts';
 import { createFinishedResponses, type FinishedResponse } from './finished-response.ts';
 import type { FindContext, Operation, OperationResult, Pages } from './operation.ts';
 
@@ -61,6 +62,7 @@ export function createResponses(options: {
   boards?: Boards | undefined;
   runs?: Runs | undefined;
   lines?: Lines | undefined;
+  punctuality?: Punctuality | undefined;
   now: () => Date;
   ids: IdSigner;
   deadlineMs: number;
@@ -103,6 +105,7 @@ export function createResponses(options: {
       boards,
       runs,
       lines,
+      punctuality: options.punctuality,
       now,
       ids,
       run: (other, otherQuery) => {

@@ -36,7 +36,9 @@ export class LiveFeeds {
   readonly #now: () => number;
 
   constructor(
-    options: Omit<Parameters<typeof createFeedPoller>[0], 'isCurrent' | 'reader'> & {
+    options: Omit<Parameters<typeof createFeedPoller>[0], 'isCurrent' | 'reader' | 'published'> & {
+      /** Called with each new snapshot of a feed that is trusted. */
+      published?: ((snapshot: Snapshot) => void) | undefined;
       /** A thread of its own by default. */
       reader?: Pick<ReadingThread, 'use' | 'read' | 'open'>;
       /** The timetable in use. */
@@ -55,7 +57,10 @@ export class LiveFeeds {
       const timetable = this.#timetable();
       return timetable !== null && about.timetable === identityOf(timetable);
     };
-    this.#poller = createFeedPoller({ ...options, reader, isCurrent });
+    const published = (snapshot: Snapshot) => {
+      if (this.problemOf(snapshot.source, this.#now()) === null) options.published?.(snapshot);
+    };
+    this.#poller = createFeedPoller({ ...options, reader, isCurrent, published });
   }
 
   /**

@@ -211,6 +211,11 @@ export class Snapshot {
     return ((this.sections.state[call] as number) & CALL.skipped) !== 0;
   }
 
+  /** Whether the vehicle has left, as far as the feed tells. */
+  hasLeft(call: number): boolean {
+    return ((this.sections.state[call] as number) & CALL.left) !== 0;
+  }
+
   /** Whether the run ends there early, or for arrivals whether it begins there late. */
   isCut(call: number, isArrival: boolean): boolean {
     return ((this.sections.state[call] as number) & (isArrival ? CALL.start : CALL.end)) !== 0;

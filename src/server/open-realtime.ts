@@ -25,7 +25,7 @@ export function openRealtime(
     findAlerts: FindAlerts;
     recordPoll?: (source: FeedId, outcome: PollOutcome) => void;
     recordBoard?: Boards['count'];
-  } & Pick<ConstructorParameters<typeof LiveFeeds>[0], 'log'> &
+  } & Pick<ConstructorParameters<typeof LiveFeeds>[0], 'log' | 'published'> &
     Pick<Parameters<typeof createBoards>[0], 'queryUpstream'> &
     Omit<ConstructorParameters<typeof FeedClient>[0], 'now'>,
 ): {

@@ -140,6 +140,7 @@ export interface RequestedFields {
         | 'delay'
         | 'through'
         | 'alternatives'
+        | 'usual'
       )[]
     | undefined;
 }

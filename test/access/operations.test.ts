@@ -36,6 +36,7 @@ const VALID_QUERY: Record<string, string> = {
   '/v1/lines/status': 'routes=T1',
   '/v1/lines/:line_id': 'line_id=train_T1',
   '/v1/lines/:line_id/timetable': 'line_id=train_T1',
+  '/v1/lines/:line_id/punctuality': 'line_id=train_T1',
   '/v1/alerts': '',
   '/v1/alerts/stream': '',
   '/v1/alerts/:alert_id': 'alert_id=nP3k9QzVx0',

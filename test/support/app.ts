@@ -10,6 +10,7 @@ import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { assistants } from '#src/extensions/mcp/mcp.ts';
 import { type StreamTimes, streams } from '#src/extensions/streams/stream-routes.ts';
 import { countLeftOut, countRequests, type Instruments } from '#src/extensions/telemetry/instruments.ts';
+import { emptyRecord } from '#src/transit/punctuality.ts';
 import { LINK_SECRET } from '#test/support/ids.ts';
 import { boardPages } from '#web/board/text-board.ts';
 import { type PageOptions, pages as pagesOf } from '#web/pages.ts';
@@ -47,6 +48,7 @@ export interface TestAppOptions
       | 'boards'
       | 'runs'
       | 'journeys'
+      | 'punctuality'
       | 'reach'
       | 'carParks'
       | 'drainMs'
@@ -129,6 +131,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     ...(options.runs && { runs: options.runs }),
     ...(options.networkLimit && { networkLimit: options.networkLimit }),
     ...(options.journeys && { journeys: options.journeys }),
+    punctuality: options.punctuality ?? emptyRecord,
     reach: options.reach ?? emptyReach(clock.now.getTime()),
     carParks: options.carParks ?? oneCarPark(() => now().getTime()),
     ...(options.pressure && { pressure: options.pressure }),

@@ -153,6 +153,7 @@ export type Departure = {
      * Estimated arrival at `to`, UTC; null without live data. Only with `to`
      */
     arrives_at_realtime?: string | null;
+    usual?: Usual;
     /**
      * Predicted occupancy of each carriage when the train leaves this stop, front carriage first; null if unknown. Only with `include=carriages`
      */
@@ -172,6 +173,44 @@ export type Mode = 'train' | 'metro' | 'lightrail' | 'bus' | 'coach' | 'ferry' |
  * How full a vehicle is
  */
 export type Occupancy = 'MANY_SEATS' | 'FEW_SEATS' | 'STANDING_ONLY';
+
+/**
+ * How late this departure usually is, from the days before today; null if nothing is recorded. Only with `include=usual`
+ */
+export type Usual = {
+    /**
+     * `run`: departures of this line from this stop planned at the same minute, on the same kind of day (Monday to Friday, Saturday, Sunday). `hour`: those planned in the same hour, where fewer than five of them are recorded
+     */
+    based_on: 'run' | 'hour';
+    /**
+     * Number of runs behind these figures, cancelled ones included
+     */
+    runs: number;
+    /**
+     * Calls at stops with a known time
+     */
+    calls: number;
+    /**
+     * Calls that were cancelled or skipped
+     */
+    cancelled_calls: number;
+    /**
+     * Share of `calls` that were on time, to four decimals; null without any
+     */
+    on_time_share: number | null;
+    /**
+     * Median of the seconds after the timetable, by nearest rank; negative if early, null without `calls`
+     */
+    median_late_seconds: number | null;
+    /**
+     * The same for nine of ten calls
+     */
+    p90_late_seconds: number | null;
+    /**
+     * Share of `cancelled_calls` in all recorded calls, to four decimals; null without any
+     */
+    cancelled_share: number | null;
+} | null;
 
 /**
  * One carriage of a train.
@@ -1280,6 +1319,172 @@ export type TimetableRun = {
 };
 
 /**
+ * How punctual a line was.
+ */
+export type Punctuality = {
+    /**
+     * ID for `/v1/lines/{line_id}`; stays the same when the timetable is renewed
+     */
+    line_id: string;
+    /**
+     * Short route name
+     */
+    route: string;
+    mode: Mode;
+    /**
+     * The requested stop; null for all
+     */
+    stop_id: string | null;
+    /**
+     * When this service began to record runs of any line, UTC; null if it has not yet
+     */
+    recorded_since: string | null;
+    /**
+     * Number of service days with calls in these figures. Days and hours without feeds are missing
+     */
+    recorded_days: number;
+    /**
+     * The first of these days; null if there is none
+     */
+    first_day: string | null;
+    /**
+     * The last of these days; null if there is none
+     */
+    last_day: string | null;
+    on_time_rule: OnTimeRule;
+    /**
+     * Number of runs behind these figures, cancelled ones included
+     */
+    runs: number;
+    /**
+     * Calls at stops with a known time
+     */
+    calls: number;
+    /**
+     * Calls that were cancelled or skipped
+     */
+    cancelled_calls: number;
+    /**
+     * Share of `calls` that were on time, to four decimals; null without any
+     */
+    on_time_share: number | null;
+    /**
+     * Median of the seconds after the timetable, by nearest rank; negative if early, null without `calls`
+     */
+    median_late_seconds: number | null;
+    /**
+     * The same for nine of ten calls
+     */
+    p90_late_seconds: number | null;
+    /**
+     * Share of `cancelled_calls` in all recorded calls, to four decimals; null without any
+     */
+    cancelled_share: number | null;
+    /**
+     * Monday first, without days on which nothing was recorded
+     */
+    by_weekday: Array<WeekdayPunctuality>;
+    /**
+     * In order, without hours in which nothing was recorded
+     */
+    by_hour: Array<HourPunctuality>;
+};
+
+/**
+ * What counts as on time.
+ */
+export type OnTimeRule = {
+    /**
+     * A call is on time from this many seconds after the timetable (negative: before it); null: at any time before
+     */
+    earliest_seconds: number | null;
+    /**
+     * A call is on time up to this many seconds after the timetable
+     */
+    latest_seconds: number;
+    /**
+     * Where the rule is from, and how the source counts
+     */
+    source: string;
+};
+
+/**
+ * Figures of one day of the week.
+ */
+export type WeekdayPunctuality = {
+    /**
+     * Day of the week in Sydney
+     */
+    weekday: 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
+    /**
+     * Number of runs behind these figures, cancelled ones included
+     */
+    runs: number;
+    /**
+     * Calls at stops with a known time
+     */
+    calls: number;
+    /**
+     * Calls that were cancelled or skipped
+     */
+    cancelled_calls: number;
+    /**
+     * Share of `calls` that were on time, to four decimals; null without any
+     */
+    on_time_share: number | null;
+    /**
+     * Median of the seconds after the timetable, by nearest rank; negative if early, null without `calls`
+     */
+    median_late_seconds: number | null;
+    /**
+     * The same for nine of ten calls
+     */
+    p90_late_seconds: number | null;
+    /**
+     * Share of `cancelled_calls` in all recorded calls, to four decimals; null without any
+     */
+    cancelled_share: number | null;
+};
+
+/**
+ * Figures of one hour of the day.
+ */
+export type HourPunctuality = {
+    /**
+     * Hour of the day in Sydney
+     */
+    hour: number;
+    /**
+     * Number of runs behind these figures, cancelled ones included
+     */
+    runs: number;
+    /**
+     * Calls at stops with a known time
+     */
+    calls: number;
+    /**
+     * Calls that were cancelled or skipped
+     */
+    cancelled_calls: number;
+    /**
+     * Share of `calls` that were on time, to four decimals; null without any
+     */
+    on_time_share: number | null;
+    /**
+     * Median of the seconds after the timetable, by nearest rank; negative if early, null without `calls`
+     */
+    median_late_seconds: number | null;
+    /**
+     * The same for nine of ten calls
+     */
+    p90_late_seconds: number | null;
+    /**
+     * Share of `cancelled_calls` in all recorded calls, to four decimals; null without any
+     */
+    cancelled_share: number | null;
+};
+
+/**
  * Journeys between two places.
  */
 export type Trips = {
@@ -1484,6 +1689,7 @@ export type Leg = {
      * Stops of the vehicle in order, including both ends, without stations that it passes; empty on a walk, null if unknown. Only with `include=calls`
      */
     calls?: Array<Call> | null;
+    usual?: Usual;
     /**
      * The next two departures that do the same leg, by best-known times, live like those of `/v1/departures`. They leave no earlier than the ride and within a day of it, match the filters of the request, and miss no change of the journey. Empty on a walk and if there are none; null if the timetable lacks a stop of the ride. Only with `include=alternatives`
      */
@@ -1892,6 +2098,7 @@ export type FollowedLeg = {
      * Stops of the vehicle in order, including both ends, without stations that it passes; empty on a walk, null if unknown. Only with `include=calls`
      */
     calls?: Array<Call> | null;
+    usual?: Usual;
     /**
      * The next two departures that do the same leg, by best-known times, live like those of `/v1/departures`. They leave no earlier than the ride and within a day of it, match the filters of the request, and miss no change of the journey. Empty on a walk and if there are none; null if the timetable lacks a stop of the ride. Only with `include=alternatives`
      */
@@ -2633,7 +2840,7 @@ export type TokenRequest = {
     /**
      * Paths of the allowed operations, including their streams. Default: all.
      */
-    operations?: Array<'/v1/departures' | '/v1/arrivals' | '/v1/boards' | '/v1/nearby' | '/v1/stops/search' | '/v1/places/search' | '/v1/stops' | '/v1/stops/{stop_id}' | '/v1/lines' | '/v1/lines/status' | '/v1/lines/{line_id}' | '/v1/lines/{line_id}/timetable' | '/v1/trips' | '/v1/trips/{journey_id}' | '/v1/reachable' | '/v1/travel-times' | '/v1/alerts' | '/v1/alerts/{alert_id}' | '/v1/runs/{run_id}' | '/v1/vehicles' | '/v1/carparks' | '/v1/carparks/{carpark_id}'>;
+    operations?: Array<'/v1/departures' | '/v1/arrivals' | '/v1/boards' | '/v1/nearby' | '/v1/stops/search' | '/v1/places/search' | '/v1/stops' | '/v1/stops/{stop_id}' | '/v1/lines' | '/v1/lines/status' | '/v1/lines/{line_id}' | '/v1/lines/{line_id}/timetable' | '/v1/lines/{line_id}/punctuality' | '/v1/trips' | '/v1/trips/{journey_id}' | '/v1/reachable' | '/v1/travel-times' | '/v1/alerts' | '/v1/alerts/{alert_id}' | '/v1/runs/{run_id}' | '/v1/vehicles' | '/v1/carparks' | '/v1/carparks/{carpark_id}'>;
     /**
      * Limits the token to these stops; requests without a stop are refused. Default: no limit.
      */
@@ -2693,9 +2900,9 @@ export type GetDeparturesData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names.
+         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names. `usual` adds `usual`: how late this departure usually is, the share on time and cancelled, and how many runs that is based on.
          */
-        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'delay' | 'calls' | 'carriages' | 'occupancy' | 'through'>;
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'delay' | 'calls' | 'carriages' | 'occupancy' | 'through' | 'usual'>;
         /**
          * Pagination cursor from the `Link` header (`rel="next"` or `rel="prev"`). Valid only with the same operation and parameters.
          */
@@ -2823,9 +3030,9 @@ export type GetBoardsData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names.
+         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names. `usual` adds `usual`: how late this departure usually is, the share on time and cancelled, and how many runs that is based on.
          */
-        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'delay' | 'calls' | 'carriages' | 'occupancy' | 'through'>;
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'delay' | 'calls' | 'carriages' | 'occupancy' | 'through' | 'usual'>;
     };
     url: '/v1/boards';
 };
@@ -3139,6 +3346,48 @@ export type GetLineTimetableResponses = {
 
 export type GetLineTimetableResponse = GetLineTimetableResponses[keyof GetLineTimetableResponses];
 
+export type GetLinePunctualityData = {
+    body?: never;
+    path: {
+        /**
+         * A `line_id` from /v1/lines.
+         */
+        line_id: string;
+    };
+    query?: {
+        /**
+         * Only calls at this stop. A station includes its platforms.
+         */
+        stop?: string;
+        /**
+         * Only the run planned at `stop` at this time of day, `HHmm` in Sydney; over all days, also where the run has another ID.
+         */
+        time?: string;
+        /**
+         * Only calls planned on these days of the week in Sydney.
+         */
+        weekday?: Array<'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun'>;
+        /**
+         * Only calls planned in these hours of the day in Sydney, 0 to 23.
+         */
+        hour?: Array<number>;
+        /**
+         * How many service days count, today included. Runs after midnight belong to the day before.
+         */
+        days?: number;
+    };
+    url: '/v1/lines/{line_id}/punctuality';
+};
+
+export type GetLinePunctualityResponses = {
+    /**
+     * Punctuality of a line
+     */
+    200: Punctuality;
+};
+
+export type GetLinePunctualityResponse = GetLinePunctualityResponses[keyof GetLinePunctualityResponses];
+
 export type PlanTripsData = {
     body?: never;
     path?: never;
@@ -3216,9 +3465,9 @@ export type PlanTripsData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `journey_id` to each journey, `line_id`, `trip_id`, `run_id`, `alert_ids` and `on_demand` to each leg, and `parent_stop_id` to its ends. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends, with times and platform. Uses live times of the realtime feeds if they are newer. `access` adds `vehicle_accessible` and `needs_booking` to each leg, and `stop_accessible` to its ends. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names. `changes` adds `change_ratings` to each journey: the time to spare at each change, and whether that is `on_time`, `tight` or `at_risk`. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `alternatives` adds `alternatives` to each ride: the next two departures within a day from the same stop or station to the same stop or station, with which the changes of the journey still work.
+         * `ids` adds `journey_id` to each journey, `line_id`, `trip_id`, `run_id`, `alert_ids` and `on_demand` to each leg, and `parent_stop_id` to its ends. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends, with times and platform. Uses live times of the realtime feeds if they are newer. `access` adds `vehicle_accessible` and `needs_booking` to each leg, and `stop_accessible` to its ends. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names. `changes` adds `change_ratings` to each journey: the time to spare at each change, and whether that is `on_time`, `tight` or `at_risk`. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `usual` adds `usual`: how late the ride usually is, the share on time and cancelled, and how many runs that is based on. `alternatives` adds `alternatives` to each ride: the next two departures within a day from the same stop or station to the same stop or station, with which the changes of the journey still work.
          */
-        include?: Array<'ids' | 'colors' | 'alert_texts' | 'calls' | 'access' | 'carriages' | 'through' | 'changes' | 'delay' | 'occupancy' | 'alternatives'>;
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'calls' | 'access' | 'carriages' | 'through' | 'changes' | 'delay' | 'occupancy' | 'usual' | 'alternatives'>;
     };
     url: '/v1/trips';
 };
@@ -3612,9 +3861,9 @@ export type StreamDeparturesData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names.
+         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names. `usual` adds `usual`: how late this departure usually is, the share on time and cancelled, and how many runs that is based on.
          */
-        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'delay' | 'calls' | 'carriages' | 'occupancy' | 'through'>;
+        include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'delay' | 'calls' | 'carriages' | 'occupancy' | 'through' | 'usual'>;
     };
     url: '/v1/departures/stream';
 };

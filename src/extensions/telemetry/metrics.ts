@@ -12,6 +12,7 @@ import type { Build } from '../../http/build.ts';
 import type { PressureWatch } from '../../http/pressure.ts';
 import { type LiveReport, listLeftOut, MAX_COMPARED } from '../../realtime/live-report.ts';
 import type { TimetableStatus } from '../../timetable/update/keep-current.ts';
+import type { PunctualityState } from '../../transit/punctuality.ts';
 import type { Instruments } from './instruments.ts';
 
 /** Measurements of the layers that protect upstream. */
@@ -49,6 +50,7 @@ export function createMetrics(sources: {
   /** Absent if they are left out. */
   carParks?: (() => CarParkStatus) | undefined;
   timetable?: () => TimetableStatus;
+  punctuality?: (() => PunctualityState) | undefined;
   storeState: () => Promise<StoreState>;
   redisMemory?: () => Promise<RedisMemory[]>;
   pressure?: Pick<PressureWatch, 'exceeded'>;
@@ -61,6 +63,7 @@ export function createMetrics(sources: {
     live,
     carParks,
     timetable,
+    punctuality,
     storeState,
     pressure,
     redisMemory,
@@ -88,6 +91,11 @@ export function createMetrics(sources: {
       'Seconds since each timetable file was last up to date, or first requested.',
       () => timetable().files.map(({ id, currentAt }) => [{ file: id }, (Date.now() - currentAt) / 1000]),
       ['file'],
+    );
+  }
+  if (punctuality) {
+    gauge('transit_punctuality_up', 'Whether past runs are recorded: 1 or 0.', () =>
+      Number(punctuality().problem === null),
     );
   }
   if (pressure) exposePressure(gauge, pressure);

@@ -2,6 +2,7 @@ import type { CarParkStatus } from '../../carparks/car-parks.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { type LiveReport, liveFeedsJson, shareOf } from '../../realtime/live-report.ts';
 import type { TimetableStatus } from '../../timetable/update/keep-current.ts';
+import type { PunctualityState } from '../../transit/punctuality.ts';
 import { formatTimestamp } from '../../transit/time.ts';
 import type { IncidentLog } from './incidents.ts';
 import {
@@ -27,6 +28,8 @@ export interface StatusSources {
   carParks?: (() => CarParkStatus) | undefined;
   /** Reports the timetable of this instance. */
   timetable?: (() => TimetableStatus) | undefined;
+  /** What is recorded of past runs. */
+  punctuality?: (() => PunctualityState) | undefined;
   /** The record of incidents. */
   incidents?: Pick<IncidentLog, 'read'> | undefined;
   isSandbox: boolean;
@@ -67,6 +70,7 @@ export async function readReport(sources: StatusSources, { isOwn = false } = {})
     live,
     timetable: timetable?.() ?? null,
     carParks: sources.carParks?.() ?? null,
+    punctuality: sources.punctuality?.() ?? null,
     windows,
     quarters: quartersOf(quarters(), operations, now()),
     ...stateOf(windows[0]?.operations ?? [], { health, live, upstream: nameUpstream(isSandbox) }),
@@ -122,8 +126,8 @@ function areFeedsLost({ feeds }: LiveReport): boolean {
 }
 
 export function toJson(report: Report) {
-  const { at, isSandbox, scope, health, lastResponse, live, timetable, carParks, windows, status, reason, record } =
-    report;
+  const { at, isSandbox, scope, health, lastResponse, live, timetable, carParks, punctuality, windows } = report;
+  const { status, reason, record } = report;
   const timestamp = (moment: number) => formatTimestamp(new Date(moment));
   return {
     status,
@@ -145,6 +149,11 @@ export function toJson(report: Report) {
     timetable: timetable && timetableJson(timetable, live?.agreement ?? {}),
     live_feeds: live && liveFeedsJson(live, at),
     carparks: carParks && carParksJson(carParks),
+    punctuality: punctuality && {
+      recorded_since: punctuality.since === null ? null : timestamp(punctuality.since),
+      bytes: punctuality.bytes,
+      problem: punctuality.problem,
+    },
     windows: Object.fromEntries(
       windows.map(({ name, liveShare, timetableShare, operations }) => [
         name,

@@ -28,6 +28,7 @@ import {
 } from '../../transit/departure.ts';
 import { colorFields, colorsOf } from '../../transit/line-colour.ts';
 import { modeSchema } from '../../transit/mode.ts';
+import { toUsualBody, type Usual, usualField } from '../../transit/punctuality.ts';
 import { runIdField, writeRunId } from '../../transit/run-id.ts';
 import { formatTimestamp, timestampSchema } from '../../transit/time.ts';
 import type { FindContext } from '../operation.ts';
@@ -76,6 +77,7 @@ export const departureSchema = z
       .nullable()
       .optional()
       .meta({ description: 'Estimated arrival at `to`, UTC; null without live data. Only with `to`' }),
+    usual: usualField,
     carriages: carriagesField,
     calls: z.array(callSchema).nullable().optional().meta({
       description:
@@ -108,6 +110,7 @@ export const arrivalSchema = departureSchema
     carriages: true,
     calls: true,
     occupancy_source: true,
+    usual: true,
   })
   .extend({
     origin: z
@@ -146,6 +149,7 @@ export function toDeparture(
     carriages = null,
     arrivesAt,
     stopId = departure.stopId,
+    usual,
     ids,
     lines,
   }: {
@@ -153,6 +157,7 @@ export function toDeparture(
     carriages?: Carriages;
     arrivesAt?: Call | undefined;
     stopId?: string;
+    usual?: Usual | null | undefined;
     ids?: IdSigner;
     lines?: FindContext['lines'];
   } = {},
@@ -186,6 +191,7 @@ export function toDeparture(
     }),
     ...(include?.includes('through') && { through_to: departure.throughTo ?? null }),
     ...(arrivesAt && arrivalAt(arrivesAt)),
+    ...(include?.includes('usual') && { usual: toUsualBody(usual) }),
     ...(include?.includes('carriages') && { carriages: isCancelled(departure) ? null : carriages }),
     ...(include?.includes('calls') && { calls: calls?.map((call) => toCallBody(call, include)) ?? null }),
   };

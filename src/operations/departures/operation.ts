@@ -14,6 +14,7 @@ import { findCallAt, findGoingTo } from './calls.ts';
 import { arrivalsResponse, departuresResponse, nextMinuteAway, toArrival, toDeparture } from './departure.ts';
 import { pagesOfBoard, toPageRequest } from './pages.ts';
 import { arrivalsQuery, type DeparturesQuery, departuresQuery, toDeparturesRequest } from './query.ts';
+import { findUsual } from './usual.ts';
 
 /** A vehicle that left longer ago cannot be caught any more. */
 const GRACE_MS = MINUTE_MS;
@@ -67,8 +68,15 @@ export const departuresOperation = defineOperation({
 
   async find(query, context) {
     const { head, shown, alerts, sentAt, result } = await findShown(query, context, { isArrival: false });
-    const departures = shown.map(({ departure, ...beside }) =>
-      toDeparture(departure, sentAt, query, { ...beside, stopId: query.stop, ids: context.ids, lines: context.lines }),
+    const { ids, lines } = context;
+    const usual = query.include?.includes('usual')
+      ? await findUsual(
+          shown.map(({ departure }) => departure),
+          context,
+        )
+      : [];
+    const departures = shown.map(({ departure, ...beside }, index) =>
+      toDeparture(departure, sentAt, query, { ...beside, stopId: query.stop, usual: usual[index], ids, lines }),
     );
     return { body: { ...head, departures, ...alerts }, ...result };
   },

@@ -12,6 +12,7 @@ import {
 import { modesParameter, routesParameter } from '../../transit/mode.ts';
 import { countUpTo, describe, optional, withDefault } from '../../transit/parameter.ts';
 import { stopIdParameter } from '../../transit/place.ts';
+import { USUAL_ADDED } from '../../transit/punctuality.ts';
 import { dateParameter, leadParameter, timeParameter } from '../../transit/time.ts';
 import { cursorParameter } from '../cursor.ts';
 import { requestedWallClock } from '../operation.ts';
@@ -60,6 +61,7 @@ export const departuresQuery = z.object({
     carriages: CARRIAGES_ADDED,
     occupancy: OCCUPANCY_ADDED,
     through: THROUGH_ADDED,
+    usual: USUAL_ADDED,
   }),
   cursor: cursorParameter,
 });

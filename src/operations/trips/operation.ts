@@ -19,6 +19,7 @@ import { earliestMoment, formatTimestamp } from '../../transit/time.ts';
 import { bindingOf, checkedCursor } from '../cursor.ts';
 import { DAY_PRICE, priceOfDay } from '../day-price.ts';
 import { nextMinuteAway } from '../departures/departure.ts';
+import { findUsual } from '../departures/usual.ts';
 import { defineOperation, type Notice } from '../operation.ts';
 import { findPage, pagesOfFirst } from './pages.ts';
 import { listConditions, toTripRequest, tripsQuery } from './query.ts';
@@ -189,7 +190,8 @@ export const createTripsOperation = ({
       defaults: { limit: '3', path: 'none' },
     },
 
-    async find(query, { queryUpstream, turn, runs, lines, now, ids }) {
+    async find(query, context) {
+      const { queryUpstream, turn, runs, lines, now, ids } = context;
       const request = toTripRequest(query, now());
       const [from, to] = [formatPlace(query.from), formatPlace(query.to)];
       const base = request.at ? earliestMoment(request.at) : now().getTime();
@@ -201,6 +203,7 @@ export const createTripsOperation = ({
         : await findFirst();
       const drawn = query.path === 'none' ? shown : await Promise.all(shown.map(drawPaths));
       const alternatives = query.include?.includes('alternatives') ? await listAlternatives(drawn) : null;
+      const usual = query.include?.includes('usual') ? await listUsual(drawn) : undefined;
       const listed = [...(alternatives?.of.values() ?? [])].flatMap((list) => list ?? []);
       const freshness = oldestOf(freshnessOf(found), ...ofFeeds);
       const [originName, destinationName] = await Promise.all([
@@ -212,7 +215,7 @@ export const createTripsOperation = ({
         destination: { stop_id: to, name: destinationName },
         retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
         journeys: drawn.map((journey) =>
-          toJourneyBody(journey, { ...query, choices: request.choices }, { ids, lines, alternatives }),
+          toJourneyBody(journey, { ...query, choices: request.choices }, { ids, lines, alternatives, usual }),
         ),
         ...alertTexts(
           [...shown.flatMap(({ legs }) => legs), ...listed.map(({ departure }) => departure)],
@@ -238,6 +241,17 @@ export const createTripsOperation = ({
           ),
         }),
       };
+
+      /** How late each ride usually is where it is boarded. */
+      async function listUsual(journeys: readonly Journey[]) {
+        const legs = journeys.flatMap((journey) => journey.legs);
+        const leaving = legs.map((leg) => {
+          const { stopId, planned } = leg.origin;
+          return { ...leg, stopId, plannedAt: planned.getTime() };
+        });
+        const found = await findUsual(leaving, context);
+        return new Map(legs.map((leg, index) => [leg, found[index] ?? null]));
+      }
 
       /** The other departures of each leg. Null for each ride while there is no timetable. */
       async function listAlternatives(journeys: readonly Journey[]): Promise<Alternatives> {

@@ -26,6 +26,7 @@ import {
   withDefault,
 } from '../../transit/parameter.ts';
 import { formatPlace, placeParameter, stopIdParameter } from '../../transit/place.ts';
+import { USUAL_ADDED } from '../../transit/punctuality.ts';
 import { dateParameter, timeParameter } from '../../transit/time.ts';
 import { cursorParameter } from '../cursor.ts';
 import { requestedWallClock } from '../operation.ts';
@@ -104,6 +105,7 @@ export const tripsQuery = z
         '`change_ratings` to each journey: the time to spare at each change, and whether that is `on_time`, `tight` or `at_risk`.',
       delay: DELAY_ADDED,
       occupancy: OCCUPANCY_ADDED,
+      usual: USUAL_ADDED.replace('this departure', 'the ride'),
       alternatives:
         '`alternatives` to each ride: the next two departures within a day from the same stop or station to the same stop or station, with which the changes of the journey still work.',
     }),

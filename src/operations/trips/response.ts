@@ -34,6 +34,7 @@ import { callSchema, callStop, toCallBody } from '../../transit/call.ts';
 import { colorsOf, legColorFields } from '../../transit/line-colour.ts';
 import { legModeSchema } from '../../transit/mode.ts';
 import { latitudeSchema, longitudeSchema, type Position, positionSchema } from '../../transit/place.ts';
+import { toUsualBody, type Usual, usualField } from '../../transit/punctuality.ts';
 import { runIdField, writeRunId } from '../../transit/run-id.ts';
 import { bestKnown, formatTimestamp, minutesBetween, timestampSchema } from '../../transit/time.ts';
 import { departureSchema, toDeparture } from '../departures/departure.ts';
@@ -48,7 +49,7 @@ const parentStopIdField = z.string().nullable().optional().meta({
 });
 
 const alternativeSchema = departureSchema
-  .omit({ cancelled: true, carriages: true, calls: true })
+  .omit({ cancelled: true, carriages: true, calls: true, usual: true })
   .extend({
     arrives_at: timestampSchema.meta({ description: 'Planned arrival at the end of the leg, UTC' }),
     arrives_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
@@ -123,6 +124,7 @@ export const legSchema = z
       description:
         'Stops of the vehicle in order, including both ends, without stations that it passes; empty on a walk, null if unknown. Only with `include=calls`',
     }),
+    usual: usualField,
     alternatives: z.array(alternativeSchema).nullable().optional().meta({
       description:
         'The next two departures that do the same leg, by best-known times, live like those of `/v1/departures`. They leave no earlier than the ride and within a day of it, match the filters of the request, and miss no change of the journey. Empty on a walk and if there are none; null if the timetable lacks a stop of the ride. Only with `include=alternatives`',
@@ -225,7 +227,12 @@ export interface Alternatives {
 export function toJourneyBody(
   journey: Journey,
   requested: Requested & JourneyRequest,
-  { ids, lines, alternatives }: Identifiers & { alternatives?: Alternatives | null },
+  {
+    ids,
+    lines,
+    alternatives,
+    usual,
+  }: Identifiers & { alternatives?: Alternatives | null; usual?: ReadonlyMap<Leg, Usual | null> | undefined },
 ): JourneyBody {
   const origin = originOf(journey);
   const destination = destinationOf(journey);
@@ -240,6 +247,7 @@ export function toJourneyBody(
     is_live: journey.legs.some((leg) => leg.isLive),
     legs: journey.legs.map((leg) => ({
       ...toLegBody(leg, requested, { ids, lines }),
+      ...(usual && { usual: toUsualBody(usual.get(leg)) }),
       ...(alternatives && { alternatives: toAlternatives(leg, alternatives, requested, { ids, lines }) }),
     })),
     ...(requested.include?.includes('changes') && { change_ratings: listChanges(journey).map(toChangeBody) }),
@@ -321,7 +329,7 @@ function toAlternatives(
 ): LegBody['alternatives'] {
   const requested = {
     cancelled: 'exclude',
-    include: include?.filter((word) => word !== 'calls' && word !== 'carriages'),
+    include: include?.filter((word) => word !== 'calls' && word !== 'carriages' && word !== 'usual'),
   } as const;
   const stopId = leg.origin.parentId ?? leg.origin.stopId;
   const list = of.get(leg);

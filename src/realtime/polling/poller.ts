@@ -48,6 +48,8 @@ export function createFeedPoller(options: {
   record?: (source: FeedId, outcome: PollOutcome) => void;
   /** Whether a snapshot belongs to the timetable in use. */
   isCurrent: (snapshot: Snapshot) => boolean;
+  /** Called with each new snapshot. */
+  published?: ((snapshot: Snapshot) => void) | undefined;
 }) {
   const { client, reader, sharing, clock, log, record, isCurrent } = options;
   const { now } = clock;
@@ -127,6 +129,7 @@ export function createFeedPoller(options: {
       feed: read?.feed ?? feed,
       snapshots: newest ? [...others, newest] : read ? [] : snapshots,
     });
+    if (newest) options.published?.(newest);
     change.resolve();
     change = Promise.withResolvers();
   }

@@ -1,0 +1,123 @@
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+
+/*
+ * The recorded runs of one line on one service day, packed: a few bytes for each run and about one for each call, so that 90 days
+ * of two million calls fit into 200 MB. Lateness is in whole seconds.
+ */
+
+/** Neither its time nor its cancellation is known. */
+export const UNKNOWN = -0x8000_0000;
+/** Cancelled, or skipped by the vehicle. */
+export const CANCELLED = UNKNOWN + 1;
+
+export interface RecordedRun {
+  /** The stops and their planned times. */
+  profile: number;
+  /** The planned time of the first call, in seconds of the service day. */
+  start: number;
+  /** A hash of the trip's identifier, by which parts of a run that was written twice are joined; 0 once they are. */
+  identity: number;
+  /** Seconds late at each call, `UNKNOWN` or `CANCELLED`. */
+  late: Int32Array;
+}
+
+const FORMAT = 1;
+
+export function packRuns(runs: readonly RecordedRun[]): Buffer {
+  const sorted = runs.toSorted((one, other) => one.start - other.start || one.profile - other.profile);
+  const bytes: number[] = [];
+  const write = (value: number) => {
+    let rest = value;
+    for (; rest >= 0x80; rest = Math.floor(rest / 0x80)) bytes.push((rest % 0x80) + 0x80);
+    bytes.push(rest);
+  };
+  const writeSigned = (value: number) => write(value >= 0 ? value * 2 : -value * 2 - 1);
+  write(FORMAT);
+  write(sorted.length);
+  let lastStart = 0;
+  for (const { start } of sorted) {
+    writeSigned(start - lastStart);
+    lastStart = start;
+  }
+  for (const { profile } of sorted) write(profile);
+  for (const { identity } of sorted) write(identity >>> 0);
+  for (const { late } of sorted) write(late.length);
+  for (const { late } of sorted) {
+    let last = 0;
+    for (const value of late) {
+      if (value === UNKNOWN || value === CANCELLED) {
+        write(value - UNKNOWN);
+        continue;
+      }
+      // Vehicles are about as late as at the stop before.
+      const change = value - last;
+      write(2 + (change >= 0 ? change * 2 : -change * 2 - 1));
+      last = value;
+    }
+  }
+  return zstdCompressSync(Uint8Array.from(bytes));
+}
+
+export function unpackRuns(packed: Uint8Array): RecordedRun[] {
+  const bytes = zstdDecompressSync(packed);
+  let at = 0;
+  const read = () => {
+    let value = 0;
+    for (let scale = 1; ; scale *= 0x80) {
+      const byte = bytes[at++] as number;
+      value += (byte & 0x7f) * scale;
+      if (byte < 0x80) return value;
+    }
+  };
+  const readSigned = () => {
+    const value = read();
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  };
+  if (read() !== FORMAT) throw new Error('the runs are written in a form of another version');
+  const count = read();
+  const column = (next: () => number) => Array.from({ length: count }, next);
+  let start = 0;
+  const starts = column(() => {
+    start += readSigned();
+    return start;
+  });
+  const [profiles, identities, lengths] = [column(read), column(read), column(read)];
+  return starts.map((begins, run) => {
+    const late = new Int32Array(lengths[run] as number);
+    let last = 0;
+    for (let call = 0; call < late.length; call++) {
+      const token = read();
+      if (token < 2) {
+        late[call] = UNKNOWN + token;
+        continue;
+      }
+      const change = token - 2;
+      last += change % 2 === 0 ? change / 2 : -(change + 1) / 2;
+      late[call] = last;
+    }
+    return { profile: profiles[run] as number, start: begins, identity: identities[run] as number, late };
+  });
+}
+
+/**
+ * Joins the parts of runs that were written at several times: what is known later counts. Parts of one run have the same key; null
+ * stands alone.
+ */
+export function joinParts<Run extends { late: Int32Array }>(
+  runs: Iterable<Run>,
+  keyOf: (run: Run) => string | null,
+): Run[] {
+  const joined: Run[] = [];
+  const known = new Map<string, Run>();
+  for (const run of runs) {
+    const key = keyOf(run);
+    const before = key === null ? undefined : known.get(key);
+    if (!before) {
+      if (key !== null) known.set(key, run);
+      joined.push(run);
+      continue;
+    }
+    for (const [call, late] of run.late.entries()) if (late !== UNKNOWN) before.late[call] = late;
+  }
+  return joined;
+}

@@ -1,0 +1,200 @@
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../core/clock.ts';
+import { DAYS_OF_WEEK, serviceDayStart, weekdayOf } from '../../timetable/service-day.ts';
+import type { Figures, LinePunctuality, OnTimeRule } from '../../transit/punctuality.ts';
+import { SYDNEY } from '../../transit/region.ts';
+import { CANCELLED, UNKNOWN } from './day-runs.ts';
+
+/** A recorded run with the stops and planned times of its calls, in seconds of the service day. */
+export interface RunOfDay {
+  stopIds: readonly string[];
+  seconds: readonly number[];
+  late: Int32Array;
+}
+
+const HOURS = 24;
+const HOUR_SECONDS = 3600;
+
+/** Calls of which figures are made. */
+class Bucket {
+  runs = 0;
+  #calls = 0;
+  #cancelled = 0;
+  #onTime = 0;
+  /** How many calls were this late. */
+  readonly #counts = new Map<number, number>();
+  readonly #rule: OnTimeRule;
+
+  constructor(rule: OnTimeRule) {
+    this.#rule = rule;
+  }
+
+  add(late: number): void {
+    if (late === CANCELLED) {
+      this.#cancelled++;
+      return;
+    }
+    const { earliestSeconds, latestSeconds } = this.#rule;
+    this.#calls++;
+    if (late <= latestSeconds && (earliestSeconds === null || late >= earliestSeconds)) this.#onTime++;
+    this.#counts.set(late, (this.#counts.get(late) ?? 0) + 1);
+  }
+
+  figures(): Figures {
+    const sorted = [...this.#counts].sort(([one], [other]) => one - other);
+    return {
+      runs: this.runs,
+      calls: this.#calls,
+      cancelledCalls: this.#cancelled,
+      onTimeCalls: this.#onTime,
+      median: this.#rank(sorted, 0.5),
+      p90: this.#rank(sorted, 0.9),
+    };
+  }
+
+  /** The nearest rank: the smallest value that at least this share of the calls does not exceed. */
+  #rank(sorted: readonly (readonly [number, number])[], share: number): number | null {
+    // A product such as 0.9 × 10 can be a little more than the whole number.
+    const rank = Math.ceil(Number((this.#calls * share).toFixed(6)));
+    let seen = 0;
+    for (const [late, count] of sorted) {
+      seen += count;
+      if (seen >= rank) return late;
+    }
+    return null;
+  }
+}
+
+const clockInSydney = new Intl.DateTimeFormat('en-AU', {
+  timeZone: SYDNEY,
+  weekday: 'short',
+  hour: 'numeric',
+  hourCycle: 'h23',
+});
+const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
+
+/** The clock in Sydney at seconds of a service day. Clocks change at whole hours, on two nights a year. */
+export function createClock(day: number) {
+  const start = serviceDayStart(day);
+  const isPlain =
+    serviceDayStart(day + 1) - start === DAY_MS &&
+    serviceDayStart(day + 2) - start === 2 * DAY_MS &&
+    start - serviceDayStart(day - 1) === DAY_MS;
+  const hours = new Map<number, { weekday: number; hour: number }>();
+  return (seconds: number): { weekday: number; hour: number } => {
+    const index = Math.floor(seconds / HOUR_SECONDS);
+    let known = hours.get(index);
+    if (!known) {
+      known = isPlain
+        ? { weekday: weekdayOf(day + Math.floor(index / HOURS)), hour: ((index % HOURS) + HOURS) % HOURS }
+        : onClock(start + index * HOUR_MS);
+      hours.set(index, known);
+    }
+    return known;
+  };
+}
+
+function onClock(moment: number): { weekday: number; hour: number } {
+  const parts = clockInSydney.formatToParts(moment);
+  const part = (type: string) => parts.find((one) => one.type === type)?.value ?? '';
+  return { weekday: WEEKDAYS.indexOf(part('weekday')), hour: Number(part('hour')) };
+}
+
+/** Counts calls into the figures of a line. */
+export function createLineCount(conditions: {
+  rule: OnTimeRule;
+  stopIds: ReadonlySet<string> | null;
+  weekdays: readonly number[] | null;
+  hours: readonly number[] | null;
+  /** Minutes after midnight. */
+  minute: number | null;
+}) {
+  const { rule, stopIds, weekdays, hours, minute } = conditions;
+  const total = new Bucket(rule);
+  const byWeekday = Array.from({ length: DAYS_OF_WEEK }, () => new Bucket(rule));
+  const byHour = Array.from({ length: HOURS }, () => new Bucket(rule));
+  const days: number[] = [];
+
+  return {
+    /** Adds the runs of a service day. */
+    addDay(day: number, runs: Iterable<RunOfDay>): void {
+      const clock = createClock(day);
+      let isRecorded = false;
+      for (const { stopIds: stops, seconds, late } of runs) {
+        const touched = new Set<Bucket>();
+        for (let call = 0; call < late.length; call++) {
+          const value = late[call] as number;
+          if (value === UNKNOWN || (stopIds && !stopIds.has(stops[call] as string))) continue;
+          const second = seconds[call] as number;
+          const { weekday, hour } = clock(second);
+          if (weekdays && !weekdays.includes(weekday)) continue;
+          if (hours && !hours.includes(hour)) continue;
+          if (minute !== null && minute !== hour * 60 + Math.floor((second % HOUR_SECONDS) / 60)) continue;
+          for (const bucket of [total, byWeekday[weekday] as Bucket, byHour[hour] as Bucket]) {
+            bucket.add(value);
+            touched.add(bucket);
+          }
+        }
+        for (const bucket of touched) bucket.runs++;
+        isRecorded ||= touched.size > 0;
+      }
+      if (isRecorded) days.push(day);
+    },
+
+    figures(): Omit<LinePunctuality, 'days'> & { days: number[] } {
+      return {
+        total: total.figures(),
+        byWeekday: byWeekday.map((bucket) => bucket.figures()),
+        byHour: byHour.map((bucket) => bucket.figures()),
+        days,
+      };
+    },
+  };
+}
+
+/** 0 for Monday to Friday, else the weekday. */
+const kindOf = (weekday: number) => (weekday < 5 ? 0 : weekday);
+
+/** Counts the calls of a line at one stop, by the kind of day and the planned minute. */
+export function createStopCount(stopId: string, rule: OnTimeRule) {
+  const buckets = new Map<string, Bucket>();
+  const bucketOf = (key: string) => {
+    let bucket = buckets.get(key);
+    if (!bucket) {
+      bucket = new Bucket(rule);
+      buckets.set(key, bucket);
+    }
+    return bucket;
+  };
+
+  return {
+    addDay(day: number, runs: Iterable<RunOfDay>): void {
+      const clock = createClock(day);
+      for (const { stopIds, seconds, late } of runs) {
+        const touched = new Set<Bucket>();
+        for (let call = stopIds.indexOf(stopId); call >= 0; call = stopIds.indexOf(stopId, call + 1)) {
+          const value = late[call] as number;
+          // Riders do not board at the last stop.
+          if (value === UNKNOWN || call === late.length - 1) continue;
+          const second = seconds[call] as number;
+          const { weekday, hour } = clock(second);
+          const ofHour = `${kindOf(weekday)} ${hour}`;
+          for (const key of [ofHour, `${ofHour}:${Math.floor((second % HOUR_SECONDS) / 60)}`]) {
+            bucketOf(key).add(value);
+            touched.add(bucketOf(key));
+          }
+        }
+        for (const bucket of touched) bucket.runs++;
+      }
+    },
+
+    figures: () => new Map([...buckets].map(([key, bucket]) => [key, bucket.figures()])),
+  };
+}
+
+/** The key of the figures for a moment: those of its hour, and those of its minute. */
+export function keysAt(moment: number): { hour: string; minute: string } {
+  const { weekday, hour } = onClock(moment);
+  const ofHour = `${kindOf(weekday)} ${hour}`;
+  // Sydney is whole hours ahead of UTC.
+  return { hour: ofHour, minute: `${ofHour}:${Math.floor((moment % HOUR_MS) / (60 * SECOND_MS))}` };
+}

@@ -1,0 +1,183 @@
+import { z } from 'zod';
+import type { Mode } from './mode.ts';
+
+/** How late runs were, from the feeds that this service has read. */
+
+/** What counts as on time. Seconds are late if positive. */
+export interface OnTimeRule {
+  earliestSeconds: number | null;
+  latestSeconds: number;
+  source: string;
+}
+
+const RAIL: OnTimeRule = {
+  earliestSeconds: null,
+  latestSeconds: 300,
+  source:
+    'Sydney Trains performance reports: within five minutes of the timetable. There only peak arrivals at the last stop count.',
+};
+const BUSES: OnTimeRule = {
+  earliestSeconds: -119,
+  latestSeconds: 359,
+  source:
+    'NSW bus contracts (State Transit quarterly reports): from 1 minute 59 seconds before to 5 minutes 59 seconds after the timetable. There only the first stop counts.',
+};
+const OWN: OnTimeRule = {
+  earliestSeconds: -119,
+  latestSeconds: 359,
+  source: 'This service: the rule of buses, because no rule of the operators of this mode is known.',
+};
+/** Trains between cities, by their short names. */
+const INTERCITY = ['BMT', 'CCN', 'HUN', 'SCO', 'SHL'];
+const INTERCITY_RULE: OnTimeRule = {
+  earliestSeconds: null,
+  latestSeconds: 360,
+  source:
+    'NSW TrainLink (Intercity) performance reports: within six minutes of the timetable. There only peak arrivals at the last stop count.',
+};
+
+export function onTimeRuleOf({ mode, route }: { mode: Mode; route: string }): OnTimeRule {
+  if (mode === 'train') return INTERCITY.includes(route.toUpperCase()) ? INTERCITY_RULE : RAIL;
+  return mode === 'bus' || mode === 'schoolbus' ? BUSES : OWN;
+}
+
+/** Figures of some calls. Shares are 0 to 1; null where nothing was recorded. */
+export interface Figures {
+  /** Runs with at least one of the calls. */
+  runs: number;
+  /** Calls with a known time. */
+  calls: number;
+  cancelledCalls: number;
+  onTimeCalls: number;
+  /** Seconds late by nearest rank; null without calls. */
+  median: number | null;
+  p90: number | null;
+}
+
+export const figureFields = {
+  runs: z
+    .int()
+    .min(0)
+    .meta({ description: 'Number of runs behind these figures, cancelled ones included', example: 41 }),
+  calls: z.int().min(0).meta({ description: 'Calls at stops with a known time', example: 812 }),
+  cancelled_calls: z.int().min(0).meta({ description: 'Calls that were cancelled or skipped', example: 8 }),
+  on_time_share: z.number().min(0).max(1).nullable().meta({
+    description: 'Share of `calls` that were on time, to four decimals; null without any',
+    example: 0.9212,
+  }),
+  median_late_seconds: z.int().nullable().meta({
+    description: 'Median of the seconds after the timetable, by nearest rank; negative if early, null without `calls`',
+    example: 65,
+  }),
+  p90_late_seconds: z.int().nullable().meta({ description: 'The same for nine of ten calls', example: 290 }),
+  cancelled_share: z.number().min(0).max(1).nullable().meta({
+    description: 'Share of `cancelled_calls` in all recorded calls, to four decimals; null without any',
+    example: 0.0098,
+  }),
+};
+
+export function toFiguresBody({ runs, calls, cancelledCalls, onTimeCalls, median, p90 }: Figures) {
+  const all = calls + cancelledCalls;
+  return {
+    runs,
+    calls,
+    cancelled_calls: cancelledCalls,
+    on_time_share: calls === 0 ? null : share(onTimeCalls, calls),
+    median_late_seconds: median,
+    p90_late_seconds: p90,
+    cancelled_share: all === 0 ? null : share(cancelledCalls, all),
+  };
+}
+
+const share = (part: number, whole: number) => Number((part / whole).toFixed(4));
+
+export const USUAL_BASES = ['run', 'hour'] as const;
+/** How late a departure usually is. */
+export interface Usual extends Figures {
+  basis: (typeof USUAL_BASES)[number];
+}
+
+export const usualField = z
+  .strictObject({
+    based_on: z.enum(USUAL_BASES).meta({
+      description:
+        '`run`: departures of this line from this stop planned at the same minute, on the same kind of day (Monday to Friday, Saturday, Sunday). `hour`: those planned in the same hour, where fewer than five of them are recorded',
+    }),
+    ...figureFields,
+  })
+  .nullable()
+  .optional()
+  .meta({
+    id: 'Usual',
+    description:
+      'How late this departure usually is, from the days before today; null if nothing is recorded. Only with `include=usual`',
+  });
+
+export const USUAL_ADDED =
+  '`usual`: how late this departure usually is, the share on time and cancelled, and how many runs that is based on.';
+
+export function toUsualBody(usual: Usual | null | undefined) {
+  return usual ? { based_on: usual.basis, ...toFiguresBody(usual) } : null;
+}
+
+/** A departure to look up. `stopId` is the platform or pole. */
+export interface UsualLookup {
+  /** In upper case. */
+  lineId: string;
+  mode: Mode;
+  route: string;
+  stopId: string;
+  /** Milliseconds since 1970. */
+  plannedAt: number;
+}
+
+/** Which recorded calls of a line count. Days, hours and minutes are those of the planned time in Sydney. */
+export interface PunctualityQuery {
+  /** In upper case, as all lines are recorded. */
+  lineId: string;
+  rule: OnTimeRule;
+  /** The number of service days, today included. */
+  days: number;
+  /** Platforms and poles; null for all stops. */
+  stopIds: readonly string[] | null;
+  /** 0 is Monday; null for all days. */
+  weekdays: readonly number[] | null;
+  /** 0 to 23; null for all hours. */
+  hours: readonly number[] | null;
+  /** Minutes after midnight; null for all. */
+  minute: number | null;
+}
+
+export interface LinePunctuality {
+  total: Figures;
+  /** Monday first; days without calls are empty figures. */
+  byWeekday: Figures[];
+  byHour: Figures[];
+  /** The service days with recorded calls, as `YYYYMMDD`, oldest first. */
+  days: string[];
+}
+
+/** What was recorded of past runs. Rejects with an `ApiError` while nothing can be read. */
+export interface Punctuality {
+  find(query: PunctualityQuery): Promise<LinePunctuality>;
+  /** In the order of the lookups; null where nothing is recorded, and if that takes too long. */
+  findUsual(lookups: readonly UsualLookup[]): Promise<(Usual | null)[]>;
+  state(): PunctualityState;
+}
+
+export interface PunctualityState {
+  /** Since when runs are recorded, in milliseconds since 1970; null before the first one. */
+  since: number | null;
+  /** Why nothing is recorded; null while it is. */
+  problem: string | null;
+  bytes: number;
+}
+
+const NO_FIGURES: Figures = { runs: 0, calls: 0, cancelledCalls: 0, onTimeCalls: 0, median: null, p90: null };
+
+/** The record of a service that has read no feed yet. */
+export const emptyRecord: Punctuality = {
+  find: async () => ({ total: NO_FIGURES, byWeekday: [], byHour: [], days: [] }),
+  findUsual: async (lookups) => lookups.map(() => null),
+  state: () => ({ since: null, problem: null, bytes: 0 }),
+};
