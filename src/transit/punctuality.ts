@@ -166,7 +166,7 @@ export interface Punctuality {
 }
 
 export interface PunctualityState {
-  /** Since when runs are recorded, in milliseconds since 1970; null before the first one. */
+  /** When the first recorded run began, in milliseconds since 1970; null before. */
   since: number | null;
   /** Why nothing is recorded; null while it is. */
   problem: string | null;

@@ -1336,7 +1336,7 @@ export type Punctuality = {
      */
     stop_id: string | null;
     /**
-     * When this service began to record runs of any line, UTC; null if it has not yet
+     * When the first run that this service has recorded began, of any line, UTC; null if there is none yet
      */
     recorded_since: string | null;
     /**

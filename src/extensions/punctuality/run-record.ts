@@ -66,7 +66,7 @@ export class RunRecord {
     const today = calendarDayAt(now);
     this.#attempt(() => {
       const store = this.#openStore();
-      store.add(this.#unwritten, now);
+      store.add(this.#unwritten);
       this.#unwritten = [];
       // Runs of yesterday may go on until noon.
       store.join(today - 1);

@@ -2,6 +2,8 @@ import { hash } from 'node:crypto';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { SECOND_MS } from '../../core/clock.ts';
+import { serviceDayStart } from '../../timetable/service-day.ts';
 import { joinParts, packRuns, type RecordedRun, unpackRuns } from './day-runs.ts';
 import type { RunOfDay } from './figures.ts';
 import type { FinishedRun } from './recorder.ts';
@@ -35,6 +37,9 @@ const SCHEMA = `
     runs BLOB NOT NULL,
     PRIMARY KEY (line, day, part)
   ) STRICT;`;
+
+const SET_SINCE = `INSERT INTO meta VALUES ('since', ?)
+  ON CONFLICT DO UPDATE SET value = min(value, excluded.value)`;
 
 interface Profile {
   stopIds: readonly string[];
@@ -71,28 +76,35 @@ export class RunStore {
   }
 
   /** Adds runs in one transaction. Throws if they cannot be written; then none is. */
-  add(runs: readonly FinishedRun[], now: number): void {
+  add(runs: readonly FinishedRun[]): void {
     if (runs.length === 0) return;
     this.#write(() => {
-      this.#database.prepare("INSERT INTO meta VALUES ('since', ?) ON CONFLICT DO NOTHING").run(now);
+      const starts = runs.map(({ day, seconds }) => serviceDayStart(day) + (seconds[0] as number) * SECOND_MS);
+      const since = starts.reduce((one, other) => Math.min(one, other));
+      this.#prepare(SET_SINCE).run(since);
       const next = this.#database.prepare('SELECT max(part) + 1 AS part FROM line_day WHERE line = ? AND day = ?');
+      const profiles = new Map<string, number>();
       const insert = this.#database.prepare('INSERT INTO line_day VALUES (?, ?, ?, ?)');
       for (const group of Map.groupBy(runs, ({ lineId, day }) => `${day} ${lineId}`).values()) {
         const [{ lineId, day }] = group as [FinishedRun];
-        const packed = packRuns(group.map((run) => this.#toRecorded(run)));
+        const packed = packRuns(group.map((run) => this.#toRecorded(run, profiles)));
         const { part } = next.get(lineId, day) as { part: number | null };
         insert.run(lineId, day, part ?? 1, packed);
       }
     });
   }
 
-  #toRecorded({ day, identity, stopIds, seconds, late }: FinishedRun): RecordedRun {
+  /** `profiles` are those that this batch has used already. */
+  #toRecorded({ day, identity, stopIds, seconds, late }: FinishedRun, profiles: Map<string, number>): RecordedRun {
     const start = seconds[0] as number;
     const calls = JSON.stringify({ stopIds, offsets: seconds.map((second) => second - start) } satisfies Profile);
+    const known = profiles.get(calls);
+    if (known !== undefined) return { profile: known, start, identity, late };
     const key = Buffer.from(hash('sha256', calls, 'hex').slice(0, 24), 'hex');
     const upsert = `INSERT INTO profile (hash, last_day, calls) VALUES (?, ?, ?)
       ON CONFLICT (hash) DO UPDATE SET last_day = max(last_day, excluded.last_day) RETURNING id`;
     const { id } = this.#prepare(upsert).get(key, day, calls) as { id: number };
+    profiles.set(calls, id);
     return { profile: id, start, identity, late };
   }
 
@@ -177,7 +189,7 @@ export class RunStore {
     return (value('page_count') - value('freelist_count')) * value('page_size');
   }
 
-  /** When the first run was recorded; null before. */
+  /** When the first recorded run was planned to begin, in milliseconds since 1970; null before. */
   since(): number | null {
     const row = this.#prepare("SELECT value FROM meta WHERE name = 'since'").get() as { value: number } | undefined;
     return row?.value ?? null;

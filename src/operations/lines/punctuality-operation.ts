@@ -102,7 +102,8 @@ const punctualityResponse = z
     mode: lineFields.mode,
     stop_id: z.string().nullable().meta({ description: 'The requested stop; null for all', example: '200070' }),
     recorded_since: timestampSchema.nullable().meta({
-      description: 'When this service began to record runs of any line, UTC; null if it has not yet',
+      description:
+        'When the first run that this service has recorded began, of any line, UTC; null if there is none yet',
     }),
     recorded_days: z.int().min(0).meta({
       description: 'Number of service days with calls in these figures. Days and hours without feeds are missing',
