@@ -65,7 +65,7 @@ describe('the file of recorded runs', () => {
   });
 
   it('a file that would become too large loses its oldest days first', () => {
-    const maxBytes = 120_000;
+    const maxBytes = 80_000;
     const record = new RunRecord({ path: join(folder, 'size.db'), maxBytes });
     for (let ago = 30; ago >= 0; ago--) {
       const runs = Array.from({ length: 150 }, (_, at) =>
