@@ -59,19 +59,22 @@ export const figureFields = {
     .int()
     .min(0)
     .meta({ description: 'Number of runs behind these figures, cancelled ones included', example: 41 }),
-  calls: z.int().min(0).meta({ description: 'Calls at stops with a known time', example: 812 }),
-  cancelled_calls: z.int().min(0).meta({ description: 'Calls that were cancelled or skipped', example: 8 }),
+  calls: z.int().min(0).meta({ description: 'Number of calls at stops with a known time', example: 812 }),
+  cancelled_calls: z.int().min(0).meta({ description: 'Number of calls that were cancelled or skipped', example: 8 }),
   on_time_share: z.number().min(0).max(1).nullable().meta({
-    description: 'Share of `calls` that were on time, to four decimals; null without any',
+    description: 'Share of `calls` that were on time, a number from 0 to 1 with four decimals; null without any',
     example: 0.9212,
   }),
   median_late_seconds: z.int().nullable().meta({
     description: 'Median of the seconds after the timetable, by nearest rank; negative if early, null without `calls`',
     example: 65,
   }),
-  p90_late_seconds: z.int().nullable().meta({ description: 'The same for nine of ten calls', example: 290 }),
+  p90_late_seconds: z
+    .int()
+    .nullable()
+    .meta({ description: '90th percentile of the same seconds; null without `calls`', example: 290 }),
   cancelled_share: z.number().min(0).max(1).nullable().meta({
-    description: 'Share of `cancelled_calls` in all recorded calls, to four decimals; null without any',
+    description: 'Share of `cancelled_calls` in all recorded calls, a number from 0 to 1; null without any',
     example: 0.0098,
   }),
 };

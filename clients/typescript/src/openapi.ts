@@ -187,15 +187,15 @@ export type Usual = {
      */
     runs: number;
     /**
-     * Calls at stops with a known time
+     * Number of calls at stops with a known time
      */
     calls: number;
     /**
-     * Calls that were cancelled or skipped
+     * Number of calls that were cancelled or skipped
      */
     cancelled_calls: number;
     /**
-     * Share of `calls` that were on time, to four decimals; null without any
+     * Share of `calls` that were on time, a number from 0 to 1 with four decimals; null without any
      */
     on_time_share: number | null;
     /**
@@ -203,11 +203,11 @@ export type Usual = {
      */
     median_late_seconds: number | null;
     /**
-     * The same for nine of ten calls
+     * 90th percentile of the same seconds; null without `calls`
      */
     p90_late_seconds: number | null;
     /**
-     * Share of `cancelled_calls` in all recorded calls, to four decimals; null without any
+     * Share of `cancelled_calls` in all recorded calls, a number from 0 to 1; null without any
      */
     cancelled_share: number | null;
 } | null;
@@ -1357,15 +1357,15 @@ export type Punctuality = {
      */
     runs: number;
     /**
-     * Calls at stops with a known time
+     * Number of calls at stops with a known time
      */
     calls: number;
     /**
-     * Calls that were cancelled or skipped
+     * Number of calls that were cancelled or skipped
      */
     cancelled_calls: number;
     /**
-     * Share of `calls` that were on time, to four decimals; null without any
+     * Share of `calls` that were on time, a number from 0 to 1 with four decimals; null without any
      */
     on_time_share: number | null;
     /**
@@ -1373,11 +1373,11 @@ export type Punctuality = {
      */
     median_late_seconds: number | null;
     /**
-     * The same for nine of ten calls
+     * 90th percentile of the same seconds; null without `calls`
      */
     p90_late_seconds: number | null;
     /**
-     * Share of `cancelled_calls` in all recorded calls, to four decimals; null without any
+     * Share of `cancelled_calls` in all recorded calls, a number from 0 to 1; null without any
      */
     cancelled_share: number | null;
     /**
@@ -1421,15 +1421,15 @@ export type WeekdayPunctuality = {
      */
     runs: number;
     /**
-     * Calls at stops with a known time
+     * Number of calls at stops with a known time
      */
     calls: number;
     /**
-     * Calls that were cancelled or skipped
+     * Number of calls that were cancelled or skipped
      */
     cancelled_calls: number;
     /**
-     * Share of `calls` that were on time, to four decimals; null without any
+     * Share of `calls` that were on time, a number from 0 to 1 with four decimals; null without any
      */
     on_time_share: number | null;
     /**
@@ -1437,11 +1437,11 @@ export type WeekdayPunctuality = {
      */
     median_late_seconds: number | null;
     /**
-     * The same for nine of ten calls
+     * 90th percentile of the same seconds; null without `calls`
      */
     p90_late_seconds: number | null;
     /**
-     * Share of `cancelled_calls` in all recorded calls, to four decimals; null without any
+     * Share of `cancelled_calls` in all recorded calls, a number from 0 to 1; null without any
      */
     cancelled_share: number | null;
 };
@@ -1451,7 +1451,7 @@ export type WeekdayPunctuality = {
  */
 export type HourPunctuality = {
     /**
-     * Hour of the day in Sydney
+     * Number of the hour in Sydney, 0 from midnight
      */
     hour: number;
     /**
@@ -1459,15 +1459,15 @@ export type HourPunctuality = {
      */
     runs: number;
     /**
-     * Calls at stops with a known time
+     * Number of calls at stops with a known time
      */
     calls: number;
     /**
-     * Calls that were cancelled or skipped
+     * Number of calls that were cancelled or skipped
      */
     cancelled_calls: number;
     /**
-     * Share of `calls` that were on time, to four decimals; null without any
+     * Share of `calls` that were on time, a number from 0 to 1 with four decimals; null without any
      */
     on_time_share: number | null;
     /**
@@ -1475,11 +1475,11 @@ export type HourPunctuality = {
      */
     median_late_seconds: number | null;
     /**
-     * The same for nine of ten calls
+     * 90th percentile of the same seconds; null without `calls`
      */
     p90_late_seconds: number | null;
     /**
-     * Share of `cancelled_calls` in all recorded calls, to four decimals; null without any
+     * Share of `cancelled_calls` in all recorded calls, a number from 0 to 1; null without any
      */
     cancelled_share: number | null;
 };

@@ -127,7 +127,7 @@ const punctualityResponse = z
       .array(
         z
           .strictObject({
-            hour: z.int().min(0).max(23).meta({ description: 'Hour of the day in Sydney', example: 8 }),
+            hour: z.int().min(0).max(23).meta({ description: 'Number of the hour in Sydney, 0 from midnight', example: 8 }),
             ...figureFields,
           })
           .meta({ id: 'HourPunctuality', description: 'Figures of one hour of the day.' }),
@@ -147,18 +147,18 @@ const EXAMPLE_FIGURES = {
 };
 
 const exampleBody: z.infer<typeof punctualityResponse> = {
-  line_id: 'train_T4',
-  route: 'T4',
-  mode: 'train',
+  line_id: 'ferry_F1',
+  route: 'F1',
+  mode: 'ferry',
   stop_id: null,
   recorded_since: '2026-11-19T13:02:11Z',
   recorded_days: 2,
   first_day: '2026-11-19',
   last_day: '2026-11-20',
   on_time_rule: {
-    earliest_seconds: null,
-    latest_seconds: 300,
-    source: onTimeRuleOf({ mode: 'train', route: 'T4' }).source,
+    earliest_seconds: -119,
+    latest_seconds: 359,
+    source: onTimeRuleOf({ mode: 'ferry', route: 'F1' }).source,
   },
   ...EXAMPLE_FIGURES,
   by_weekday: [{ weekday: 'fri', ...EXAMPLE_FIGURES }],
@@ -189,7 +189,7 @@ export const createPunctualityOperation = ({
     query: punctualityQuery,
     body: punctualityResponse,
     errors: ['LINE_NOT_FOUND', 'STOP_NOT_FOUND'],
-    example: { query: 'line_id=train_T4', body: exampleBody },
+    example: { query: 'line_id=ferry_F1', body: exampleBody },
     tool: {
       description:
         'How punctual a line was in the last weeks: share on time, median and 90th percentile of seconds late, share cancelled, and the runs behind them, by weekday and hour. Get the `line_id` from listLines. `stop` with `time` gives one daily run.',
