@@ -1,7 +1,7 @@
 import type { BoardRequest } from '#src/boards/pager.ts';
-import { readScheduledBoard } from '#src/boards/scheduled.ts';
+import { getScheduledBoard } from '#src/boards/scheduled.ts';
 import { departuresOperation } from '#src/operations/departures/operation.ts';
-import { readQuery } from '#src/operations/operation.ts';
+import { parseQuery } from '#src/operations/operation.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
 import { serviceDayStart } from '#src/timetable/service-day.ts';
 import { openTimetable } from '#src/timetable/update/folder.ts';
@@ -43,11 +43,11 @@ const context = {
   ids,
   run: notCalled,
 };
-const parse = (stop: string, query: object) => readQuery(departuresOperation, { stop, modes: 'all', ...query });
+const parse = (stop: string, query: object) => parseQuery(departuresOperation, { stop, modes: 'all', ...query });
 
 for (let round = 0; round < WARM_UP_ROUNDS; round++) {
   for (const query of Object.values(QUERIES)) {
-    for (const other of WARM_UP_STOPS) await departuresOperation.find(parse(other, query), context as never);
+    for (const other of WARM_UP_STOPS) await departuresOperation.handle(parse(other, query), context as never);
   }
 }
 for (const [name, query] of Object.entries(QUERIES)) {
@@ -56,7 +56,7 @@ for (const [name, query] of Object.entries(QUERIES)) {
   let count = 0;
   for (let n = 0; n < BOARDS; n++) {
     const start = process.threadCpuUsage();
-    const { body } = await departuresOperation.find(parsed, context as never);
+    const { body } = await departuresOperation.handle(parsed, context as never);
     const found = process.threadCpuUsage(start);
     JSON.stringify(body);
     const written = process.threadCpuUsage(start);
@@ -71,7 +71,7 @@ for (const [name, query] of Object.entries(QUERIES)) {
 async function findBoard(request: BoardRequest) {
   const found = timetable.findStop(request.request.stopId) as number;
   const at = request.request.at && now + 12 * 3_600_000;
-  const board = readScheduledBoard(request, at, { live, stop: found, now });
+  const board = getScheduledBoard(request, at, { live, stop: found, now });
   const freshness = { retrievedAt: now, freshUntil: now, staleUntil: now, source: 'cache', shortage: null } as const;
   return { ...board, freshness, origin: { source: 'timetable' as const } };
 }

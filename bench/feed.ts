@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { MINUTE_MS } from '#src/core/clock.ts';
 import { Feed } from '#src/realtime/feed/feed.ts';
-import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import { parseFeed } from '#src/realtime/feed/feed-reader.ts';
 import { type FeedSourceId, filesOfFeed } from '#src/realtime/polling/feed-source.ts';
 import { createPlannedRuns } from '#src/realtime/prediction/planned-runs.ts';
 import { predictFeed } from '#src/realtime/prediction/predict-feed.ts';
@@ -29,7 +29,7 @@ const ADDED = 1;
 const timetable = await openTimetable(path);
 const now = serviceDayStart((toDayNumber(timetable.files[0]?.firstDay ?? '') as number) + 1) + 9 * 60 * MINUTE_MS;
 const timestamp = now / 1000;
-const before: typeof readFeed | null = baseline
+const before: typeof parseFeed | null = baseline
   ? (await import(pathToFileURL(`${baseline}/src/realtime/feed/feed-reader.ts`).href)).readFeed
   : null;
 
@@ -62,14 +62,14 @@ measure(
 function measure(name: string, source: FeedSourceId, trips: TripSpec[]): void {
   const bytes = encodeFeed({ timestamp, trips });
   const figures: Record<string, number[]> = {};
-  let packed = readFeed(bytes);
+  let packed = parseFeed(bytes);
   const first = cpuMs(() => predictFeed(createPlannedRuns(timetable), { source, feed: new Feed(packed) }));
   const runs = createPlannedRuns(timetable);
   let snapshot = predictFeed(runs, { source, feed: new Feed(packed) });
   for (let round = 0; round < ROUNDS; round++) {
     const baseMs = before ? cpuMs(() => before(bytes)) : 0;
     const read = cpuMs(() => {
-      packed = readFeed(bytes);
+      packed = parseFeed(bytes);
     });
     const predict = cpuMs(() => {
       snapshot = predictFeed(runs, { source, feed: new Feed(packed) });

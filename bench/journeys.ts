@@ -61,7 +61,10 @@ const parts: TimetableSearch = {
 };
 const journeys = timetableJourneys(parts);
 const reach = timetableReach(parts);
-const trips = createTripsOperation({ stops: { get: () => null }, journeys: { find: (query) => journeys.find(query) } });
+const trips = createTripsOperation({
+  stops: { get: () => null },
+  journeys: { fetch: (query) => journeys.fetch(query) },
+});
 const context = {
   ids: createIdSigner(['made-up']),
   now: () => new Date(now),
@@ -106,7 +109,7 @@ async function measure(
   for (let pair = -WARM_UP; pair < Number(pairs); pair++) {
     const query = operation.query.parse(nextQuery());
     const before = threadMs();
-    const response = await (operation as Operation).find(query, context).catch(() => null);
+    const response = await (operation as Operation).handle(query, context).catch(() => null);
     JSON.stringify(response?.body);
     const found = ((response?.body ?? {}) as Record<string, unknown[]>)[list]?.length ?? 0;
     if (pair < 0) continue;

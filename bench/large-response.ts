@@ -2,8 +2,8 @@ import { setTimeout } from 'node:timers/promises';
 import { Runs } from '#src/boards/runs.ts';
 import { monitorBoards } from '#src/boards/source.ts';
 import type { CallUpstream } from '#src/efa/query-upstream.ts';
-import { readResponse, type UpstreamRequest } from '#src/efa/request.ts';
-import { readJson } from '#src/efa/response/json-reader.ts';
+import { parseResponse, type UpstreamRequest } from '#src/efa/request.ts';
+import { parseJson } from '#src/efa/response/json-reader.ts';
 import { createTripsOperation } from '#src/operations/trips/operation.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
@@ -50,7 +50,7 @@ async function measure(name: string, text: string, isGood: boolean): Promise<voi
   const bytes = Buffer.from(text);
   const parse = () => JSON.parse(bytes.toString());
   // Most hostile responses are refused; the time to refuse them is what counts.
-  const read = () => readJson(bytes).catch(() => null);
+  const read = () => parseJson(bytes).catch(() => null);
   const figures = [
     bytes.length / MEGABYTE,
     await medianOf(() => cpuMsOf(3, parse)),
@@ -94,14 +94,14 @@ function answerOf(size: number, hasPaths: boolean): string {
 /** All processing of a response in the service except the network. */
 async function findTrips(bytes: Buffer): Promise<unknown> {
   const upstream = (async () => ({
-    payload: readResponse(REQUEST, await readJson(bytes)),
+    payload: parseResponse(REQUEST, await parseJson(bytes)),
     json: bytes,
     retrievedAt: new Date(NOW),
   })) as unknown as CallUpstream;
   const limits = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
   const { queryUpstream } = protectUpstream({ callByKey: [upstream], limits, log: silent });
   const query = tripsOperation.query.parse({ from: '202091', to: 'G2095102' });
-  return tripsOperation.find(query, {
+  return tripsOperation.handle(query, {
     queryUpstream,
     boards: monitorBoards,
     runs: new Runs({ now: () => Date.parse(NOW) }),

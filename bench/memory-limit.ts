@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { feedResponse, findFeedName } from '#sandbox/feeds/feed.ts';
+import { feedResponse, toFeedName } from '#sandbox/feeds/feed.ts';
 import { indexNetwork } from '#sandbox/network/network-index.ts';
 import { departureResponse } from '#sandbox/responses/departure-response.ts';
 import { startServerProcess } from '#test/support/process.ts';
@@ -149,7 +149,7 @@ function startSandboxUpstream() {
   return startUpstream(({ url }, response) => {
     const { pathname, searchParams } = new URL(url, 'http://upstream');
     const seconds = Math.floor(Date.now() / 1000);
-    const feed = findFeedName(pathname);
+    const feed = toFeedName(pathname);
     if (feed) {
       const known = feeds.get(feed);
       const bytes = known && seconds < known.until ? known.bytes : feedResponse(sandbox, feed, seconds);

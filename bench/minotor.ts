@@ -8,7 +8,7 @@ import { createPlanners } from '#src/journeys/planners.ts';
 import { NEVER } from '#src/journeys/raptor/labels.ts';
 import type { Footpaths } from '#src/journeys/raptor/lines.ts';
 import { TimetableBuilder } from '#src/timetable/import/builder.ts';
-import { readScheduleFile } from '#src/timetable/import/read-file.ts';
+import { loadScheduleFile } from '#src/timetable/import/read-file.ts';
 import { FILE_IDS, type FileId } from '#src/timetable/schedule-files.ts';
 import { serviceDayStart, toDayNumber } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
@@ -63,7 +63,7 @@ interface MinotorQuery {
 print(describeMachine());
 if (!(FILE_IDS as readonly string[]).includes(file)) throw new Error(`the timetable has no file ${file}`);
 const builder = new TimetableBuilder(() => {});
-builder.add(await readScheduleFile(zip, file as FileId));
+builder.add(await loadScheduleFile(zip, file as FileId));
 const timetable = new Timetable(builder.finish({ importedAt: Date.now() }));
 const { stopCount, sections } = timetable;
 

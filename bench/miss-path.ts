@@ -75,9 +75,13 @@ const tripQuery = tripsOperation.query.parse({ from: '202091', to: 'G2095102' })
 printStages(
   'board',
   board,
-  await timeStages(board, readWholeBoard, (context) => departuresOperation.find(boardQuery, context)),
+  await timeStages(board, readWholeBoard, (context) => departuresOperation.handle(boardQuery, context)),
 );
-printStages('trip', trip, await timeStages(trip, readWholeTrip, (context) => tripsOperation.find(tripQuery, context)));
+printStages(
+  'trip',
+  trip,
+  await timeStages(trip, readWholeTrip, (context) => tripsOperation.handle(tripQuery, context)),
+);
 
 await watchTrips();
 await Promise.all([bare.close(), service.close()]);

@@ -97,7 +97,7 @@ async function run(misusers: Record<string, 'free' | 'developer'>) {
   const usage = async ({ key }: Caller) => {
     const dates = Array.from({ length: 3 }, (_, day) => new Date(startedAt + (day - 1) * DAY_MS));
     const names = dates.map((date) => date.toISOString().slice(0, 10).replaceAll('-', ''));
-    const used = await store.readUsage(parseKey(key)?.accountId ?? '', names);
+    const used = await store.loadUsage(parseKey(key)?.accountId ?? '', names);
     return used.reduce((sum, count) => sum + count, 0);
   };
   const counted = [];

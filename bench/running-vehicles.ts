@@ -1,5 +1,5 @@
 import { Feed } from '#src/realtime/feed/feed.ts';
-import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import { parseFeed } from '#src/realtime/feed/feed-reader.ts';
 import type { FeedSourceId } from '#src/realtime/polling/feed-source.ts';
 import { createPlannedRuns } from '#src/realtime/prediction/planned-runs.ts';
 import { predictFeed } from '#src/realtime/prediction/predict-feed.ts';
@@ -35,7 +35,7 @@ export function publishRunning(timetable: Timetable, now: number): Snapshot[] {
   }
   const runs = createPlannedRuns(timetable);
   return [...trips].map(([source, ofSource]) => {
-    const feed = new Feed(readFeed(encodeFeed({ timestamp: Math.floor(now / 1000), trips: ofSource })));
+    const feed = new Feed(parseFeed(encodeFeed({ timestamp: Math.floor(now / 1000), trips: ofSource })));
     return new Snapshot(predictFeed(runs, { source, feed }));
   });
 }

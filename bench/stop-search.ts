@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import uFuzzy from '@leeoniya/ufuzzy';
 import Fuse from 'fuse.js';
 import MiniSearch from 'minisearch';
-import { readBuiltIn } from '#src/stops/file.ts';
+import { loadBuiltIn } from '#src/stops/file.ts';
 import { NameSearch } from '#src/stops/name-search.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { wordsOf } from '#src/stops/words.ts';
@@ -19,7 +19,7 @@ const MEGABYTE = 1024 * 1024;
 const { gc } = globalThis;
 if (!gc) throw new Error('start it with --expose-gc');
 
-const register = new StopRegister(readBuiltIn);
+const register = new StopRegister(loadBuiltIn);
 const stops = [...register];
 const queries = readFileSync(new URL('./stop-search/queries.tsv', import.meta.url), 'utf8')
   .trim()
@@ -43,7 +43,7 @@ const CANDIDATES: Record<string, () => Search> = {
   'ours on its tree': () => {
     const search = new NameSearch(register);
     return async (text) => {
-      const found = await search.find({ text, limit: SHOWN, isLoose: true }, new Date(0));
+      const found = await search.search({ text, limit: SHOWN, isLoose: true }, new Date(0));
       return found.map(({ name }) => name);
     };
   },

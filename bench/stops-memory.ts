@@ -1,4 +1,4 @@
-import { readBuiltIn } from '#src/stops/file.ts';
+import { loadBuiltIn } from '#src/stops/file.ts';
 import { tableOf } from '#src/stops/table.ts';
 import { describeMachine, print } from './machine.ts';
 
@@ -21,7 +21,7 @@ print(describeMachine());
 print('MB                                heap   buffers       both  resident');
 measure('before');
 const startedAt = performance.now();
-const builtIn = readBuiltIn();
+const builtIn = loadBuiltIn();
 const loadMs = performance.now() - startedAt;
 measure(`${builtIn.size} stops`);
 const named = tableOf([...builtIn].map((stop) => ({ ...stop, suburb: 'Sydney' })));

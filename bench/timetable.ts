@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { DAY_MS, HOUR_MS } from '#src/core/clock.ts';
 import { TimetableBuilder } from '#src/timetable/import/builder.ts';
-import { readScheduleFile } from '#src/timetable/import/read-file.ts';
+import { loadScheduleFile } from '#src/timetable/import/read-file.ts';
 import { FILE_IDS, SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
 import { serviceDayStart, toDayNumber } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
@@ -24,7 +24,7 @@ const builder = new TimetableBuilder((record) => {
 });
 for (const id of FILE_IDS) {
   const path = `${directory}${SCHEDULE_FILES[id].path}.zip`;
-  if (existsSync(path)) builder.add(await readScheduleFile(path, id));
+  if (existsSync(path)) builder.add(await loadScheduleFile(path, id));
 }
 const packed = builder.finish({ importedAt: Date.now() });
 const peak = (process.resourceUsage().maxRSS / 1024).toFixed(0);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BoardRequest } from '#src/boards/pager.ts';
-import { readScheduledBoard } from '#src/boards/scheduled.ts';
+import { getScheduledBoard } from '#src/boards/scheduled.ts';
 import { MINUTE_MS } from '#src/core/clock.ts';
 import { createIdSigner } from '#src/core/signer.ts';
 import { openEngine } from '#src/journeys/engine-thread.ts';
@@ -169,7 +169,7 @@ async function compareDay(day: number, timetable: Timetable): Promise<void> {
     });
     const trips = createTripsOperation({
       stops: { get: () => null },
-      journeys: { find: (query) => journeys.find(query) },
+      journeys: { fetch: (query) => journeys.fetch(query) },
     });
     await compareJourney(moment, runs, trips);
   }
@@ -204,7 +204,7 @@ function compareBoard(now: number, { timetable, live, runs }: Days): void {
     showsCancelled: false,
     isWanted: () => true,
   };
-  const { departures } = readScheduledBoard(request, null, { live, stop, now });
+  const { departures } = getScheduledBoard(request, null, { live, stop, now });
   const shown = departures.map(({ plannedAt, runId }) => `${new Date(plannedAt).toISOString()} ${runId}`);
   const last = departures.at(-1)?.plannedAt ?? 0;
   const expected = runs.flatMap((run) =>
@@ -238,7 +238,7 @@ async function compareJourney(
   const context = { ids: createIdSigner(['made-up']), now: () => new Date(now) } as unknown as FindContext;
   const expected = latestAcceptableArrival(runs, from, to, at);
   const response = await trips
-    .find(trips.query.parse({ from, to, limit: '6' }), context)
+    .handle(trips.query.parse({ from, to, limit: '6' }), context)
     .catch((error: Error) => error);
   if (response instanceof Error) {
     counts.none++;
@@ -285,7 +285,7 @@ function compareIds(day: number, timetable: Timetable, before: Readonly<Record<Y
     const run = runsOn(day, inUse).find(({ trip }) => trip.line.file === file);
     if (!run) continue;
     counts.ids++;
-    const found = timetable.findTrips(idOf(run.trip, before[file]), [file]);
+    const found = timetable.listTripsBetween(idOf(run.trip, before[file]), [file]);
     const isFound = found.some((trip) => timetable.runsOn(trip, day) && timetable.trip(trip).tripId === run.id);
     if (isFound !== (file !== 'sydneytrains')) differ('identifier of yesterday', `${dateOf(day)} ${run.id}`);
   }

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { carParkResponse } from './car-parks.ts';
-import { type FeedName, feedResponse, findFeedName, type PositionsName } from './feeds/feed.ts';
-import { readNetwork } from './network/gtfs-network.ts';
+import { type FeedName, feedResponse, type PositionsName, toFeedName } from './feeds/feed.ts';
+import { loadNetwork } from './network/gtfs-network.ts';
 import type { SandboxNetwork } from './network/network.ts';
 import { indexNetwork, type NetworkIndex } from './network/network-index.ts';
 import { createRehearsals, type Step } from './rehearsals.ts';
@@ -54,7 +54,7 @@ export async function startSandbox(options: {
   network?: SandboxNetwork;
 }): Promise<Sandbox> {
   const { apiKey, now } = options;
-  const index = indexNetwork(options.network ?? readNetwork());
+  const index = indexNetwork(options.network ?? loadNetwork());
   const { rehearse, feedsAt, isBroken } = createRehearsals(now);
   const publish = createSchedule(index);
   const closing = new AbortController();
@@ -132,7 +132,7 @@ function endpointOf(method: string | undefined, pathname: string): Endpoint | un
   if (pathname === CAR_PARK_PATH) return { kind: 'carpark' };
   const planner = pathname.startsWith(`${BASE_PATH}/`) ? pathname.slice(BASE_PATH.length + 1) : '';
   if (isPlanner(planner)) return { kind: 'planner', name: planner };
-  const feed = findFeedName(pathname);
+  const feed = toFeedName(pathname);
   return feed && { kind: 'feed', name: feed };
 }
 

@@ -8,7 +8,7 @@
  *   node scripts/base-map.ts coast.txt > web/assets/base-map.json
  */
 import { readFileSync } from 'node:fs';
-import { readBuiltIn } from '../src/stops/file.ts';
+import { loadBuiltIn } from '../src/stops/file.ts';
 
 type Point = readonly [lng: number, lat: number];
 
@@ -48,12 +48,12 @@ const land = joined(readPieces(process.argv[2] ?? 'coast.txt'))
   .map(simplified)
   .filter((ring) => ring.length > 3)
   .map((ring) => ring.map(moved));
-const stops = [...readBuiltIn()].map(({ lng, lat, modes }) => ({
+const stops = [...loadBuiltIn()].map(({ lng, lat, modes }) => ({
   at: [lng, lat] as Point,
   isWharf: modes.includes('ferry'),
 }));
 const { channels, causeways } = stripsAt(stops);
-const places = [...readBuiltIn()]
+const places = [...loadBuiltIn()]
   .filter(({ name, modes }) => name.endsWith(' Station') && (modes.includes('train') || modes.includes('metro')))
   .sort((one, other) => other.modes.length - one.modes.length)
   .map(({ name, lat, lng }) => [name.replace(/ Station$/, ''), ...toLatLng([lng, lat])]);

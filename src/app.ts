@@ -139,9 +139,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
   const { timetable, stops = new StopRegister(noStops, { ...(timetable && { timetable }) }) } = options;
   const { alerts = new AlertList({ now: () => now().getTime(), stops }) } = options;
-  const queryUpstream = notifyOfCalls(options.queryUpstream, (_request, { payload }) =>
-    alerts.learn(payload as object),
-  );
+  const queryUpstream = notifyOfCalls(options.queryUpstream, (_request, { payload }) => alerts.add(payload as object));
   const { journeys, reach, carParks } = options;
   const lines = new Lines(stops);
   const operations = createOperations({

@@ -153,7 +153,7 @@ export class ConfigError extends Error {
 }
 
 /** Reads and validates the environment. Empty variables count as unset. Throws `ConfigError` with all problems. */
-export function readConfig(env: NodeJS.ProcessEnv) {
+export function parseConfig(env: NodeJS.ProcessEnv) {
   const variables = withoutEmpty(env);
   const parsed = environment.safeParse(variables);
   const problems = parsed.success ? [] : problemsOf(parsed.error);
@@ -235,15 +235,15 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   });
 }
 
-export type Config = ReturnType<typeof readConfig>;
+export type Config = ReturnType<typeof parseConfig>;
 
 /** Reads only the location of the account store, for commands. Throws `ConfigError`. */
-export function readStoreLocation(env: NodeJS.ProcessEnv): Pick<Config, 'redisUrls' | 'dataDir'> {
-  const { REDIS_URL, DATA_DIR } = readSome(environment.pick({ REDIS_URL: true, DATA_DIR: true }), env);
+export function parseStoreLocation(env: NodeJS.ProcessEnv): Pick<Config, 'redisUrls' | 'dataDir'> {
+  const { REDIS_URL, DATA_DIR } = parseSome(environment.pick({ REDIS_URL: true, DATA_DIR: true }), env);
   return { redisUrls: REDIS_URL, dataDir: DATA_DIR };
 }
 
-function readSome<Some extends z.ZodObject>(schema: Some, env: NodeJS.ProcessEnv): z.output<Some> {
+function parseSome<Some extends z.ZodObject>(schema: Some, env: NodeJS.ProcessEnv): z.output<Some> {
   const parsed = schema.safeParse(withoutEmpty(env));
   if (parsed.success) return parsed.data;
   throw new ConfigError(problemsOf(parsed.error).join('\n'));

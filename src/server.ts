@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { boardPages } from '#web/board/text-board.ts';
 import { type PageOptions, pages } from '#web/pages.ts';
-import { readLinkSecret } from '#web/signup/magic-link.ts';
+import { loadLinkSecret } from '#web/signup/magic-link.ts';
 import { createMailer } from '#web/signup/mail/mailer.ts';
 import { GRACE_MS } from './access/known-keys.ts';
 import { Restrictions } from './access/restrictions.ts';
@@ -10,7 +10,7 @@ import { StoreOpenError } from './access/stores/embedded-database.ts';
 import { expectStoreKind, openStore, StoreKindError } from './access/stores/open-store.ts';
 import { AlertList } from './alerts/alert-list.ts';
 import { buildApp } from './app.ts';
-import { type Config, ConfigError, readConfig } from './config.ts';
+import { type Config, ConfigError, parseConfig } from './config.ts';
 import { deadlinesFrom, systemClock } from './core/clock.ts';
 import { openLog } from './core/log.ts';
 import { openRedis } from './core/redis/shared-redis.ts';
@@ -31,7 +31,7 @@ import {
 import { createMetrics, startMetricsServer } from './extensions/telemetry/metrics.ts';
 import { SharedTraffic } from './extensions/telemetry/shared-traffic.ts';
 import { Traffic, type UpstreamHealth } from './extensions/telemetry/traffic.ts';
-import { readBuild } from './http/build.ts';
+import { parseBuild } from './http/build.ts';
 import { connectionLimitsFor } from './http/connection/connections.ts';
 import { NETWORK_LIMIT } from './http/network-limit.ts';
 import { PressureWatch } from './http/pressure.ts';
@@ -56,7 +56,7 @@ process.umask(0o077);
 const now = () => new Date();
 /** Quota days follow the clock of Redis: an instance whose clock is ahead would charge requests to the next day. */
 const countingNow = () => new Date(Date.now() + (redis?.clockAheadMs() ?? 0));
-const config = orExit(() => readConfig(process.env), {
+const config = orExit(() => parseConfig(process.env), {
   expected: ConfigError,
   intro: 'The configuration is not usable:\n',
 });
@@ -65,7 +65,7 @@ if (config.metrics) await expectFreePort(config.metrics.host, config.metrics.por
 const isTerminal = process.stdout.isTTY;
 const logExport = config.collector?.takesLogs ? await openLogExport(config.collector) : null;
 const logger = openLog(config.logLevel ?? (isTerminal ? 'warn' : 'info'), { copyTo: logExport?.send });
-const build = readBuild(process.env);
+const build = parseBuild(process.env);
 logger.info(build, 'the service starts');
 const deadlines = deadlinesFrom();
 const isSandbox = config.upstream.kind === 'sandbox';
@@ -107,7 +107,7 @@ const timetable = await openTimetable(config, {
   log: logger,
 });
 const suburbs = isSandbox ? null : new Suburbs(config.dataDir, logger);
-const stops = new StopRegister(upstream.readStops, { timetable, planner: suburbs ?? upstream.planner });
+const stops = new StopRegister(upstream.loadStops, { timetable, planner: suburbs ?? upstream.planner });
 const alerts = new AlertList({ now: systemClock.now, stops, queryUpstream: protection.queryUpstream });
 /** Feeds are polled for the record only if all of their calls are set aside anyway. */
 const pollsForRecord = !isSandbox && limits.setAside === setAside;
@@ -118,7 +118,7 @@ const punctuality =
         path: join(config.dataDir, isSandbox ? 'punctuality-of-the-sandbox.db' : 'punctuality.db'),
         isSandbox,
         timetable: timetable.get,
-        needFeeds: () => pollsForRecord && live.feeds?.need(listFeedSources(MODES)),
+        needFeeds: () => pollsForRecord && live.feeds?.request(listFeedSources(MODES)),
         clock: systemClock,
         log: logger,
       });
@@ -126,7 +126,7 @@ const live = openRealtime({
   ...upstream,
   timetable,
   proxyUrl: config.upstreamProxy,
-  findAlerts: alerts.alertsOf,
+  listAlerts: alerts.alertsOf,
   queryUpstream: protection.queryUpstream,
   timeoutMs: deadlines.callMs,
   callForFeed: protection.callForFeed,
@@ -142,8 +142,8 @@ const planning = openJourneys({
   timetable,
   feeds: live.feeds,
   stops,
-  findAlerts: alerts.alertsOf,
-  findLiftsOut: alerts.liftsOut,
+  listAlerts: alerts.alertsOf,
+  listLiftsOut: alerts.liftsOut,
   isScarce: () => protection.state().shortage !== null || protection.state().isBreakerOpen,
   log: logger,
   record: ({ source, reason = '' }) => instruments.journeys.inc({ source, reason }),
@@ -354,7 +354,7 @@ async function keptLinkSecret(): Promise<string> {
       'LINK_SECRET is not set: links in mails and identifiers work only on sandbox instances that share DATA_DIR.',
     );
   }
-  return readLinkSecret(config.dataDir);
+  return loadLinkSecret(config.dataDir);
 }
 
 /** Null unless this is a sandbox, and while the account store is unreachable. */

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { ConfigError, readConfig, VARIABLES } from '#src/config.ts';
+import { ConfigError, parseConfig, VARIABLES } from '#src/config.ts';
 
 const problemsOf = (env: Record<string, string>): string => {
   try {
-    readConfig(env);
+    parseConfig(env);
   } catch (error) {
     if (error instanceof ConfigError) return error.message;
     throw error;
@@ -41,13 +41,13 @@ describe('the configuration', () => {
   };
 
   it('the configuration of an empty environment is the documented defaults, with the sandbox', () => {
-    expect(readConfig({})).toMatchObject(defaults);
+    expect(parseConfig({})).toMatchObject(defaults);
   });
 
   it('the service listens on this machine only unless HOST says otherwise, even with an upstream key', () => {
-    expect(readConfig({}).host).toBe('127.0.0.1');
-    expect(readConfig({ UPSTREAM_API_KEY: 'one' }).host).toBe('127.0.0.1');
-    expect(readConfig({ HOST: '0.0.0.0' }).host).toBe('0.0.0.0');
+    expect(parseConfig({}).host).toBe('127.0.0.1');
+    expect(parseConfig({ UPSTREAM_API_KEY: 'one' }).host).toBe('127.0.0.1');
+    expect(parseConfig({ HOST: '0.0.0.0' }).host).toBe('0.0.0.0');
   });
 
   it('an empty variable counts as unset', () => {
@@ -74,12 +74,12 @@ describe('the configuration', () => {
       'OTEL_TRACES_SAMPLER_ARG',
       'WITHOUT',
     ];
-    expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(readConfig({}));
-    expect(readConfig({ HOST: undefined })).toEqual(readConfig({}));
+    expect(parseConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(parseConfig({}));
+    expect(parseConfig({ HOST: undefined })).toEqual(parseConfig({}));
   });
 
   it('the configuration reads every variable', () => {
-    const config = readConfig({
+    const config = parseConfig({
       HOST: '10.1.2.3',
       PORT: '8080',
       PUBLIC_URL: 'https://transit.example/',
@@ -121,13 +121,13 @@ describe('the configuration', () => {
   });
 
   it('the service uses a timetable once comparisons agree, and at once in the sandbox', () => {
-    const modeOf = (env: Record<string, string>) => readConfig(env).timetable.mode;
+    const modeOf = (env: Record<string, string>) => parseConfig(env).timetable.mode;
     expect(modeOf({ UPSTREAM_API_KEY: 'key' })).toBe('auto');
     expect(modeOf({ UPSTREAM_API_KEY: 'key', TIMETABLE: 'on' })).toBe('on');
     expect(modeOf({})).toBe('on');
     expect(modeOf({ TIMETABLE: 'off' })).toBe('off');
-    expect(readConfig({ UPSTREAM_API_KEY: 'key' }).timetable.hasBundle).toBe(false);
-    expect(readConfig({ TIMETABLE: 'off' }).timetable).toEqual({ mode: 'off', hasBundle: true });
+    expect(parseConfig({ UPSTREAM_API_KEY: 'key' }).timetable.hasBundle).toBe(false);
+    expect(parseConfig({ TIMETABLE: 'off' }).timetable).toEqual({ mode: 'off', hasBundle: true });
     for (const text of ['yes', 'auto,all', 'auto,complete,complete', 'complete']) {
       expect(problemsOf({ TIMETABLE: text })).toBe(
         'TIMETABLE must be one of off, auto, on, or one of them and ",complete"',
@@ -136,8 +136,8 @@ describe('the configuration', () => {
   });
 
   it('WITHOUT turns off the extensions it names, and nothing else', () => {
-    expect(readConfig({}).without).toEqual([]);
-    expect(readConfig({ WITHOUT: 'pages' }).without).toEqual(['pages']);
+    expect(parseConfig({}).without).toEqual([]);
+    expect(parseConfig({ WITHOUT: 'pages' }).without).toEqual(['pages']);
     expect(problemsOf({ WITHOUT: 'mcp,board' })).toBe(
       'WITHOUT must be one of mcp, streams, pages, carparks, punctuality, or several separated by commas',
     );
@@ -155,18 +155,18 @@ describe('the configuration', () => {
     [ALL_PRIVATE, ALL_PRIVATE.split(',')],
     [ONE_OPERATOR, ONE_OPERATOR.split(',')],
   ])('TRUST_PROXY=%s trusts %j', (value, trusted) => {
-    expect(readConfig({ TRUST_PROXY: value }).trustProxy).toEqual(trusted);
+    expect(parseConfig({ TRUST_PROXY: value }).trustProxy).toEqual(trusted);
   });
 
   it('the public address follows from the port, and the address of the docs from the public address', () => {
-    expect(readConfig({ PORT: '8080' }).docsUrl).toBe('http://localhost:8080/docs');
-    expect(readConfig({ PUBLIC_URL: 'https://transit.example', SANDBOX: '1' }).docsUrl).toBe(
+    expect(parseConfig({ PORT: '8080' }).docsUrl).toBe('http://localhost:8080/docs');
+    expect(parseConfig({ PUBLIC_URL: 'https://transit.example', SANDBOX: '1' }).docsUrl).toBe(
       'https://transit.example/docs',
     );
   });
 
   it('the service calls the real upstream as soon as there is a key', () => {
-    expect(readConfig({ UPSTREAM_API_KEY: 'one' }).upstream).toEqual({
+    expect(parseConfig({ UPSTREAM_API_KEY: 'one' }).upstream).toEqual({
       kind: 'real',
       url: 'https://api.transport.nsw.gov.au/v1/tp',
       apiKeys: ['one'],
@@ -176,7 +176,7 @@ describe('the configuration', () => {
   it.each(['http://localhost:8000/v1/tp', 'http://127.0.0.1:8000', 'http://127.8.9.1', 'http://[::1]:8000'])(
     'an upstream at %s, which is this machine, needs no key',
     (url) => {
-      expect(readConfig({ UPSTREAM_URL: url }).upstream).toEqual({ kind: 'real', url, apiKeys: [] });
+      expect(parseConfig({ UPSTREAM_URL: url }).upstream).toEqual({ kind: 'real', url, apiKeys: [] });
     },
   );
 
@@ -193,7 +193,7 @@ describe('the configuration', () => {
         'To use the sandbox, which makes up its data, set SANDBOX=1',
     );
     if (name === 'SANDBOX') return;
-    expect(readConfig({ [name]: value, SANDBOX: '1' }).upstream).toEqual({ kind: 'sandbox' });
+    expect(parseConfig({ [name]: value, SANDBOX: '1' }).upstream).toEqual({ kind: 'sandbox' });
     expect(problemsOf({ [name]: value, UPSTREAM_API_KEY: 'key' })).not.toContain('made up');
   });
 
@@ -205,7 +205,7 @@ describe('the configuration', () => {
       /^SANDBOX must not be 1 when UPSTREAM_API_KEY/,
     );
     expect(problemsOf({ SANDBOX: 'yes' })).toBe('SANDBOX must be 1 or 0');
-    expect(readConfig({ NODE_ENV: 'test' }).upstream).toEqual({ kind: 'sandbox' });
+    expect(parseConfig({ NODE_ENV: 'test' }).upstream).toEqual({ kind: 'sandbox' });
   });
 
   it.each(['https://upstream.example', 'http://127.0.0.1.example', 'http://localhost.example', 'http://10.0.0.1'])(
@@ -216,10 +216,10 @@ describe('the configuration', () => {
   );
 
   it('REDIS_URL accepts one Redis, or the nodes of a cluster separated by commas', () => {
-    expect(readConfig({ REDIS_URL: 'rediss://user:pass@redis:6380/1', SANDBOX: '1' }).redisUrls).toEqual([
+    expect(parseConfig({ REDIS_URL: 'rediss://user:pass@redis:6380/1', SANDBOX: '1' }).redisUrls).toEqual([
       'rediss://user:pass@redis:6380/1',
     ]);
-    expect(readConfig({ REDIS_URL: 'redis://one:6379, redis://two:6379', SANDBOX: '1' }).redisUrls).toEqual([
+    expect(parseConfig({ REDIS_URL: 'redis://one:6379, redis://two:6379', SANDBOX: '1' }).redisUrls).toEqual([
       'redis://one:6379',
       'redis://two:6379',
     ]);
@@ -234,18 +234,18 @@ describe('the configuration', () => {
     expect(problemsOf({ REDIS_URL: 'redis://redis', UPSTREAM_URL: 'http://localhost' })).toMatch(/^LINK_SECRET/);
     expect(problemsOf(several)).toMatch(/^PUBLIC_URL must be set when REDIS_URL is: /m);
     const complete = { ...several, LINK_SECRET: 'x'.repeat(32), PUBLIC_URL: 'https://transit.example' };
-    expect(readConfig(complete).linkSecrets).toEqual(['x'.repeat(32)]);
+    expect(parseConfig(complete).linkSecrets).toEqual(['x'.repeat(32)]);
     const replaced = { ...complete, LINK_SECRET: `${'y'.repeat(32)}, ${'x'.repeat(32)}` };
-    expect(readConfig(replaced).linkSecrets).toEqual(['y'.repeat(32), 'x'.repeat(32)]);
+    expect(parseConfig(replaced).linkSecrets).toEqual(['y'.repeat(32), 'x'.repeat(32)]);
     expect(problemsOf({ ...complete, LINK_SECRET: `${'y'.repeat(32)},short` })).toMatch(/^LINK_SECRET must have/);
-    expect(readConfig({ REDIS_URL: 'redis://redis', SANDBOX: '1' }).linkSecrets).toBeNull();
-    expect(readConfig({ UPSTREAM_API_KEY: 'one' }).linkSecrets).toBeNull();
+    expect(parseConfig({ REDIS_URL: 'redis://redis', SANDBOX: '1' }).linkSecrets).toBeNull();
+    expect(parseConfig({ UPSTREAM_API_KEY: 'one' }).linkSecrets).toBeNull();
   });
 
   it('metrics have a port of their own, on this machine only unless an address is given', () => {
-    expect(readConfig({ METRICS_ADDRESS: '9464' }).metrics).toEqual({ host: '127.0.0.1', port: 9464 });
-    expect(readConfig({ METRICS_ADDRESS: '0.0.0.0:9464' }).metrics).toEqual({ host: '0.0.0.0', port: 9464 });
-    expect(readConfig({ METRICS_ADDRESS: '[::1]:9464' }).metrics).toEqual({ host: '::1', port: 9464 });
+    expect(parseConfig({ METRICS_ADDRESS: '9464' }).metrics).toEqual({ host: '127.0.0.1', port: 9464 });
+    expect(parseConfig({ METRICS_ADDRESS: '0.0.0.0:9464' }).metrics).toEqual({ host: '0.0.0.0', port: 9464 });
+    expect(parseConfig({ METRICS_ADDRESS: '[::1]:9464' }).metrics).toEqual({ host: '::1', port: 9464 });
     expect(problemsOf({ METRICS_ADDRESS: '70000' })).toBe('METRICS_ADDRESS must have a port of at most 65535');
     expect(problemsOf({ METRICS_ADDRESS: 'localhost' })).toMatch(
       /^METRICS_ADDRESS must be a port, or an address and a port/,
@@ -253,11 +253,11 @@ describe('the configuration', () => {
   });
 
   it('the configuration cannot be changed once read', () => {
-    expect(Object.isFrozen(readConfig({}))).toBe(true);
+    expect(Object.isFrozen(parseConfig({}))).toBe(true);
   });
 
   it('the configuration ignores variables that are not its own', () => {
-    expect(readConfig({ PATH: '/bin', UNKNOWN: '1' })).toEqual(readConfig({}));
+    expect(parseConfig({ PATH: '/bin', UNKNOWN: '1' })).toEqual(parseConfig({}));
   });
 });
 
@@ -356,7 +356,7 @@ describe('problems of the configuration', () => {
 
 describe('.env.example', () => {
   it('.env.example works unchanged, with the sandbox', () => {
-    expect(readConfig(parseEnv(readFileSync('.env.example', 'utf8'))).upstream).toEqual({ kind: 'sandbox' });
+    expect(parseConfig(parseEnv(readFileSync('.env.example', 'utf8'))).upstream).toEqual({ kind: 'sandbox' });
   });
 
   it('.env.example has every variable that the service or Compose reads, and no other', () => {

@@ -302,7 +302,7 @@ describe('the process of the service', () => {
     expect(await server.exited).toBe(1);
     const after = await openTestStore([redis.url]);
     onTestFinished(() => after.close());
-    expect(await after.findAccountByEmail(SANDBOX_EMAIL)).toBeNull();
+    expect(await after.loadAccountByEmail(SANDBOX_EMAIL)).toBeNull();
   });
 
   it('the process refuses a configuration that cannot work, naming every problem but no secret', async () => {

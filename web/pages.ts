@@ -1,6 +1,6 @@
 import type { CreateExtension, Service } from '#src/http/extension.ts';
 import { pageSecurity } from '#src/http/response-headers.ts';
-import { readQuery } from '#src/operations/operation.ts';
+import { parseQuery } from '#src/operations/operation.ts';
 import type { createStopSearchOperation } from '#src/operations/stop-search/operation.ts';
 import { createErrorPage, createLayout } from './layout.ts';
 import { createMagicLinks } from './signup/magic-link.ts';
@@ -11,7 +11,7 @@ import { type SignupOptions, signup } from './signup/signup.ts';
 import { type SiteOptions, site } from './site.ts';
 
 /** Options of the pages, beyond what `Service` provides. */
-export type PageOptions = Omit<SiteOptions & SignupOptions, keyof Service | 'layout' | 'findStops' | 'mailer'> & {
+export type PageOptions = Omit<SiteOptions & SignupOptions, keyof Service | 'layout' | 'searchStops' | 'mailer'> & {
   mailer: Mailer;
   countMail?: (outcome: MailOutcome) => void;
 };
@@ -36,10 +36,10 @@ export const pages =
       createLink: createMagicLinks({ ...options, secrets, publicUrl, now }).createQuotaMailsUrl,
       log,
     });
-    const page = { ...service, ...options, mailer, layout, findStops: createStopFinder(service) };
+    const page = { ...service, ...options, mailer, layout, searchStops: createStopFinder(service) };
     return {
       drawError: createErrorPage(layout),
-      onCounted: quotaMails.note,
+      onCounted: quotaMails.record,
       addPages: async (app) => {
         await app.register(pageSecurity, page);
         await app.register(site, page);
@@ -53,7 +53,7 @@ export const pages =
 function createStopFinder({ operations, responses }: Pick<Service, 'operations' | 'responses'>) {
   const search = operations.find(({ id }) => id === 'searchStops') as ReturnType<typeof createStopSearchOperation>;
   return async (q: string) => {
-    const response = await responses.find(search, readQuery(search, { q, limit: '6' }), { priority: 'background' });
+    const response = await responses.get(search, parseQuery(search, { q, limit: '6' }), { priority: 'background' });
     return response.body.content().results;
   };
 }

@@ -5,10 +5,10 @@ import type { CallUpstream, QueryUpstream } from '#src/efa/query-upstream.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { createOperations } from '#src/operations/all-operations.ts';
 import { departuresOperation } from '#src/operations/departures/operation.ts';
-import { type Operation, readQuery } from '#src/operations/operation.ts';
+import { type Operation, parseQuery } from '#src/operations/operation.ts';
 import { createResponses } from '#src/operations/serve.ts';
 import { Vehicles } from '#src/realtime/vehicles.ts';
-import { readBuiltIn } from '#src/stops/file.ts';
+import { loadBuiltIn } from '#src/stops/file.ts';
 import { freshnessOfList, StopRegister } from '#src/stops/register.ts';
 import type { Freshness } from '#src/transit/freshness.ts';
 import type { Place } from '#src/transit/place.ts';
@@ -88,7 +88,7 @@ export async function playDay(
     });
   const live =
     liveUpstream && options.live ? await openLive(liveUpstream, protection, { ...options.live, clock }) : null;
-  const { stops = new StopRegister(readBuiltIn) } = live ?? {};
+  const { stops = new StopRegister(loadBuiltIn) } = live ?? {};
   const operations = createOperations({
     stops,
     vehicles: new Vehicles({ now: clock.now }),
@@ -112,8 +112,8 @@ export async function playDay(
   async function send(request: Request): Promise<{ freshness: Freshness; isLive?: boolean }> {
     const options = { priority: PLANS[request.plan].priority };
     if (request.kind === 'departures' && live) {
-      const query = readQuery(departuresOperation, { stop: stopId(request.stop), modes: 'all' });
-      const { freshness, body } = await responses.find(departuresOperation, query, options);
+      const query = parseQuery(departuresOperation, { stop: stopId(request.stop), modes: 'all' });
+      const { freshness, body } = await responses.get(departuresOperation, query, options);
       return { freshness, isLive: body.bytes.includes('"is_live":true') };
     }
     if (request.kind === 'departures') {
@@ -135,7 +135,7 @@ export async function playDay(
           mayBeNone: true,
           cancelled: 'exclude',
         } as const;
-        const found = await live.journeys.find(sent, { queryUpstream: (one) => queryUpstream(one, options) });
+        const found = await live.journeys.fetch(sent, { queryUpstream: (one) => queryUpstream(one, options) });
         return { freshness: found.freshness as Freshness };
       }
       const { freshness } = await queryUpstream({ kind: 'trip', ...ends, at: null, isArrival: false }, options);
@@ -154,7 +154,7 @@ export async function playDay(
         ? { lat: String(request.place.lat), lng: String(request.place.lng) }
         : { q: request.text };
     const operation = operationOf[request.kind];
-    const { freshness } = await responses.find(operation, readQuery(operation, query), options);
+    const { freshness } = await responses.get(operation, parseQuery(operation, query), options);
     return { freshness };
   }
 

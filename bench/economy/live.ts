@@ -12,16 +12,16 @@ import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, sleep } from '#src/core/clock.t
 import type { CallUpstream } from '#src/efa/query-upstream.ts';
 import { toRequest } from '#src/efa/request.ts';
 import { chooseJourneys, type FoundJourneys, type Journeys } from '#src/journeys/source.ts';
-import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import { parseFeed } from '#src/realtime/feed/feed-reader.ts';
 import { HEADER } from '#src/realtime/feed/packed-feed.ts';
 import { LiveFeeds } from '#src/realtime/live-feeds.ts';
 import { createFeedSharing } from '#src/realtime/polling/feed-sharing.ts';
 import { FEED_SOURCES, type FeedId, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
-import { readBuiltIn } from '#src/stops/file.ts';
+import { loadBuiltIn } from '#src/stops/file.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { Suburbs, sweepSuburbs } from '#src/stops/suburbs.ts';
 import { TimetableBuilder } from '#src/timetable/import/builder.ts';
-import { readScheduleFile } from '#src/timetable/import/read-file.ts';
+import { loadScheduleFile } from '#src/timetable/import/read-file.ts';
 import { FILE_IDS, SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
 import { noTimetable } from '#src/timetable/update/keep-current.ts';
@@ -79,7 +79,7 @@ export function createLiveUpstream(
     const madeAt = seconds() - (seconds() % CONTENT_SECONDS);
     const known = contents.get(source);
     if (known?.madeAt === madeAt) return known.packed;
-    const packed = readFeed(feedResponse(sandbox, WITH_LINES.includes(source) ? source : 'innerwest', madeAt));
+    const packed = parseFeed(feedResponse(sandbox, WITH_LINES.includes(source) ? source : 'innerwest', madeAt));
     contents.set(source, { madeAt, packed });
     return packed;
   }
@@ -113,7 +113,7 @@ export function createLiveUpstream(
         const path = join(folder, 'file.zip');
         writeFileSync(path, (await publish(SCHEDULE_FILES[id].path, seconds())).zip);
         // Files without lines are unreadable.
-        await readScheduleFile(path, id).then(
+        await loadScheduleFile(path, id).then(
           (file) => builder.add(file),
           () => {},
         );
@@ -139,12 +139,12 @@ export async function openLive(
   const current = { ...noTimetable, get: () => timetable };
   const dataDir = mkdtempSync(join(tmpdir(), 'transit-economy-'));
   const suburbs = new Suburbs(dataDir, silent);
-  const stops = new StopRegister(readBuiltIn, { timetable: current, planner: suburbs });
+  const stops = new StopRegister(loadBuiltIn, { timetable: current, planner: suburbs });
   const alerts = new AlertList({ now, stops, queryUpstream });
   const reader = createReader(timetable);
   const feeds = new LiveFeeds({
     client: { fetch: (source) => callForFeed(() => madeUpUpstream.fetchFeed(source)) },
-    reader: { ...reader, read: (source) => reader.open(source, madeUpUpstream.readFeed(source as FeedSourceId)) },
+    reader: { ...reader, parse: (source) => reader.open(source, madeUpUpstream.readFeed(source as FeedSourceId)) },
     sharing: createFeedSharing(null, now),
     timetable: () => timetable,
     clock,
@@ -156,19 +156,19 @@ export async function openLive(
     const name = [source, reason, feed].filter(Boolean).join(', ');
     origins.set(name, (origins.get(name) ?? 0) + 1);
   };
-  const made = createBoards({ trust, timetable: current, feeds, findAlerts: alerts.alertsOf, queryUpstream, now });
+  const made = createBoards({ trust, timetable: current, feeds, listAlerts: alerts.alertsOf, queryUpstream, now });
   const boards: typeof made = {
     ...made,
-    async find(request) {
-      const board = await made.find(request);
+    async fetch(request) {
+      const board = await made.fetch(request);
       count(board.origin);
       return board;
     },
   };
 
-  const byTimetable = { covers: () => true, lastDay: () => null, find: async () => foundAt(now(), 'timetable') };
+  const byTimetable = { covers: () => true, lastDay: () => null, fetch: async () => foundAt(now(), 'timetable') };
   const planner: Journeys = {
-    async find({ from, to, at, isArrival }, { queryUpstream }) {
+    async fetch({ from, to, at, isArrival }, { queryUpstream }) {
       const { freshness } = await queryUpstream({ kind: 'trip', from, to, at, isArrival });
       return { ...foundAt(now(), 'planner'), ...(freshness && { freshness }) };
     },
@@ -178,7 +178,7 @@ export async function openLive(
     mode === 'planner' ? planner : chooseJourneys({ mode, planner, timetable: byTimetable, isScarce, clock });
 
   const needAll = () => {
-    feeds.need(Object.keys(FEED_SOURCES) as FeedSourceId[]);
+    feeds.request(Object.keys(FEED_SOURCES) as FeedSourceId[]);
     cancel = clock.after(MINUTE_MS, needAll);
   };
   let cancel = clock.after(0, needAll);

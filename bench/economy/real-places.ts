@@ -1,4 +1,4 @@
-import { readBuiltIn } from '#src/stops/file.ts';
+import { loadBuiltIn } from '#src/stops/file.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import type { StopRecord } from '#src/stops/table.ts';
 import type { Mode } from '#src/transit/mode.ts';
@@ -20,7 +20,7 @@ const TYPO = 1 / 13;
 /** The numbers of letters after which a typed search is sent; the last request has the whole name. */
 const SENT_AFTER = [3, 5, 8];
 
-const register = new StopRegister(readBuiltIn);
+const register = new StopRegister(loadBuiltIn);
 const stops = [...register];
 const cellOf = ({ lat, lng }: StopRecord) => `${Math.floor(lat * 100)},${Math.floor(lng * 100)}`;
 const inCell = Map.groupBy(stops, cellOf);

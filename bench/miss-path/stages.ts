@@ -1,9 +1,9 @@
 import { Runs } from '#src/boards/runs.ts';
 import { monitorBoards } from '#src/boards/source.ts';
-import { readDepartureMonitor, readJourney, readLeg, readStopEvent, readTrip } from '#src/efa/payload.ts';
+import { parseDepartureMonitor, parseJourney, parseLeg, parseStopEvent, parseTrip } from '#src/efa/payload.ts';
 import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import type { JsonObject } from '#src/efa/response/field.ts';
-import { readJson } from '#src/efa/response/json-reader.ts';
+import { parseJson } from '#src/efa/response/json-reader.ts';
 import { createFinishedResponses } from '#src/operations/finished-response.ts';
 import type { FindContext, OperationResult } from '#src/operations/operation.ts';
 import { ResponseCache } from '#src/upstream/response-cache.ts';
@@ -29,7 +29,7 @@ export async function timeStages(
   const finished = createFinishedResponses({ maxBytes: 64 * MEGABYTE, now });
   const retrievedAt = new Date();
 
-  const json = await readJson(bytes);
+  const json = await parseJson(bytes);
   const payload = readPayload(json);
   const context: FindContext = {
     // A new list of events each time, because the events of a response are mapped only once.
@@ -42,14 +42,14 @@ export async function timeStages(
   };
   const finding = await find(context);
 
-  const parse = await cpuOf(() => readJson(bytes));
+  const parse = await cpuOf(() => parseJson(bytes));
   const validate = await cpuOf(() => readPayload(json));
   // Mapping includes reading each record.
   const validateAndMap = await cpuOf(() => find(context));
-  const pack = await cpuOf(() => cache.keep('key', { payload, json: bytes, retrievedAt }));
+  const pack = await cpuOf(() => cache.store('key', { payload, json: bytes, retrievedAt }));
   let kept = 0;
   // The ETag is computed for a body that is not cached yet.
-  const render = await cpuOf(() => finished.keep(String(kept++), finding));
+  const render = await cpuOf(() => finished.store(String(kept++), finding));
   return { parse, validate, map: validateAndMap - validate, pack, render };
 }
 
@@ -64,14 +64,14 @@ async function cpuOf(work: () => unknown): Promise<number> {
 
 /** Reads every record of a board, as mapping does. */
 export function readWholeBoard(json: unknown): object {
-  const payload = readDepartureMonitor(json as JsonObject);
-  payload.stopEvents.forEach(readStopEvent);
+  const payload = parseDepartureMonitor(json as JsonObject);
+  payload.stopEvents.forEach(parseStopEvent);
   return payload;
 }
 
 /** Reads every leg of a trip, as mapping does. */
 export function readWholeTrip(json: unknown): object {
-  const payload = readTrip(json as JsonObject);
-  for (const journey of payload.journeys) readJourney(journey)?.legs.forEach(readLeg);
+  const payload = parseTrip(json as JsonObject);
+  for (const journey of payload.journeys) parseJourney(journey)?.legs.forEach(parseLeg);
   return payload;
 }

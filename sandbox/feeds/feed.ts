@@ -43,7 +43,7 @@ export type FeedName = keyof typeof FEEDS;
 /** The feed of vehicle positions; one word of its path differs. */
 export type PositionsName = `${FeedName}-positions`;
 
-export function findFeedName(path: string): FeedName | PositionsName | undefined {
+export function toFeedName(path: string): FeedName | PositionsName | undefined {
   const ofTrips = path.replace('/vehiclepos/', '/realtime/');
   const name = (Object.keys(FEEDS) as FeedName[]).find((feed) => FEEDS[feed].path === ofTrips);
   return name && ofTrips !== path ? `${name}-positions` : name;

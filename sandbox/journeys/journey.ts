@@ -28,9 +28,9 @@ const HORIZON_SECONDS = 30 * 3600;
  * Finds the Pareto set of departure and arrival: no journey leaves later and arrives earlier than another. Earliest first for
  * a departure time, latest first for an arrival time. If the ends are within walking distance, the walk comes first.
  */
-export function findJourneys(search: Search, request: JourneyRequest): Journey[] {
+export function listJourneys(search: Search, request: JourneyRequest): Journey[] {
   const walk = walkBetween(request);
-  const journeyRides = findRides(search, request);
+  const journeyRides = listRides(search, request);
   if (walk === undefined) return journeyRides;
   const longest = walk.arrivalSeconds - walk.departureSeconds;
   const rides = journeyRides.filter((journey) => journey.arrivalSeconds - journey.departureSeconds < longest);
@@ -41,7 +41,7 @@ export function findJourneys(search: Search, request: JourneyRequest): Journey[]
  * Finds the earliest arrival for a departure time, then the latest departure with that arrival; the next search starts just
  * after it. For an arrival time, the directions are swapped.
  */
-function findRides(search: Search, { origin, destination, atSeconds, arriveBy, count }: JourneyRequest): Journey[] {
+function listRides(search: Search, { origin, destination, atSeconds, arriveBy, count }: JourneyRequest): Journey[] {
   const ends = [entrancesOf(search.index, origin), entrancesOf(search.index, destination)] as const;
   const [firstDirection, secondDirection] = arriveBy
     ? (['backward', 'forward'] as const)

@@ -1,4 +1,4 @@
-import { type Row, readTable } from './gtfs-table.ts';
+import { loadTable, type Row } from './gtfs-table.ts';
 import type {
   Position,
   SandboxCalendar,
@@ -13,12 +13,12 @@ import type {
 const OWN_FOLDER = new URL('./gtfs/', import.meta.url);
 
 /** Reads a network from a GTFS folder; by default the sandbox's own. Throws if the files are inconsistent. */
-export function readNetwork(folder: URL = OWN_FOLDER): SandboxNetwork {
-  return { stops: readStops(folder), lines: readLines(folder), places: readPlaces(folder) };
+export function loadNetwork(folder: URL = OWN_FOLDER): SandboxNetwork {
+  return { stops: loadStops(folder), lines: loadLines(folder), places: loadPlaces(folder) };
 }
 
-function readStops(folder: URL): SandboxStop[] {
-  const rows = readTable(folder, 'stops.txt');
+function loadStops(folder: URL): SandboxStop[] {
+  const rows = loadTable(folder, 'stops.txt');
   const points = Map.groupBy(
     rows.filter((row) => row.location_type === '0'),
     (row) => row.parent_station,
@@ -45,12 +45,12 @@ function stopOf(row: Row<'stops.txt'>, points: readonly Row<'stops.txt'>[]): San
   };
 }
 
-function readLines(folder: URL): SandboxLine[] {
-  const agencies = new Map(readTable(folder, 'agency.txt').map((row) => [row.agency_id, row]));
-  const products = new Map(readTable(folder, 'efa_products.txt').map((row) => [row.product_id, row]));
-  const trips = Map.groupBy(readTable(folder, 'trips.txt'), (row) => row.route_id);
+function loadLines(folder: URL): SandboxLine[] {
+  const agencies = new Map(loadTable(folder, 'agency.txt').map((row) => [row.agency_id, row]));
+  const products = new Map(loadTable(folder, 'efa_products.txt').map((row) => [row.product_id, row]));
+  const trips = Map.groupBy(loadTable(folder, 'trips.txt'), (row) => row.route_id);
   const patternsOf = createPatternReader(folder);
-  const routes = readTable(folder, 'routes.txt');
+  const routes = loadTable(folder, 'routes.txt');
   const routeIds = new Set(routes.map((row) => row.route_id));
   for (const routeId of trips.keys()) {
     if (!routeIds.has(routeId)) throw new Error(`trips.txt: no route ${routeId} in routes.txt`);
@@ -75,8 +75,8 @@ function readLines(folder: URL): SandboxLine[] {
   });
 }
 
-function readPlaces(folder: URL): SandboxPlace[] {
-  return readTable(folder, 'efa_places.txt').map((row) => ({
+function loadPlaces(folder: URL): SandboxPlace[] {
+  return loadTable(folder, 'efa_places.txt').map((row) => ({
     id: row.place_id,
     name: row.place_name,
     locality: row.place_locality,
@@ -93,10 +93,10 @@ const ACCESSIBLE = { '': null, '0': null, '1': true, '2': false } as const;
  * route with the same direction, headsign, accessibility, shape, stops and travel times form one pattern.
  */
 function createPatternReader(folder: URL): (trips: readonly Row<'trips.txt'>[]) => SandboxPattern[] {
-  const stopTimes = Map.groupBy(readTable(folder, 'stop_times.txt'), (row) => row.trip_id);
-  const frequencies = Map.groupBy(readTable(folder, 'frequencies.txt'), (row) => row.trip_id);
-  const calendars = new Map(readTable(folder, 'calendar.txt').map((row) => [row.service_id, calendarOf(row)]));
-  const shapes = Map.groupBy(readTable(folder, 'shapes.txt'), (row) => row.shape_id);
+  const stopTimes = Map.groupBy(loadTable(folder, 'stop_times.txt'), (row) => row.trip_id);
+  const frequencies = Map.groupBy(loadTable(folder, 'frequencies.txt'), (row) => row.trip_id);
+  const calendars = new Map(loadTable(folder, 'calendar.txt').map((row) => [row.service_id, calendarOf(row)]));
+  const shapes = Map.groupBy(loadTable(folder, 'shapes.txt'), (row) => row.shape_id);
   const paths = new Map([...shapes].map(([id, rows]) => [id, pathOf(rows)]));
 
   function patternOf(trip: Row<'trips.txt'>): SandboxPattern {

@@ -105,7 +105,7 @@ export type Row<File extends keyof typeof ROWS> = z.output<(typeof ROWS)[File]>;
  * Reads the rows of one file of a GTFS folder. Columns without a schema are ignored. For a bad row, throws an error with file
  * and line.
  */
-export function readTable<File extends keyof typeof ROWS>(folder: URL, file: File): Row<File>[] {
+export function loadTable<File extends keyof typeof ROWS>(folder: URL, file: File): Row<File>[] {
   const text = readFileSync(new URL(file, folder), 'utf8');
   const { data, errors } = Papa.parse(text, { header: true, delimiter: ',', skipEmptyLines: true });
   // Line 1 is the header.

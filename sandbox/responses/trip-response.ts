@@ -1,6 +1,6 @@
 import { type Endpoint, findEndpoint, homeOf } from '../journeys/endpoint.ts';
 import { changeSeconds } from '../journeys/footpath.ts';
-import { findJourneys, type Journey, type JourneyRequest } from '../journeys/journey.ts';
+import { type Journey, type JourneyRequest, listJourneys } from '../journeys/journey.ts';
 import type { NetworkIndex, PointNode } from '../network/network-index.ts';
 import { isKnownToBeCancelled } from '../timetable/realtime.ts';
 import { timetableAround } from '../timetable/timetable.ts';
@@ -36,7 +36,7 @@ export function tripResponse(index: NetworkIndex, query: URLSearchParams, nowSec
   const request = { origin, destination, atSeconds, arriveBy, count: requestedCount(query) };
   const excluded = excludedClasses(query);
   const isForWheelchair = query.has('wheelchair');
-  const journeys = findJourneys(
+  const journeys = listJourneys(
     {
       index,
       timetable: timetableAround(atSeconds),

@@ -34,7 +34,7 @@ export function createCharges(options: {
   const { quota, limits, sharedKeys, onCounted, now } = options;
 
   function refund(admission: Admission): Promise<Admission> {
-    limits.noteInFlight(admission.caller, -admission.count);
+    limits.countInFlight(admission.caller, -admission.count);
     return quota.refund(admission);
   }
 
@@ -52,19 +52,19 @@ export function createCharges(options: {
     sharedKeys.expectUnexpired(request);
     const admission = await quota.admit(key, charge);
     if (!admission) throw refusedKey(quota, key);
-    sharedKeys.noteRefusal(request, admission);
+    sharedKeys.recordRefusal(request, admission);
     return admission;
   }
 
   return {
     /** Records the first admission. Returns the reason for a refusal, or undefined. */
-    note(request: FastifyRequest, admission: Admission | null): ApiError | undefined {
+    record(request: FastifyRequest, admission: Admission | null): ApiError | undefined {
       if (!admission) return refusedKey(quota, request.keyInUse as ApiKey);
       request.admission = admission;
-      sharedKeys.noteRefusal(request, admission);
+      sharedKeys.recordRefusal(request, admission);
       if (admission.kind === 'exhausted') return refusalOf(admission, 1);
-      limits.noteInFlight(admission.caller, admission.count);
-      for (const note of onCounted) note(admission);
+      limits.countInFlight(admission.caller, admission.count);
+      for (const notify of onCounted) notify(admission);
       return undefined;
     },
 
@@ -78,8 +78,8 @@ export function createCharges(options: {
         request.admission = await refund({ ...first, used });
         throw refusalOf({ ...request.admission, refusedBy, allowances }, first.count + count);
       }
-      limits.noteInFlight(furtherAdmission.caller, furtherAdmission.count);
-      for (const note of onCounted) note(furtherAdmission);
+      limits.countInFlight(furtherAdmission.caller, furtherAdmission.count);
+      for (const notify of onCounted) notify(furtherAdmission);
       request.admission = { ...furtherAdmission, count: first.count + count };
     },
 
@@ -87,7 +87,7 @@ export function createCharges(options: {
       const charge = { count, day: quotaDay(now()), allowances: sharedKeys.allowancesOf(request) };
       const admission = await admitMore(request, charge);
       if (admission.kind !== 'admitted') throw refusalOf(admission, count);
-      for (const note of onCounted) note(admission);
+      for (const notify of onCounted) notify(admission);
     },
 
     /** Refunds the parts of the charge that the response marks as free. Calls `done` with the resulting admission. */
@@ -102,7 +102,7 @@ export function createCharges(options: {
       // A 503 has cost nothing. A caller who hangs up pays for all else that has begun.
       const refundable = () => (socket.destroyed ? 0 : limits.refund(caller, failed));
       const free = isFree ? count : statusCode === 503 ? failed : refundable();
-      limits.noteInFlight(caller, free - count);
+      limits.countInFlight(caller, free - count);
       const finish = ({ kind, used, allowances }: Admission) =>
         done({ ...admission, kind: free === count ? kind : admission.kind, used, allowances });
       if (free === 0) done(admission);

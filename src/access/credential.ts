@@ -30,13 +30,13 @@ export function createKeyReader({
   acceptsTestKeys: boolean;
   signedKeys?: SignedKeys;
 }) {
-  const readToken = signedKeys?.readToken ?? (() => null);
+  const parseToken = signedKeys?.parseToken ?? (() => null);
   return (request: FastifyRequest): ApiKey => {
-    const inQuery = takeStreamKey(request);
+    const inQuery = splitStreamKey(request);
     const key =
       inQuery === null
-        ? (signedKeys?.readWallLink(request) ?? readKey(request, readToken))
-        : readStreamKey(inQuery, readToken);
+        ? (signedKeys?.parseWallLink(request) ?? parseCredential(request, parseToken))
+        : parseStreamKey(inQuery, parseToken);
     if (key.kind === 'test' && !acceptsTestKeys) throw testKeyOnly();
     return key;
   };
@@ -45,7 +45,7 @@ export function createKeyReader({
 /**
  * Removes a publishable key or token from the query, so that nothing else sees it. Null if there is none or it is not accepted.
  */
-function takeStreamKey({ headers, query, routeOptions }: FastifyRequest): string | null {
+function splitStreamKey({ headers, query, routeOptions }: FastifyRequest): string | null {
   const parameters = query as Record<string, unknown>;
   const text = parameters[STREAM_KEY_PARAMETER];
   if (headers.authorization !== undefined || typeof text !== 'string' || !STREAM_KEY.test(text)) return null;
@@ -58,14 +58,14 @@ function takeStreamKey({ headers, query, routeOptions }: FastifyRequest): string
  * The well-formed key of a request, or the key behind its token. Throws `UNAUTHORIZED` otherwise. Messages never repeat what
  * was sent.
  */
-export function readKey(
+export function parseCredential(
   {
     headers,
     url,
     query,
     raw,
   }: Pick<FastifyRequest, 'headers' | 'url' | 'query'> & Partial<Pick<FastifyRequest, 'raw'>>,
-  readToken: SignedKeys['readToken'] = () => null,
+  parseToken: SignedKeys['parseToken'] = () => null,
 ): ApiKey {
   const { authorization } = headers;
   const isOnlyKey = authorization === undefined;
@@ -100,16 +100,16 @@ export function readKey(
     });
   }
   if (!token) throw unauthorized('The Authorization header contains no key.', { wasKeySent: false, logged: 'missing' });
-  if (isToken) return readToken(token) ?? rejectIncomplete('token');
+  if (isToken) return parseToken(token) ?? rejectIncomplete('token');
   const key = parseKey(token) ?? rejectIncomplete('API key');
   if (raw) latest.set(raw.socket, { header: authorization, key });
   return key;
 }
 
-/** Like `readKey`, for the result of `takeStreamKey`. */
-function readStreamKey(text: string, readToken: SignedKeys['readToken']): ApiKey {
+/** Like `readKey`, for the result of `splitStreamKey`. */
+function parseStreamKey(text: string, parseToken: SignedKeys['parseToken']): ApiKey {
   if (text.length > MAX_TOKEN_LENGTH) rejectIncomplete('token');
-  return parseKey(text) ?? readToken(text) ?? rejectIncomplete('token');
+  return parseKey(text) ?? parseToken(text) ?? rejectIncomplete('token');
 }
 
 function rejectIncomplete(what: string): never {

@@ -15,7 +15,7 @@ import { PLANS, type Plan } from './plan.ts';
  * a token's is signed into the token.
  */
 export const grantSchema = z.object({
-  /** Web origins whose pages may use the key, as written by `readOrigin`. */
+  /** Web origins whose pages may use the key, as written by `parseOrigin`. */
   origins: z.array(z.string()).optional(),
   /** Whether requests without an origin are allowed: from apps, scripts and local files. */
   apps: z.boolean().optional(),
@@ -39,7 +39,7 @@ export const grantSchema = z.object({
 export type Grant = z.infer<typeof grantSchema>;
 
 /** Parses a stored grant; null for a secret key. */
-export function readGrant(stored: string | null | undefined): Grant | null {
+export function parseGrant(stored: string | null | undefined): Grant | null {
   return stored ? grantSchema.parse(JSON.parse(stored)) : null;
 }
 
@@ -173,7 +173,7 @@ export const LOCAL = ['localhost', '127.0.0.1', '[::1]'];
  * Parses an origin and returns its stored form: `https://www.example.org`, `https://*.example.org` for all subdomains, or
  * `http://localhost:*` for all ports of the developer's machine. Null for other texts.
  */
-export function readOrigin(text: string): string | null {
+export function parseOrigin(text: string): string | null {
   const [, scheme, anySubdomain = '', hostText = '', port = ''] = ORIGIN.exec(text.trim().toLowerCase()) ?? [];
   // Browsers send non-ASCII names as Punycode and omit the default port.
   const read = scheme ? URL.parse(scheme + hostText + (port === ':*' ? '' : port)) : null;
@@ -266,8 +266,8 @@ export function makeGrant(
 ): { grant: Grant; problems: null } | { grant: null; problems: GrantProblems } {
   const problems: GrantProblems = {};
   const texts = choices.origins.map((text) => text.trim()).filter((text) => text !== '');
-  const origins = texts.flatMap((text) => readOrigin(text) ?? []);
-  const invalid = texts.find((text) => readOrigin(text) === null);
+  const origins = texts.flatMap((text) => parseOrigin(text) ?? []);
+  const invalid = texts.find((text) => parseOrigin(text) === null);
   if (invalid !== undefined) {
     const below = invalid.split('*.')[1] ?? '';
     const problem = ownersBelow(below) === 'many' ? 'covers sites of many owners' : 'is not an origin';
@@ -282,15 +282,15 @@ export function makeGrant(
     problems.operations = `${quote(unknown)} is not one of ${OPERATION_PATHS.join(', ')}.`;
   }
   const { dailyLimit } = PLANS[plan];
-  const readCount = (name: 'perDay' | 'perVisitorHour', text: string, otherwise: number, max: number) => {
+  const parseCount = (name: 'perDay' | 'perVisitorHour', text: string, otherwise: number, max: number) => {
     if (text.trim() === '') return Math.min(otherwise, max);
     const count = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0;
     if (count < 1 || count > max) problems[name] = `Enter a whole number from 1 to ${max.toLocaleString('en')}.`;
     return count;
   };
   const share = dailyLimit === null ? UNLIMITED_DAY : Math.ceil(dailyLimit / 2);
-  const perDay = readCount('perDay', choices.perDay, share, dailyLimit ?? MAX_PER_DAY);
-  const perVisitorHour = readCount('perVisitorHour', choices.perVisitorHour, VISITOR_HOUR, perDay);
+  const perDay = parseCount('perDay', choices.perDay, share, dailyLimit ?? MAX_PER_DAY);
+  const perVisitorHour = parseCount('perVisitorHour', choices.perVisitorHour, VISITOR_HOUR, perDay);
   if (Object.keys(problems).length > 0) return { grant: null, problems };
   const operations = choices.operations.length > 0 ? { operations: [...new Set(choices.operations)] } : {};
   const grant = { origins: [...new Set(origins)], apps: choices.apps, ...operations, perDay, perVisitorHour };

@@ -114,7 +114,7 @@ export class KnownKeys {
   }
 
   /** Records a reading that charged nothing. Returns false if the key is unknown or revoked. */
-  learnReading(key: ApiKey, day: QuotaDay, reading: KeyReading): boolean {
+  storeReading(key: ApiKey, day: QuotaDay, reading: KeyReading): boolean {
     if (reading.kind === 'unknown' || reading.kind === 'revoked') {
       this.#forget(key, reading.kind);
       return false;
@@ -129,7 +129,7 @@ export class KnownKeys {
    * Records a response. Returns null if the key is unknown or revoked. `isReconciled`: the store already knew all charges and
    * refunds from here; otherwise an exhausted account is looked up again at once.
    */
-  learn(key: ApiKey, charge: Charge, response: AdmissionReply, isReconciled: boolean): Admission | null {
+  store(key: ApiKey, charge: Charge, response: AdmissionReply, isReconciled: boolean): Admission | null {
     if (response.kind === 'unknown' || response.kind === 'revoked') {
       this.#forget(key, response.kind);
       return null;
@@ -205,7 +205,7 @@ export class KnownKeys {
     return created;
   }
 
-  #findPlan(name: string): Plan {
+  #planOf(name: string): Plan {
     const plan = planFrom(name);
     if (plan !== name && !this.#unknownPlans.has(name)) {
       this.#unknownPlans.add(name);
@@ -221,7 +221,7 @@ export class KnownKeys {
     read?: Grant,
   ): Caller {
     const { email = '', ending } = reply;
-    const plan = this.#findPlan(reply.plan);
+    const plan = this.#planOf(reply.plan);
     const verifiedAt = this.#now().getTime();
     const before = this.#confirmed(hash);
     const grant = read ?? before?.grant;

@@ -40,7 +40,7 @@ export class PendingCounts {
 
   /**
    * The sender for admission requests of this account and day; replaced once its unacknowledged requests are reconciled.
-   * `noteUsed` records the store's replies to it; later reconciliations start from the last one.
+   * `recordUsed` records the store's replies to it; later reconciliations start from the last one.
    */
   senderOf(accountId: string, day: QuotaDay): Sender {
     const entry = this.#counts.get(accountId + day);
@@ -164,13 +164,13 @@ export class PendingCounts {
     entry.sent = null;
     const sender = this.senderOf(accountId, update.day);
     if (sender.name !== update.sender) return;
-    if (update.unacknowledged === 0) noteUsed(sender, usedBySender);
+    if (update.unacknowledged === 0) recordUsed(sender, usedBySender);
     // The store now refuses earlier requests of this sender that arrive late.
     else this.#forgetSender(accountId, update.day);
   }
 }
 
 /** Responses may arrive out of order. */
-export function noteUsed(sender: Sender, used: number): void {
+export function recordUsed(sender: Sender, used: number): void {
   sender.used = Math.max(sender.used, used);
 }

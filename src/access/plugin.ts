@@ -71,7 +71,7 @@ export const access = fp(
     const limits = createProcessLimits({ burstLimits, now });
     const sharedKeys = createSharedKeys({ ...options, quota });
     const charges = createCharges({ quota, limits, sharedKeys, onCounted, now });
-    const readKey = createKeyReader(options);
+    const parseKey = createKeyReader(options);
     app.decorateRequest('admission', null);
     app.decorateRequest('granted', null);
     app.decorateRequest('keyInUse', null);
@@ -93,40 +93,40 @@ export const access = fp(
       refuseRestricted(this.admission);
       sharedKeys.expectUnexpired(this);
       const key = this.keyInUse as ApiKey;
-      if (!(await quota.find(key))) throw refusedKey(quota, key);
+      if (!(await quota.get(key))) throw refusedKey(quota, key);
     });
 
     // Hooks use callbacks, so that requests that need no waiting are served without promises.
     app.addHook('preHandler', function checkKey(request, _reply, done) {
-      const key = readKey(request);
+      const key = parseKey(request);
       request.keyInUse = key;
       const caller = key.grant || key.kind === 'pub' ? null : quota.callerOf(key);
       if (!caller) return void admitFound(request, key).then(done, done);
       const refusal = throttle(request, caller);
       if (refusal) return done(refusal);
       const admission = quota.admit(key, {}, caller);
-      if (!(admission instanceof Promise)) return done(charges.note(request, admission));
-      admission.then((admitted) => done(charges.note(request, admitted)), done);
+      if (!(admission instanceof Promise)) return done(charges.record(request, admission));
+      admission.then((admitted) => done(charges.record(request, admitted)), done);
     });
 
     /**
      * Admits a request with a publishable key, or with a key unknown to this process. Returns the reason for a refusal, if any.
      */
     async function admitFound(request: FastifyRequest, key: ApiKey): Promise<ApiError | undefined> {
-      const caller = await quota.find(key);
+      const caller = await quota.get(key);
       const grant = key.grant ?? caller?.grant;
       if (!caller || (key.kind === 'pub' && !grant)) return refusedKey(quota, key);
       const refusal = (grant && sharedKeys.enter(request, key, grant)) ?? throttle(request, caller);
       if (refusal) return refusal;
       const admission = await quota.admit(key, { allowances: sharedKeys.allowancesOf(request) });
-      return charges.note(request, admission);
+      return charges.record(request, admission);
     }
 
     /** Returns the error of a process limit that refuses the request; null if none does. */
     function throttle(request: FastifyRequest, caller: Caller): ApiError | null {
       const refusal = restrictions?.ofCaller(caller) ?? limits.refusalOf(caller, request.granted?.visitor);
       if (refusal) request.admission = quota.throttled(caller);
-      if (refusal) sharedKeys.noteThrottled(request, refusal);
+      if (refusal) sharedKeys.recordThrottled(request, refusal);
       return refusal;
     }
 

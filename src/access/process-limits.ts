@@ -25,18 +25,18 @@ export function createProcessLimits({ burstLimits, now }: { burstLimits: BurstLi
      */
     refusalOf({ plan, accountId }: Caller, visitor?: string): ApiError | null {
       const isShared = visitor !== undefined;
-      if (isShared && !buckets.take(`visitor ${visitor}`, VISITOR_RATE)) {
+      if (isShared && !buckets.spend(`visitor ${visitor}`, VISITOR_RATE)) {
         const waitSeconds = buckets.waitSeconds(`visitor ${visitor}`, VISITOR_RATE);
         return visitorTooFast(VISITOR_RATE.perSecond, VISITOR_RATE.burst, waitSeconds);
       }
       const rate = burstLimits[plan];
       const name = isShared ? `shared ${accountId}` : accountId;
-      if (!rate || buckets.take(name, rate)) return null;
+      if (!rate || buckets.spend(name, rate)) return null;
       return tooManyInShortTime({ plan: PLANS[plan].title, ...rate, waitSeconds: buckets.waitSeconds(name, rate) });
     },
 
     /** Adds to the account's charged requests without a response, or subtracts if negative. */
-    noteInFlight({ plan, accountId }: Caller, count: number): void {
+    countInFlight({ plan, accountId }: Caller, count: number): void {
       // Only a refusal by the daily limit uses it.
       if (PLANS[plan].dailyLimit === null) return;
       const before = inFlight.get(accountId) ?? 0;
@@ -51,7 +51,7 @@ export function createProcessLimits({ burstLimits, now }: { burstLimits: BurstLi
       // Without a daily limit a refund gains nothing but exact counts.
       if (PLANS[plan].dailyLimit === null) return count;
       let refunded = 0;
-      while (refunded < count && buckets.take(`refunds ${accountId}`, REFUND_RATE)) refunded++;
+      while (refunded < count && buckets.spend(`refunds ${accountId}`, REFUND_RATE)) refunded++;
       return refunded;
     },
   };

@@ -6,7 +6,7 @@ import { createAccountCounts, type Sender } from './account-counts.ts';
 import { type QuotaDay, quotaDay } from './day.ts';
 import type { ApiKey } from './keys.ts';
 import { type KnownCaller, KnownKeys } from './known-keys.ts';
-import { noteUsed, PendingCounts } from './pending-counts.ts';
+import { PendingCounts, recordUsed } from './pending-counts.ts';
 import { PLANS } from './plan.ts';
 import type { AdmissionReply, QuotaStore } from './store.ts';
 
@@ -69,21 +69,21 @@ export class Quota {
    * The account of a key, looked up unless the store confirmed the key recently. Null if the key is unknown or revoked. Throws
    * `SERVICE_UNAVAILABLE` if that cannot be determined now.
    */
-  async find(key: ApiKey): Promise<KnownCaller | null> {
-    if (this.isUnknown(key) || !(await this.#read(key, quotaDay(this.#now())))) return null;
+  async get(key: ApiKey): Promise<KnownCaller | null> {
+    if (this.isUnknown(key) || !(await this.#load(key, quotaDay(this.#now())))) return null;
     return this.callerOf(key) ?? refuse();
   }
 
   /** Looks up the key and its count, unless confirmed recently or not readable now. Returns false if there is no such key. */
-  async #read(key: ApiKey, day: QuotaDay): Promise<boolean> {
+  async #load(key: ApiKey, day: QuotaDay): Promise<boolean> {
     const { accountId, hash: keyHash } = key;
     const { presence, isRemote } = this.#store;
     const caller = this.callerOf(key);
     // A file can be read even while it counts as unreachable.
     if ((caller && this.#known.isVerified(caller)) || (isRemote && presence.isUnreachable(accountId))) return true;
     try {
-      const reading = await presence.watch(accountId, this.#store.readKey({ accountId, keyHash, day }));
-      return this.#known.learnReading(key, day, reading);
+      const reading = await presence.watch(accountId, this.#store.loadKey({ accountId, keyHash, day }));
+      return this.#known.storeReading(key, day, reading);
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
       return true;
@@ -94,7 +94,7 @@ export class Quota {
    * Counts an event of a key under this counter. Sent to the store every few seconds, because refusals are free and can be
    * many.
    */
-  noteEvent(accountId: string, counter: string): void {
+  recordEvent(accountId: string, counter: string): void {
     const event = this.#events.get(accountId + counter) ?? { accountId, counter, count: 0 };
     event.count++;
     this.#events.set(accountId + counter, event);
@@ -159,9 +159,9 @@ export class Quota {
     const reply = this.#store.admit({ accountId, keyHash, day, count, sender: sender.name, allowances });
     try {
       const response = await this.#store.presence.watch(accountId, reply);
-      if (response.kind === 'admitted') noteUsed(sender, response.usedBySender);
+      if (response.kind === 'admitted') recordUsed(sender, response.usedBySender);
       // The store does not yet know of refunds in progress.
-      return this.#known.learn(key, charge, response, !pending.has(accountId));
+      return this.#known.store(key, charge, response, !pending.has(accountId));
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error;
       // The store did nothing; if it only refuses writes, it may still be readable.
@@ -172,7 +172,7 @@ export class Quota {
 
   /** The store refuses writes: keys and counts are read if possible, and requests are counted here until it accepts writes. */
   async #admitUncounted(key: ApiKey, charge: Charge): Promise<Admission | null> {
-    if (!(await this.#read(key, charge.day))) return null;
+    if (!(await this.#load(key, charge.day))) return null;
     const admission = this.#known.admitWhileUnreachable(key, charge) ?? refuse();
     if (admission.kind === 'admitted') this.#countLater(key.accountId, charge, charge.count);
     return admission;
@@ -191,7 +191,7 @@ export class Quota {
     reply.then(
       (response) => {
         const isCounted = response.kind === 'admitted';
-        if (isCounted) noteUsed(sender, response.usedBySender);
+        if (isCounted) recordUsed(sender, response.usedBySender);
         this.#countLater(accountId, charge, servedCount - (isCounted ? count : 0));
       },
       (error: UnavailableError) => {

@@ -20,7 +20,7 @@ export interface Restriction {
  * second. While the store is unreachable, the last copy applies.
  */
 export class Restrictions {
-  readonly #store: Pick<OperatorRecords, 'readRestrictions'>;
+  readonly #store: Pick<OperatorRecords, 'loadRestrictions'>;
   readonly #log: Log;
   #version = '';
   /** True while the store cannot be read. */
@@ -31,7 +31,7 @@ export class Restrictions {
   #timer: NodeJS.Timeout | null = null;
   #reading: Promise<void> | null = null;
 
-  constructor({ store, log }: { store: Pick<OperatorRecords, 'readRestrictions'>; log: Log }) {
+  constructor({ store, log }: { store: Pick<OperatorRecords, 'loadRestrictions'>; log: Log }) {
     this.#store = store;
     this.#log = log;
   }
@@ -47,7 +47,7 @@ export class Restrictions {
 
   /** Reloads now; concurrent calls share one load. */
   refresh(): Promise<void> {
-    this.#reading ??= this.#read().finally(() => {
+    this.#reading ??= this.#load().finally(() => {
       this.#reading = null;
     });
     return this.#reading;
@@ -80,10 +80,10 @@ export class Restrictions {
     return this.#networks.find(({ list }) => list.check(ip, family))?.error ?? null;
   }
 
-  async #read(): Promise<void> {
+  async #load(): Promise<void> {
     try {
-      const changed = await this.#store.readRestrictions(this.#version);
-      if (changed) this.#take(changed.values);
+      const changed = await this.#store.loadRestrictions(this.#version);
+      if (changed) this.#set(changed.values);
       this.#version = changed?.version ?? this.#version;
       this.#isBehind = false;
     } catch (error) {
@@ -95,7 +95,7 @@ export class Restrictions {
     }
   }
 
-  #take(values: Readonly<Record<string, string>>): void {
+  #set(values: Readonly<Record<string, string>>): void {
     this.#errors = new Map();
     this.#networks = [];
     const counts = { account: 0, domain: 0, network: 0 };
@@ -106,7 +106,7 @@ export class Restrictions {
       if (kind !== 'account' && kind !== 'domain' && kind !== 'network') continue;
       counts[kind]++;
       const error = suspended(kind, (JSON.parse(text) as Restriction).reason);
-      const list = kind === 'network' ? readNetwork(name) : null;
+      const list = kind === 'network' ? parseNetwork(name) : null;
       if (list) this.#networks.push({ list, error });
       else this.#errors.set(storedName, error);
     }
@@ -118,7 +118,7 @@ export class Restrictions {
 }
 
 /** Parses `203.0.113.7`, `203.0.113.0/24` or `2001:db8::/32`; null for other texts. */
-export function readNetwork(text: string): BlockList | null {
+export function parseNetwork(text: string): BlockList | null {
   const [address = '', bits, ...rest] = text.split('/');
   const family = isIPv4(address) ? 'ipv4' : isIPv6(address) ? 'ipv6' : null;
   if (!family || rest.length > 0 || address.includes('%')) return null;

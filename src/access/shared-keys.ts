@@ -27,8 +27,8 @@ export type SharedKeys = ReturnType<typeof createSharedKeys>;
  * response. Refusals are counted for the owner to see.
  */
 export function createSharedKeys({ quota, now, ownOrigin }: { quota: Quota; now: () => Date; ownOrigin?: string }) {
-  function noteEvent({ keyInUse }: FastifyRequest, event: KeyEvent): void {
-    if (keyInUse) quota.noteEvent(keyInUse.accountId, eventCounter(keyInUse.hash, quotaDay(now()), event));
+  function recordEvent({ keyInUse }: FastifyRequest, event: KeyEvent): void {
+    if (keyInUse) quota.recordEvent(keyInUse.accountId, eventCounter(keyInUse.hash, quotaDay(now()), event));
   }
 
   return {
@@ -36,7 +36,7 @@ export function createSharedKeys({ quota, now, ownOrigin }: { quota: Quota; now:
     enter(request: FastifyRequest, key: ApiKey, grant: Grant): ApiError | null {
       request.granted = { grant, visitor: key.grant?.id ?? visitorOf(key, request.ip) };
       const refused = findRefusal(grant, request, now());
-      if (refused && refused.reason !== 'expired') noteEvent(request, refused.reason);
+      if (refused && refused.reason !== 'expired') recordEvent(request, refused.reason);
       return refused?.error ?? null;
     },
     /** The allowances that a request must fit into this hour. */
@@ -48,12 +48,12 @@ export function createSharedKeys({ quota, now, ownOrigin }: { quota: Quota; now:
       if (granted && isExpired(granted.grant, now())) throw tokenExpired(null);
     },
     /** Counts which limit refused callers. */
-    noteRefusal(request: FastifyRequest, { kind, refusedBy }: Admission): void {
+    recordRefusal(request: FastifyRequest, { kind, refusedBy }: Admission): void {
       if (!request.granted || kind !== 'exhausted' || refusedBy === 'token') return;
-      noteEvent(request, refusedBy === 'key' ? 'share' : (refusedBy ?? 'account'));
+      recordEvent(request, refusedBy === 'key' ? 'share' : (refusedBy ?? 'account'));
     },
-    noteThrottled(request: FastifyRequest, { code }: ApiError): void {
-      if (code === 'VISITOR_LIMIT_EXCEEDED') noteEvent(request, 'visitor');
+    recordThrottled(request: FastifyRequest, { code }: ApiError): void {
+      if (code === 'VISITOR_LIMIT_EXCEEDED') recordEvent(request, 'visitor');
     },
     /**
      * Lets scripts of an allowed origin read the response. Warns if a secret key came from another site's page, where anyone can
@@ -65,7 +65,7 @@ export function createSharedKeys({ quota, now, ownOrigin }: { quota: Quota; now:
       const isForeign = headers.origin !== undefined && headers.origin !== ownOrigin;
       if (granted || keyInUse?.kind !== 'live' || !isForeign) return;
       reply.header('x-key-warning', SECRET_KEY_IN_BROWSER);
-      if (admission?.kind === 'admitted') noteEvent(request, 'browser');
+      if (admission?.kind === 'admitted') recordEvent(request, 'browser');
     },
   };
 }

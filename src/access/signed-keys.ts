@@ -24,7 +24,7 @@ export function createSignedKeys({ secrets, kind }: { secrets: Secrets; kind: Ke
     return `${accountId}.${hash}.${sign(`${purpose} ${accountId} ${hash}`)}`;
   }
 
-  function readSigned(purpose: string, text: string): ApiKey | null {
+  function parseSigned(purpose: string, text: string): ApiKey | null {
     const [, accountId, hash, signature] = SIGNED.exec(text) ?? [];
     if (!accountId || !hash || !signature) return null;
     return isSigned(`${purpose} ${accountId} ${hash}`, signature) ? { kind, accountId, hash, lastFour: '' } : null;
@@ -38,19 +38,19 @@ export function createSignedKeys({ secrets, kind }: { secrets: Secrets; kind: Ke
       return `${TOKEN_PREFIX}${encoded}.${signKey(`token ${encoded}`, key)}`;
     },
     /** The key of a wall board's request, from `Authorization: Screen LINK`; null for any other request. */
-    readWallLink(request: FastifyRequest): ApiKey | null {
+    parseWallLink(request: FastifyRequest): ApiKey | null {
       const { authorization } = request.headers;
       // Checked first, because reading a route's options is slow.
       if (!authorization?.startsWith(SCHEME) || request.routeOptions.url !== WALL_DATA_PATH) return null;
       const { stop } = request.params as { stop: string };
-      return readSigned(boardAt(stop), authorization.slice(SCHEME.length));
+      return parseSigned(boardAt(stop), authorization.slice(SCHEME.length));
     },
     /** The key behind a token, with the token's grant; null if the token is incomplete or not ours. */
-    readToken(text: string): ApiKey | null {
+    parseToken(text: string): ApiKey | null {
       const end = text.indexOf('.');
       if (!text.startsWith(TOKEN_PREFIX) || end < 0) return null;
       const encoded = text.slice(TOKEN_PREFIX.length, end);
-      const key = readSigned(`token ${encoded}`, text.slice(end + 1));
+      const key = parseSigned(`token ${encoded}`, text.slice(end + 1));
       // A signed text is always JSON; a newer version may have added fields.
       return key && { ...key, grant: grantSchema.parse(JSON.parse(Buffer.from(encoded, 'base64url').toString())) };
     },

@@ -74,7 +74,7 @@ export interface QuotaStore {
   instances(): number;
   admit(request: AdmissionRequest): Promise<AdmissionReply>;
   /** Works even while the store refuses writes. */
-  readKey(request: Pick<AdmissionRequest, 'accountId' | 'keyHash' | 'day'>): Promise<KeyReading>;
+  loadKey(request: Pick<AdmissionRequest, 'accountId' | 'keyHash' | 'day'>): Promise<KeyReading>;
   /** Checks by writing. Never rejects. */
   check(): Promise<StoreState>;
   /** Never makes a count negative; ignores deleted accounts. Resolves to `usedBySender`. */
@@ -87,7 +87,7 @@ export interface Accounts {
    * Whether the accounts are real or the sandbox's. An unmarked store is real, unless it has no accounts (null) or only the
    * sandbox's.
    */
-  readKind(): Promise<StoreKind | null>;
+  loadKind(): Promise<StoreKind | null>;
   /** Marks the store; an existing mark is kept. */
   markKind(kind: StoreKind): Promise<void>;
   /**
@@ -97,8 +97,8 @@ export interface Accounts {
   openAccount(
     account: Omit<Account, 'id'> & Partial<Pick<Account, 'id'>> & { wantsQuotaMails?: boolean },
   ): Promise<Account>;
-  findAccount(id: string): Promise<Account | null>;
-  findAccountByEmail(email: string): Promise<Account | null>;
+  loadAccount(id: string): Promise<Account | null>;
+  loadAccountByEmail(email: string): Promise<Account | null>;
   /** Sorted by address. */
   listAccounts(): Promise<Account[]>;
   /** False if there is no such account. */
@@ -126,7 +126,7 @@ export interface Accounts {
    */
   useLink(accountId: string, issuedAt: Date): Promise<boolean>;
   /** Requests charged on each of the days. */
-  readUsage(accountId: string, days: readonly QuotaDay[]): Promise<number[]>;
+  loadUsage(accountId: string, days: readonly QuotaDay[]): Promise<number[]>;
   /** Raises the count of a day to `count`, unless it is higher already. */
   raiseUsage(accountId: string, day: QuotaDay, count: number): Promise<void>;
   /** Whether the owner wants mails about the daily limit; default true. */
@@ -143,11 +143,11 @@ export interface Accounts {
 /** Operators' decisions, stored with the accounts. Whatever is acknowledged is durable. */
 export interface OperatorRecords {
   /** The restrictions by name if they changed since that version; else null. */
-  readRestrictions(knownVersion: string): Promise<{ version: string; values: Record<string, string> } | null>;
+  loadRestrictions(knownVersion: string): Promise<{ version: string; values: Record<string, string> } | null>;
   /** Replaces the restriction with this name; null lifts it. */
   setRestriction(name: string, value: string | null): Promise<void>;
   /** IDs of deleted accounts and when they were deleted: a backup must not restore them. */
-  readDeleted(): Promise<Record<string, string>>;
+  loadDeleted(): Promise<Record<string, string>>;
   /** Null for an account that may be restored. */
   setDeleted(accountId: string, at: string | null): Promise<void>;
 }

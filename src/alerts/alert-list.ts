@@ -1,8 +1,8 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts';
 import { nextTurn } from '../core/event-loop-turn.ts';
 import { createBoundedMap, hashOf, ownText } from '../core/own-memory.ts';
-import { mapCarriedNotice, readCurrentAlerts } from '../efa/add-info.ts';
-import { mapAlerts, readInfos } from '../efa/alerts.ts';
+import { fetchCurrentAlerts, mapCarriedNotice } from '../efa/add-info.ts';
+import { mapAlerts, parseInfos } from '../efa/alerts.ts';
 import { listCarriedNotices } from '../efa/carried-notices.ts';
 import type { QueryUpstream } from '../efa/query-upstream.ts';
 import type { StopRegister } from '../stops/register.ts';
@@ -44,7 +44,7 @@ export class AlertList {
   #lifts: readonly KeptAlert[] = [];
   #refreshAt = 0;
   /** Cached because reading the list takes tens of milliseconds, too long to repeat for each filter. */
-  #kept: (Omit<Awaited<ReturnType<typeof readCurrentAlerts>>, 'alerts'> & { alerts: KeptAlert[] }) | null = null;
+  #kept: (Omit<Awaited<ReturnType<typeof fetchCurrentAlerts>>, 'alerts'> & { alerts: KeptAlert[] }) | null = null;
   #keptUntil = 0;
   #listed: ReadonlySet<string> = new Set();
   readonly #carried = createBoundedMap<Carried>('carried notices', {
@@ -76,7 +76,7 @@ export class AlertList {
   }
 
   #findInForce(subject: AlertSubject): KeptAlert[] {
-    return findAlerts(this.#index, subject).filter((alert) => holdsAt(alert, subject.at));
+    return listAlerts(this.#index, subject).filter((alert) => holdsAt(alert, subject.at));
   }
 
   /** Reads the last list like `alertsOf`. */
@@ -90,12 +90,12 @@ export class AlertList {
   };
 
   /** Returns all alerts, including those that no longer apply. */
-  async read(queryUpstream: QueryUpstream) {
+  async load(queryUpstream: QueryUpstream) {
     const present = this.#options.now();
     if (this.#kept && present < this.#keptUntil && present >= this.#kept.freshness.retrievedAt) {
       return { ...this.#kept, freshness: { ...this.#kept.freshness, source: 'cache' as const }, leftOut: {} };
     }
-    const { alerts, ...list } = await readCurrentAlerts(queryUpstream);
+    const { alerts, ...list } = await fetchCurrentAlerts(queryUpstream);
     // By the next turn, everything that arrived earlier has been processed.
     await nextTurn();
     this.#listed = new Set(alerts.map(({ text }) => alertId(text)));
@@ -114,7 +114,7 @@ export class AlertList {
   }
 
   /** Records alerts of a response that are not in the list. It runs after the response has been delivered. */
-  learn(payload: object): void {
+  add(payload: object): void {
     void nextTurn().then(() => {
       for (const { key, toNotice } of listCarriedNotices(payload)) this.#remember(hashOf(key), toNotice);
     });
@@ -125,7 +125,7 @@ export class AlertList {
     if (!queryUpstream || now() < this.#refreshAt) return;
     this.#refreshAt = now() + REFRESH_AFTER_FAILURE_MS;
     // All boards need these few calls, even when today's budget has nothing left for others.
-    this.read((request) => queryUpstream(request, { priority: 'high' })).catch(() => {});
+    this.load((request) => queryUpstream(request, { priority: 'high' })).catch(() => {});
   }
 
   #remember(key: string, toNotice: () => object): void {
@@ -140,7 +140,7 @@ export class AlertList {
   }
 
   #isUnlisted(notice: unknown): boolean {
-    return mapAlerts(readInfos([notice])).some((text) => !this.#listed.has(alertId(text)));
+    return mapAlerts(parseInfos([notice])).some((text) => !this.#listed.has(alertId(text)));
   }
 
   /** Drops alerts that are now in the list or have not been seen recently. */
@@ -195,7 +195,7 @@ function keysOf({ kind, stops, routes, runs, isOnWholeLines }: KeptAlert): strin
   ]);
 }
 
-function findAlerts(index: AlertIndex, { mode, route, network, tripId, stopIds }: AlertSubject): KeptAlert[] {
+function listAlerts(index: AlertIndex, { mode, route, network, tripId, stopIds }: AlertSubject): KeptAlert[] {
   const [stopId, ...stations] = stopIds;
   const at = [`stop ${stopId}`, ...stations.map((id) => `parts ${id}`)].flatMap((key) => index.get(key) ?? []);
   // Two regions may have buses with the same number. If the network is unknown, the number alone decides.

@@ -13,7 +13,7 @@ export function createDestinationFilter({ timetable }: LiveTimetable, to: Readon
   function mayGoThere(pattern: number, position: number): boolean {
     if (callsThere(pattern, position + 1)) return true;
     const end = timetable.stopsOf(pattern).at(-1);
-    changes ??= findChanges(timetable, to);
+    changes ??= listChangeStops(timetable, to);
     return end !== undefined && changes.has(end) && timetable.routeOf(pattern).mode === 'train';
   }
 
@@ -37,7 +37,7 @@ export function createDestinationFilter({ timetable }: LiveTimetable, to: Readon
 }
 
 /** The stops from which trains may go on that call at one of these stops, or that continue as such a train. */
-function findChanges(timetable: Timetable, stops: ReadonlySet<number>): ReadonlySet<number> {
+function listChangeStops(timetable: Timetable, stops: ReadonlySet<number>): ReadonlySet<number> {
   const found = new Set<number>();
   let through: Iterable<number> = stops;
   for (let count = 0; count < MAX_CONTINUATIONS; count++) {

@@ -23,9 +23,9 @@ import {
 const MAX_PAGES = 3;
 
 /** Reads the board of a stop from the departure monitor. `pages` are the pages it read. */
-export async function readMonitorBoard(request: BoardRequest): Promise<Board & { pages: DeparturePage[] }> {
+export async function fetchMonitorBoard(request: BoardRequest): Promise<Board & { pages: DeparturePage[] }> {
   const reader = new PageReader(request);
-  const selection = await (request.page?.before === undefined ? readForwards : readBackwards)(request, reader);
+  const selection = await (request.page?.before === undefined ? listForwards : listBackwards)(request, reader);
   const { pages } = reader;
   const [first, ...others] = pages as [DeparturePage, ...DeparturePage[]];
   return {
@@ -49,15 +49,15 @@ class PageReader {
     this.#request = request;
   }
 
-  async read(request: DeparturesRequest): Promise<DeparturePage> {
-    const page = await this.#readPage(request);
+  async fetchPage(request: DeparturesRequest): Promise<DeparturePage> {
+    const page = await this.#fetchPage(request);
     this.pages.push(page);
     return page;
   }
 
   /** Reads a further page. If it fails, returns null where the board can do without it. */
-  readMore(request: DeparturesRequest, isOptional: boolean): Promise<DeparturePage | null> {
-    return this.read(request).catch((error) => {
+  fetchMore(request: DeparturesRequest, isOptional: boolean): Promise<DeparturePage | null> {
+    return this.fetchPage(request).catch((error) => {
       if (!isOptional || !(error instanceof ApiError)) throw error;
       return null;
     });
@@ -76,12 +76,12 @@ class PageReader {
     ];
   }
 
-  async #readPage(request: DeparturesRequest): Promise<DeparturePage> {
+  async #fetchPage(request: DeparturesRequest): Promise<DeparturePage> {
     const { queryUpstream, withCalls, only } = this.#request;
     // The caller pays for one call, so further pages are background work.
     const options: QueryOptions = this.pages.length > 0 ? { priority: 'background' } : {};
-    const readPlain = async () => mapPage(request, await queryUpstream(request, options));
-    if (!withCalls) return readPlain();
+    const fetchPlain = async () => mapPage(request, await queryUpstream(request, options));
+    if (!withCalls) return fetchPlain();
     try {
       const response = await queryUpstream({ ...request, withCalls }, options);
       const page = await mapPage(request, response, (departure, record) => {
@@ -93,7 +93,7 @@ class PageReader {
       // A board without calls is better than none, unless the calls decide which departures belong on it.
       if (!(error instanceof ApiError) || error.statusCode < 500 || only?.to !== undefined) throw error;
     }
-    return readPlain();
+    return fetchPlain();
   }
 }
 
@@ -123,10 +123,10 @@ export function callHere(
  * planned time of the page before it. Cancelled departures keep their place, but count towards the limit only if they are
  * shown. If a later page fails, the board ends with the page before it; if that would leave it empty, the error is thrown.
  */
-async function readForwards(request: BoardRequest, reader: PageReader): Promise<Selection> {
+async function listForwards(request: BoardRequest, reader: PageReader): Promise<Selection> {
   const { request: firstRequest, limit, page } = request;
   const matching = new Map<string, Departure>();
-  let last = await reader.read(firstRequest);
+  let last = await reader.fetchPage(firstRequest);
   for (;;) {
     for (const departure of last.departures) {
       if (reader.isWanted(departure)) matching.set(departure.key, departure);
@@ -142,7 +142,7 @@ async function readForwards(request: BoardRequest, reader: PageReader): Promise<
     const at = page ? wallClockFrom(from, page.now) : toSydneyWallClock(from);
     // Later pages of a board for now must be as fresh as the first.
     const isForNow = firstRequest.at === null;
-    const next = await reader.readMore({ ...firstRequest, at, isForNow }, countedDepartures.length > 0);
+    const next = await reader.fetchMore({ ...firstRequest, at, isForNow }, countedDepartures.length > 0);
     if (!next || (next.lastPlannedAt ?? 0) <= lastPlannedAt) break;
     last = next;
   }
@@ -171,19 +171,19 @@ const EVENTS_PER_STEP = EVENTS_PER_PAGE - 6;
  * Reads the last departures planned before a moment. The departure monitor only lists forwards, so this goes back in steps that
  * are each likely to fill a page. A step that could not be read completely is dropped.
  */
-async function readBackwards(request: BoardRequest, reader: PageReader): Promise<Selection> {
+async function listBackwards(request: BoardRequest, reader: PageReader): Promise<Selection> {
   const { request: firstRequest, limit, page } = request;
   const now = page?.now ?? new Date();
   const matching: Departure[] = [];
   let end = page?.before ?? now.getTime();
   let stepMs = FIRST_STEP_MS;
 
-  async function readStep(start: number): Promise<Departure[] | null> {
+  async function fetchStep(start: number): Promise<Departure[] | null> {
     const departures: Departure[] = [];
     for (let from = start; from < end; ) {
       if (reader.pages.length === MAX_PAGES) return null;
       const at = wallClockFrom(new Date(from), now);
-      const next = await reader.readMore({ ...firstRequest, at }, matching.length > 0);
+      const next = await reader.fetchMore({ ...firstRequest, at }, matching.length > 0);
       if (!next || knownUntil(next) <= from) return null;
       departures.push(...next.departures);
       from = knownUntil(next);
@@ -196,7 +196,7 @@ async function readBackwards(request: BoardRequest, reader: PageReader): Promise
     matching.filter((departure) => isCounted(request, departure)).length < limit
   ) {
     const start = Math.floor((end - stepMs) / GRID_MS) * GRID_MS;
-    const step = await readStep(start);
+    const step = await fetchStep(start);
     if (!step) break;
     matching.push(...step.filter((departure) => reader.isWanted(departure)));
     const ratio = step.length === 0 ? 8 : EVENTS_PER_STEP / step.length;

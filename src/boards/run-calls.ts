@@ -111,7 +111,7 @@ function findPlannedRun(timetable: Timetable, { runId, stopId, plannedAt }: RunS
   const here = timetable.boardStopsOf(stopId);
   const rank = ({ isHere, apartMs }: { isHere: boolean; apartMs: number }) => apartMs + (isHere ? 0 : SAME_CALL_MS);
   const runs = timetable
-    .findTrips(runId)
+    .listTripsBetween(runId)
     .flatMap((trip) => timetable.daysOf(trip, plannedAt).map((day) => ({ trip, day })));
   const calls = runs.flatMap(({ trip, day }) =>
     timetable.calls(trip, day).map((call, position) => {
@@ -132,10 +132,10 @@ export function findRun(live: LiveTimetable, start: RunStart): { run: LiveRun; p
   const isThen = ({ plannedDepartsAt }: LiveCall) => Math.abs(plannedDepartsAt - start.plannedAt) <= HALF_A_DAY_MS;
   const here = live.timetable.boardStopsOf(start.stopId);
   const isHere = ({ stop }: LiveCall) => here.includes(stop);
-  const added = live.findAdded(start.runId).find(({ calls }) => calls.some(isThen));
+  const added = live.listAdded(start.runId).find(({ calls }) => calls.some(isThen));
   if (added) return { run: added, position: Math.max(0, added.calls.findIndex(isHere)) };
   // A feed may add a call to a planned run.
-  for (const trip of live.timetable.findTrips(start.runId)) {
+  for (const trip of live.timetable.listTripsBetween(start.runId)) {
     for (const day of live.timetable.daysOf(trip, start.plannedAt)) {
       const run = live.find(trip, day) ? live.run(trip, day) : null;
       const position = run?.calls.findIndex((call) => isHere(call) && isThen(call)) ?? -1;

@@ -4,7 +4,7 @@ import { mapRunCalls } from '../efa/calls.ts';
 import { mapPage } from '../efa/departure-page.ts';
 import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { freshnessOfFeeds, type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';
+import { freshnessOfFeeds, type LiveFeeds, requestFeeds } from '../realtime/live-feeds.ts';
 import { type LiveRun, LiveTimetable } from '../realtime/live-timetable.ts';
 import { type FeedSourceId, feedOfFile, listFeedSources } from '../realtime/polling/feed-source.ts';
 import { type CurrentTimetable, noTimetable } from '../timetable/update/keep-current.ts';
@@ -36,7 +36,7 @@ export interface Run extends Pick<RunView, 'calls' | 'asOf' | 'isByFeed'> {
 }
 
 type CallTimes = Pick<RunCall, 'arrival' | 'departure'>;
-type Feeds = Pick<LiveFeeds, 'need' | 'untilRead' | 'take' | 'freshUntil' | 'list'>;
+type Feeds = Pick<LiveFeeds, 'request' | 'untilRead' | 'snapshot' | 'freshUntil' | 'list'>;
 /** A ride of the trip planner as its run is today. */
 export interface CurrentRide extends Ride {
   /** Of the calls, or the two ends, that it was requested with. */
@@ -56,7 +56,7 @@ export class Runs {
   readonly #feeds: Feeds | null;
   readonly #timetable: Pick<CurrentTimetable, 'get'>;
   readonly #isTrusted: (mode: Mode) => boolean;
-  readonly #findAlerts: FindAlerts;
+  readonly #listAlerts: FindAlerts;
   /** The last live times of calls, because a feed drops calls that the vehicle has passed. Each instance has its own. */
   readonly #reported = createBoundedMap<CallTimes[]>('times of followed runs', MAX_FOLLOWED);
 
@@ -65,18 +65,18 @@ export class Runs {
     feeds?: Feeds | null;
     timetable?: Pick<CurrentTimetable, 'get'>;
     isTrusted?: (mode: Mode) => boolean;
-    findAlerts?: FindAlerts;
+    listAlerts?: FindAlerts;
   }) {
     this.#now = parts.now;
     this.#feeds = parts.feeds ?? null;
     this.#timetable = parts.timetable ?? noTimetable;
     this.#isTrusted = parts.isTrusted ?? (() => true);
-    this.#findAlerts = parts.findAlerts ?? (() => []);
+    this.#listAlerts = parts.listAlerts ?? (() => []);
   }
 
-  #take(): LiveTimetable | null {
+  #snapshot(): LiveTimetable | null {
     const timetable = this.#timetable.get();
-    return this.#feeds?.take() ?? (timetable && new LiveTimetable(timetable));
+    return this.#feeds?.snapshot() ?? (timetable && new LiveTimetable(timetable));
   }
 
   /**
@@ -84,36 +84,36 @@ export class Runs {
    * earliest time of interest.
    */
   async takeLive(modes: readonly Mode[], at: number) {
-    if (!this.#take()) return null;
-    const sources = await needFeeds(this.#feeds, listFeedSources(modes), { at, now: this.#now() });
-    const live = this.#take();
+    if (!this.#snapshot()) return null;
+    const sources = await requestFeeds(this.#feeds, listFeedSources(modes), { at, now: this.#now() });
+    const live = this.#snapshot();
     const freshness = (asOf: number | null) => this.#freshnessOf(sources, asOf);
-    return live && { live, findAlerts: this.#findAlerts, now: this.#now(), freshness };
+    return live && { live, listAlerts: this.#listAlerts, now: this.#now(), freshness };
   }
 
   /** Null if no source lists the run. Throws the departure monitor's error if no other source has the run. */
-  async findRun(queryUpstream: QueryUpstream, start: RunStart): Promise<Run | null> {
+  async fetch(queryUpstream: QueryUpstream, start: RunStart): Promise<Run | null> {
     const isTrusted = this.#isTrusted(start.mode);
-    const plannedRun = isTrusted ? await this.#findPlanned(start) : null;
+    const plannedRun = isTrusted ? await this.#fetchPlanned(start) : null;
     if (plannedRun) return plannedRun;
     try {
-      return await this.#findListed(queryUpstream, start);
+      return await this.#fetchListed(queryUpstream, start);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       if (error.statusCode < 500) return null;
-      const planned = isTrusted ? null : await this.#findPlanned(start);
+      const planned = isTrusted ? null : await this.#fetchPlanned(start);
       if (!planned) throw error;
       return planned;
     }
   }
 
-  async #findPlanned(start: RunStart): Promise<Run | null> {
-    const before = this.#take();
+  async #fetchPlanned(start: RunStart): Promise<Run | null> {
+    const before = this.#snapshot();
     if (!before) return null;
     const known = findRun(before, start);
     const ofRun = known ? (feedOfFile(known.run.route.file) ?? []) : listFeedSources([start.mode]);
-    const sources = await needFeeds(this.#feeds, [ofRun].flat(), { at: start.plannedAt, now: this.#now() });
-    const live = this.#take() ?? before;
+    const sources = await requestFeeds(this.#feeds, [ofRun].flat(), { at: start.plannedAt, now: this.#now() });
+    const live = this.#snapshot() ?? before;
     const found = findRun(live, start);
     if (!found) return null;
     const { run, position } = found;
@@ -139,7 +139,7 @@ export class Runs {
     const place = stop === undefined ? null : timetable.stop(stop);
     const station = place && timetable.stop(timetable.stationOf(place.index));
     const stopIds = [place?.id ?? start.stopId, ...(station && station.id !== place?.id ? [station.id] : [])] as const;
-    const alerts = this.#findAlerts({ mode, route, network, tripId, stopIds, at: plannedAt });
+    const alerts = this.#listAlerts({ mode, route, network, tripId, stopIds, at: plannedAt });
     const isStopAccessible =
       place?.isWheelchairAccessible === true && !alerts.some((alert) => alert.restrictsWheelchairs);
     const destination = live.headsignOf(run, call?.position ?? -1);
@@ -185,7 +185,7 @@ export class Runs {
   }
 
   /** Null if the departure monitor does not list the run at that minute. */
-  async #findListed(queryUpstream: QueryUpstream, start: RunStart): Promise<Run | null> {
+  async #fetchListed(queryUpstream: QueryUpstream, start: RunStart): Promise<Run | null> {
     const { runId, stopId, mode, plannedAt } = start;
     const at = toSydneyWallClock(new Date(plannedAt));
     const request = { kind: 'departureMonitor', stopId, modes: [mode], at, withCalls: true } as const;
@@ -200,9 +200,9 @@ export class Runs {
     if (!departure || !run) return null;
     const { retrievedAt: asOf, ...freshness } = freshnessOf(response);
     const listed = [...run.before, callHere(departure, { ...run, name: stopName }), ...(run.after ?? [])];
-    const live = this.#take();
+    const live = this.#snapshot();
     const ride = live && findRide(live, departure, { listed, now: this.#now() });
-    if (ride?.source) this.#feeds?.need([ride.source]);
+    if (ride?.source) this.#feeds?.request([ride.source]);
     const isByFeed = ride?.isByFeed ?? false;
     const isOld = this.#now() - asOf > STALE_MS;
     const calls =
@@ -226,11 +226,11 @@ export class Runs {
    * Null if its feed is not available at present, or has lost the run.
    */
   findRide(start: RideStart, ends: readonly RunCall[]): CurrentRide | null {
-    const live = this.#take();
+    const live = this.#snapshot();
     const ride = live && findRide(live, start, { listed: ends, now: this.#now() });
     if (!ride) return null;
     const sources = [ride.source ?? []].flat();
-    this.#feeds?.need(sources);
+    this.#feeds?.request(sources);
     if (!ride.hasFeed) return null;
     const calls = ride.withTimes(ends);
     const [origin, destination] = [calls[0], calls.at(-1)] as [RunCall, RunCall];

@@ -214,9 +214,9 @@ function originOf({ timetable }: LiveTimetable, { facts: { like }, run }: BoardC
 }
 
 /** Returns the departure with the alerts of its line and stop; `station` is the ID of the stop or its station. */
-export function withAlerts(findAlerts: FindAlerts, departure: Departure, station: string): Departure {
+export function withAlerts(listAlerts: FindAlerts, departure: Departure, station: string): Departure {
   const { stopId, runId: tripId, isVehicleAccessible, isStopAccessible } = departure;
-  const alerts = findAlerts({ ...departure, tripId, stopIds: [stopId, station], at: leavesAt(departure) });
+  const alerts = listAlerts({ ...departure, tripId, stopIds: [stopId, station], at: leavesAt(departure) });
   const isRestricted = alerts.some(({ restrictsWheelchairs }) => restrictsWheelchairs);
   return {
     ...departure,

@@ -32,7 +32,7 @@ export interface ScheduledStop {
   now: number;
   /** Files that do not cover the requested day; the board uses the others. Default: none. */
   lackingFiles?: readonly FileId[];
-  findAlerts?: FindAlerts | undefined;
+  listAlerts?: FindAlerts | undefined;
 }
 
 /** The search window grows until the limit is filled, because a stop may have one bus a week. */
@@ -55,16 +55,16 @@ const MAX_SCANNED = 1500;
  * feeds, merged by time. `at` is the requested time, or null for now. The board is complete as far as the timetable covers its
  * time.
  */
-export function readScheduledBoard(
+export function getScheduledBoard(
   request: BoardRequest,
   at: number | null,
   parts: ScheduledStop,
 ): Omit<Board, 'freshness' | 'notices'> {
-  const { live, stop, findAlerts } = parts;
+  const { live, stop, listAlerts: findAlerts } = parts;
   const reader = new StopReader(request, parts);
   const station = live.timetable.stop(live.timetable.stationOf(stop));
   const selection =
-    request.page?.before === undefined ? readForwards(request, at, reader) : readBackwards(request, reader);
+    request.page?.before === undefined ? listForwards(request, at, reader) : listBackwards(request, reader);
   return {
     ...selection,
     departures: selection.departures.map((one) => (findAlerts ? withAlerts(findAlerts, one, station.id) : one)),
@@ -76,7 +76,7 @@ export function readScheduledBoard(
 }
 
 /** Reads on until the limit is filled in order or the timetable ends. */
-function readForwards(request: BoardRequest, at: number | null, reader: StopReader): Selection {
+function listForwards(request: BoardRequest, at: number | null, reader: StopReader): Selection {
   const { page, limit } = request;
   const isPresent = at === null && !page;
   const from = toMinute(page?.from ?? at ?? reader.now);
@@ -90,7 +90,7 @@ function readForwards(request: BoardRequest, at: number | null, reader: StopRead
   return { ...selectFirst(request, found.departures), knownUntil: Math.min(until, found.unseenFrom) };
 }
 
-function readBackwards(request: BoardRequest, reader: StopReader): Selection {
+function listBackwards(request: BoardRequest, reader: StopReader): Selection {
   const before = request.page?.before ?? reader.now;
   let from = before;
   let departures: Departure[] = [];
@@ -144,7 +144,7 @@ class StopReader {
     const isArrival = request.request.isArrival ?? false;
     this.#departureParts = { live, now, isArrival, stops: new Set(this.#stops) };
     const to = request.only?.to;
-    this.#to = to === undefined ? null : createDestinationFilter(live, new Set(findBoardStops(timetable, to)));
+    this.#to = to === undefined ? null : createDestinationFilter(live, new Set(listBoardStops(timetable, to)));
     const index = to === undefined ? null : timetable.findStop(to);
     const isPlatform = index !== null && timetable.stop(index).parent !== null;
     const stopsOfTo = to === undefined || isPlatform ? [] : timetable.boardStopsOf(to);
@@ -326,7 +326,7 @@ class StopReader {
 }
 
 /** A station with its platforms. For most street stops, the trip planner uses "G" and the number of one of the poles. */
-export function findBoardStops(timetable: Timetable, stopId: string): readonly number[] {
+export function listBoardStops(timetable: Timetable, stopId: string): readonly number[] {
   const stops = timetable.boardStopsOf(stopId);
   return stops.length > 0 ? stops : timetable.boardStopsOf(withoutG(stopId));
 }

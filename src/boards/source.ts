@@ -2,7 +2,7 @@ import { HOUR_MS, SECOND_MS } from '../core/clock.ts';
 import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { withLastDay } from '../errors/messages.ts';
-import { freshnessOfFeeds, type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';
+import { freshnessOfFeeds, type LiveFeeds, requestFeeds } from '../realtime/live-feeds.ts';
 import { FEED_SOURCES, type FeedSourceId, feedOfFile } from '../realtime/polling/feed-source.ts';
 import type { FileId } from '../timetable/schedule-files.ts';
 import type { Timetable } from '../timetable/timetable.ts';
@@ -12,9 +12,9 @@ import type { Mode } from '../transit/mode.ts';
 import { isWithin } from '../transit/place.ts';
 import { CANBERRA, CANBERRA_MODES } from '../transit/region.ts';
 import { earliestMoment } from '../transit/time.ts';
-import { readMonitorBoard } from './monitor.ts';
+import { fetchMonitorBoard } from './monitor.ts';
 import type { Board, BoardRequest } from './pager.ts';
-import { findBoardStops, readScheduledBoard } from './scheduled.ts';
+import { getScheduledBoard, listBoardStops } from './scheduled.ts';
 import type { BoardTrust, ComparedPage } from './trust.ts';
 
 /** The source of a board, and why it is not the preferred one. */
@@ -30,15 +30,15 @@ export interface BoardOrigin {
 /** Finds boards of stops. Each board comes from one source. */
 export interface Boards {
   /** Rejects with the departure monitor's error if no other source has the board. */
-  find(request: BoardRequest): Promise<Board & { origin: BoardOrigin }>;
+  fetch(request: BoardRequest): Promise<Board & { origin: BoardOrigin }>;
   /** Records a board that is returned to a caller. */
   count(board: Pick<Board, 'departures'> & { origin: BoardOrigin }): void;
 }
 
 /** Takes every board from the departure monitor. */
 export const monitorBoards: Boards = {
-  async find(request) {
-    return { ...(await readMonitorBoard(request)), origin: { source: 'planner', reason: 'there is no timetable' } };
+  async fetch(request) {
+    return { ...(await fetchMonitorBoard(request)), origin: { source: 'planner', reason: 'there is no timetable' } };
   },
   count() {},
 };
@@ -67,17 +67,17 @@ interface Available {
 export function createBoards(parts: {
   trust: BoardTrust;
   timetable: { get(): Timetable | null };
-  feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'takeFor' | 'problemOf' | 'freshUntil' | 'list'>;
-  findAlerts?: FindAlerts;
+  feeds: Pick<LiveFeeds, 'request' | 'untilRead' | 'snapshotFor' | 'problemOf' | 'freshUntil' | 'list'>;
+  listAlerts?: FindAlerts;
   /** Sends the background requests for comparisons. */
   queryUpstream: QueryUpstream;
   now: () => number;
   record?: Boards['count'];
 }): Boards {
-  const { trust, feeds, findAlerts, now, record = () => {} } = parts;
+  const { trust, feeds, listAlerts: findAlerts, now, record = () => {} } = parts;
 
   /** What the timetable has for the board, or the reason it has nothing. */
-  function findAvailable({ request, page, only }: BoardRequest): Available | Reason {
+  function chooseSource({ request, page, only }: BoardRequest): Available | Reason {
     const timetable = trust.mode === 'off' ? null : parts.timetable.get();
     if (!timetable) return { reason: 'there is no timetable' };
     const stopId = request.stopId.toUpperCase();
@@ -92,7 +92,7 @@ export function createBoards(parts: {
     if (lackingFiles.length > 0 && lackingFiles.length === timetable.filesAt(stops, request.modes).length) {
       return { reason: NOT_COVERED };
     }
-    if (only?.to !== undefined && findBoardStops(timetable, only.to).length === 0) {
+    if (only?.to !== undefined && listBoardStops(timetable, only.to).length === 0) {
       return { reason: 'the timetable lacks the destination' };
     }
     return { timetable, stop, stops, lackingFiles, at };
@@ -121,8 +121,8 @@ export function createBoards(parts: {
   }
 
   /** From the timetable, and compared with the departure monitor now and then. */
-  async function findTrusted(request: BoardRequest, available: Available) {
-    const board = await findScheduled(request, available);
+  async function fetchTrusted(request: BoardRequest, available: Available) {
+    const board = await fetchScheduled(request, available);
     const isCompared = !request.request.isArrival && !request.page && !request.withCalls;
     const shownModes = board.stopModes.filter((mode) => request.request.modes.includes(mode));
     if (trust.mode === 'auto' && isCompared && trust.isSampled(shownModes)) {
@@ -132,14 +132,14 @@ export function createBoards(parts: {
   }
 
   /** From the departure monitor, or from the timetable if that fails or is late. */
-  async function findDoubted(request: BoardRequest, available: Available, doubt: Reason) {
-    const result = await readMonitor(request, doubt, available).catch((error) => {
+  async function fetchDoubted(request: BoardRequest, available: Available, doubt: Reason) {
+    const result = await fetchMonitor(request, doubt, available).catch((error) => {
       if (!(error instanceof ApiError) || error.statusCode < 500) throw error;
       return error;
     });
     const isFailure = result instanceof ApiError;
     if (!isFailure && !(doubt.reason === NOT_TRUSTED && isOld(request, result.freshness))) return result;
-    const board = await findScheduled(request, available);
+    const board = await fetchScheduled(request, available);
     const [text, instead] = isFailure
       ? ['The trip planner is unavailable', { reason: 'the trip planner fails', detail: result.code }]
       : ["The trip planner's live times are out of date", { reason: 'the trip planner is behind' }];
@@ -147,12 +147,12 @@ export function createBoards(parts: {
     return { ...board, notices, origin: { ...board.origin, ...instead } };
   }
 
-  async function findScheduled(request: BoardRequest, available: Available) {
+  async function fetchScheduled(request: BoardRequest, available: Available) {
     const { modes } = request.request;
-    const needed = await needFeeds(feeds, listFeeds(available, modes), { at: available.at ?? now(), now: now() });
+    const needed = await requestFeeds(feeds, listFeeds(available, modes), { at: available.at ?? now(), now: now() });
     const moment = now();
-    const live = feeds.takeFor(available.timetable).only(needed);
-    const board = readScheduledBoard(request, available.at, { ...available, live, now: moment, findAlerts });
+    const live = feeds.snapshotFor(available.timetable).only(needed);
+    const board = getScheduledBoard(request, available.at, { ...available, live, now: moment, listAlerts: findAlerts });
     const missing = needed.filter((source) => !live.snapshots.some((snapshot) => snapshot.source === source));
     const [feed] = missing;
     const reason = feed && { reason: feeds.problemOf(feed, moment) ?? 'not read yet', feed };
@@ -161,8 +161,8 @@ export function createBoards(parts: {
     return { ...board, freshness, notices: noticesOf(board, missing, modes), origin };
   }
 
-  async function readMonitor(request: BoardRequest, reason: Reason, available?: Available) {
-    const { pages, ...board } = await readMonitorBoard(request).catch((error) => {
+  async function fetchMonitor(request: BoardRequest, reason: Reason, available?: Available) {
+    const { pages, ...board } = await fetchMonitorBoard(request).catch((error) => {
       throw withLastDay(error, parts.timetable.get()?.lastDay() ?? null);
     });
     const isNew = board.freshness.source === 'upstream' && !request.request.isArrival && !request.page;
@@ -188,9 +188,9 @@ export function createBoards(parts: {
     };
     const moment = now();
     const needed = listFeeds(available, request.modes);
-    const live = feeds.takeFor(timetable).only(needed);
+    const live = feeds.snapshotFor(timetable).only(needed);
     const at = page.isPresent ? null : page.from;
-    const timetableBoard = readScheduledBoard(all, at, { ...available, live, now: moment });
+    const timetableBoard = getScheduledBoard(all, at, { ...available, live, now: moment });
     // The trip planner may show the board of the whole group for a single pole.
     const pole = stops.length === 1 ? timetable.stop(stop).id : null;
     const departures = page.departures.filter(({ stopId }) => pole === null || stopId === pole);
@@ -205,16 +205,16 @@ export function createBoards(parts: {
     const queryUpstream: QueryUpstream = (call, options) =>
       parts.queryUpstream(call, { ...options, priority: 'background' });
     const compared = { request, limit: 1, showsCancelled: true, isWanted: () => true, queryUpstream };
-    const { pages } = await readMonitorBoard(compared);
+    const { pages } = await fetchMonitorBoard(compared);
     compare(compared, available, pages);
   }
 
   return {
-    async find(request) {
-      const available = findAvailable(request);
-      if (!('timetable' in available)) return readMonitor(request, available);
+    async fetch(request) {
+      const available = chooseSource(request);
+      if (!('timetable' in available)) return fetchMonitor(request, available);
       const doubt = findDoubt(request, available);
-      return doubt ? findDoubted(request, available, doubt) : findTrusted(request, available);
+      return doubt ? fetchDoubted(request, available, doubt) : fetchTrusted(request, available);
     },
     count: record,
   };

@@ -83,7 +83,7 @@ export interface CarParkStatus {
 export class CarParks {
   readonly #client: Pick<CarParkClient, 'fetchList' | 'fetchReport' | 'close'>;
   readonly #store: CarParkStore;
-  readonly #meter: Pick<Meter, 'take' | 'spent'> & { follow?: (count: number) => void };
+  readonly #meter: Pick<Meter, 'spend' | 'spent'> & { follow?: (count: number) => void };
   readonly #clock: Clock;
   readonly #log: Log<'info' | 'warn' | 'error'>;
   readonly #limit = createConcurrencyLimit(AT_ONCE);
@@ -103,7 +103,7 @@ export class CarParks {
   constructor(options: {
     client: Pick<CarParkClient, 'fetchList' | 'fetchReport' | 'close'>;
     /** Counts the calls of all instances. One of a single process can be set to an earlier count. */
-    meter: Pick<Meter, 'take' | 'spent'> & { follow?: (count: number) => void };
+    meter: Pick<Meter, 'spend' | 'spent'> & { follow?: (count: number) => void };
     callsADay?: number;
     store?: CarParkStore;
     clock?: Clock;
@@ -295,7 +295,7 @@ export class CarParks {
     const until = this.#now() + MAX_RATE_WAIT_MS;
     for (;;) {
       if (this.#now() < this.#pausedUntil) return false;
-      const result = await this.#meter.take('high');
+      const result = await this.#meter.spend('high');
       if (result.isTaken) return true;
       if (result.why === 'day') this.#pause('day', result.waitMs);
       if (result.why !== 'rate' || this.#now() + result.waitMs > until) return false;

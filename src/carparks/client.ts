@@ -77,7 +77,7 @@ export class CarParkClient {
       return await callForFeed(async (key) => {
         try {
           const call = { apiKey: apiKeys[key] ?? '', timeoutMs };
-          return await this.#http.get(path, call, async (body) => readBody(body, parse));
+          return await this.#http.get(path, call, async (body) => parseBody(body, parse));
         } catch (error) {
           // Inside the call: a quota of this product must not stop the calls for boards, which have another one.
           throw toFailedCall(error);
@@ -93,7 +93,7 @@ export class CarParkClient {
   }
 }
 
-function readBody<Result>(body: Buffer, parse: (json: unknown) => Result | null): Result {
+function parseBody<Result>(body: Buffer, parse: (json: unknown) => Result | null): Result {
   const result = parse(parseJson(body));
   if (result === null) throw new FailedCall('unusable', 'the response has another form');
   return result;

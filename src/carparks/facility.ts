@@ -1,5 +1,12 @@
 import { DateTime } from 'luxon';
-import { type JsonObject, readIdentifier, readList, readName, readNumber, readObject } from '../efa/response/field.ts';
+import {
+  type JsonObject,
+  parseIdentifier,
+  parseList,
+  parseName,
+  parseNumber,
+  parseObject,
+} from '../efa/response/field.ts';
 import { SYDNEY } from '../transit/region.ts';
 
 /** What upstream says about a car park, without its reading. */
@@ -42,10 +49,10 @@ const MAX_SECONDS = 1e10;
 /** The name of each listed car park by its ID. Null if it is no such list. */
 export function parseFacilityList(json: unknown): Map<string, string> | null {
   const rows = Array.isArray(json)
-    ? readList(json, readObject, MAX_FACILITIES).map((row) => [row.facility_id, row.facility_name] as const)
-    : Object.entries(readObject(json) ?? {}).slice(0, MAX_FACILITIES);
+    ? parseList(json, parseObject, MAX_FACILITIES).map((row) => [row.facility_id, row.facility_name] as const)
+    : Object.entries(parseObject(json) ?? {}).slice(0, MAX_FACILITIES);
   const named = rows.flatMap(([idText, nameText]) => {
-    const [id, name] = [readIdentifier(idText)?.trim() ?? '', readName(nameText)];
+    const [id, name] = [parseIdentifier(idText)?.trim() ?? '', parseName(nameText)];
     return ID.test(id) && name && typeof nameText === 'string' ? [[id, name] as const] : [];
   });
   if (named.length === 0) return null;
@@ -54,21 +61,21 @@ export function parseFacilityList(json: unknown): Map<string, string> | null {
 
 /** Null if it is another car park, or no car park. */
 export function parseReport(id: string, json: unknown): Report | null {
-  const record = readObject(json);
-  if (!record || readIdentifier(record.facility_id)?.trim() !== id) return null;
-  const location = readObject(record.location) ?? {};
-  const [lat, lng] = [readNumber(location.latitude), readNumber(location.longitude)];
+  const record = parseObject(json);
+  if (!record || parseIdentifier(record.facility_id)?.trim() !== id) return null;
+  const location = parseObject(record.location) ?? {};
+  const [lat, lng] = [parseNumber(location.latitude), parseNumber(location.longitude)];
   const isPlaced = lat !== undefined && lng !== undefined && Math.abs(lat) <= 90 && Math.abs(lng) <= 180 && lat !== 0;
-  const capacity = readCount(record.spots);
-  const [at, taken] = [readReportedAt(record), readTaken(record)];
+  const capacity = parseCount(record.spots);
+  const [at, taken] = [parseReportedAt(record), parseTaken(record)];
   return {
     facility: {
-      name: withoutPrefix(readName(record.facility_name) ?? ''),
-      suburb: readName(location.suburb) ?? '',
-      address: readName(location.address) ?? '',
+      name: withoutPrefix(parseName(record.facility_name) ?? ''),
+      suburb: parseName(location.suburb) ?? '',
+      address: parseName(location.address) ?? '',
       lat: isPlaced ? lat : null,
       lng: isPlaced ? lng : null,
-      stopId: readIdentifier(record.tsn)?.trim() || null,
+      stopId: parseIdentifier(record.tsn)?.trim() || null,
       capacity: capacity === null || capacity < 0 ? null : capacity,
     },
     reading: at === null || taken === null ? null : { at, taken },
@@ -80,31 +87,31 @@ function withoutPrefix(name: string): string {
 }
 
 /** The whole car park's count, or else the sum of its zones, which are counted in one of two ways. */
-function readTaken({ occupancy, zones }: JsonObject): number | null {
-  const ownCount = readCounted(occupancy);
+function parseTaken({ occupancy, zones }: JsonObject): number | null {
+  const ownCount = parseCounted(occupancy);
   if (ownCount !== null) return ownCount;
-  const listed = readList(zones, readObject, MAX_ZONES);
-  const ids = new Set(listed.map(({ zone_id: id }) => readIdentifier(id)));
+  const listed = parseList(zones, parseObject, MAX_ZONES);
+  const ids = new Set(listed.map(({ zone_id: id }) => parseIdentifier(id)));
   // A zone inside another one is part of its count.
-  const outermost = listed.filter(({ parent_zone_id: parent }) => !ids.has(readIdentifier(parent)));
-  const counts = outermost.map((zone) => readCounted(zone.occupancy));
+  const outermost = listed.filter(({ parent_zone_id: parent }) => !ids.has(parseIdentifier(parent)));
+  const counts = outermost.map((zone) => parseCounted(zone.occupancy));
   if (counts.length === 0 || counts.includes(null)) return null;
   return counts.reduce((sum: number, count) => sum + (count ?? 0), 0);
 }
 
-function readCounted(value: unknown): number | null {
-  const { total, loop } = readObject(value) ?? {};
-  return readCount(total) ?? readCount(loop);
+function parseCounted(value: unknown): number | null {
+  const { total, loop } = parseObject(value) ?? {};
+  return parseCount(total) ?? parseCount(loop);
 }
 
-function readCount(value: unknown): number | null {
-  const count = readNumber(value);
+function parseCount(value: unknown): number | null {
+  const count = parseNumber(value);
   return count === undefined ? null : Math.round(count);
 }
 
 /** `MessageDate` is Sydney local time. `time`, seconds since 2000, says which hour is meant when clocks go back. */
-function readReportedAt({ MessageDate: dateText, time }: JsonObject): number | null {
-  const local = DateTime.fromISO(readIdentifier(dateText)?.trim().replace(' ', 'T') ?? '', { zone: SYDNEY });
+function parseReportedAt({ MessageDate: dateText, time }: JsonObject): number | null {
+  const local = DateTime.fromISO(parseIdentifier(dateText)?.trim().replace(' ', 'T') ?? '', { zone: SYDNEY });
   if (!local.isValid) return null;
   const seconds = Number(time);
   const counted = seconds > 0 && seconds < MAX_SECONDS ? EPOCH_2000_MS + seconds * 1000 : Number.NaN;

@@ -38,7 +38,10 @@ export const carParkSchema = z
     spaces_change: z
       .int()
       .nullable()
-      .meta({ description: 'Number of free spaces now, less that of half an hour ago; null if `trend` is', example: -12 }),
+      .meta({
+        description: 'Number of free spaces now, less that of half an hour ago; null if `trend` is',
+        example: -12,
+      }),
     reported_at: timestampSchema
       .nullable()
       .meta({ description: 'When the car park last reported, however long ago, UTC; null if unknown' }),

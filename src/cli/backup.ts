@@ -8,8 +8,8 @@ import { grantSchema } from '../access/grant.ts';
 import { PLANS, type Plan } from '../access/plan.ts';
 import { type Accounts, DAYS_KEPT, type OperatorRecords } from '../access/store.ts';
 import { openEmbeddedStore } from '../access/stores/open-store.ts';
-import { type Command, getWholeNumber, readText, UNPRINTABLE, UsageError } from './command.ts';
-import { readRestrictions } from './restriction-commands.ts';
+import { type Command, getWholeNumber, loadText, UNPRINTABLE, UsageError } from './command.ts';
+import { loadRestrictions } from './restriction-commands.ts';
 
 /*
  * Moves accounts and keys between stores as one JSON document. It has keys only as hashes, so it gives nobody access, but it
@@ -57,7 +57,7 @@ type Backup = z.infer<typeof backupSchema>;
 type SavedAccount = Backup['accounts'][number];
 
 /** Parses a backup. Throws an `Error` with a message for the operator if it is invalid. */
-function readBackup(text: string): Backup {
+function parseBackup(text: string): Backup {
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -75,7 +75,7 @@ export async function exportAccounts(store: Accounts & OperatorRecords, now: Dat
   const saved = accounts.map(async ({ id, email, plan, createdAt }) => {
     const [keys, isWanted] = [await store.listKeys(id), await store.wantsQuotaMails(id)];
     const quotaMails = isWanted ? {} : { quota_mails: 'off' as const };
-    const counts = await store.readUsage(id, days);
+    const counts = await store.loadUsage(id, days);
     const used = days.map((day, index) => [day, counts[index] ?? 0] as const).filter(([, count]) => count > 0);
     const usage = used.length > 0 ? { usage: Object.fromEntries(used) } : {};
     return { id, email, plan, created_at: createdAt, ...quotaMails, ...usage, keys: keys.map(saveKey) };
@@ -84,8 +84,8 @@ export async function exportAccounts(store: Accounts & OperatorRecords, now: Dat
     format: 'transit-accounts/2',
     exported_at: now.toISOString(),
     accounts: await Promise.all(saved),
-    suspended: Object.fromEntries(await readRestrictions(store)),
-    deleted: await store.readDeleted(),
+    suspended: Object.fromEntries(await loadRestrictions(store)),
+    deleted: await store.loadDeleted(),
   };
 }
 
@@ -106,21 +106,21 @@ export async function importAccounts(
     /** Accounts that were not imported, because they were deleted. */
     deleted: 0,
   };
-  const present = await readRestrictions(store);
+  const present = await loadRestrictions(store);
   for (const [name, restriction] of Object.entries(suspended)) {
     if (!present.has(name)) await store.setRestriction(name, JSON.stringify(restriction));
   }
   for (const [id, at] of Object.entries(deleted)) {
-    if (!(await store.findAccount(id))) await store.setDeleted(id, at);
+    if (!(await store.loadAccount(id))) await store.setDeleted(id, at);
   }
-  const deletedHere = new Set(Object.keys(await store.readDeleted()));
+  const deletedHere = new Set(Object.keys(await store.loadDeleted()));
   const days = keptDays(now);
   for (const saved of accounts) {
     if (deletedHere.has(saved.id) && !restoresDeleted) {
       result.deleted++;
       continue;
     }
-    const [byId, byEmail] = [await store.findAccount(saved.id), await store.findAccountByEmail(saved.email)];
+    const [byId, byEmail] = [await store.loadAccount(saved.id), await store.loadAccountByEmail(saved.email)];
     if ((byId && byId.email !== saved.email) || (byEmail && byEmail.id !== saved.id)) {
       result.conflicts.push(saved.email);
       continue;
@@ -169,7 +169,7 @@ const NAME = /^accounts-[\dTZ-]+\.json$/;
 
 export const BACKUP_COMMANDS: Record<string, Command> = {
   async restore({ store, operands, options, now }) {
-    const backup = await readBackupFile(operands[0]);
+    const backup = await loadBackupFile(operands[0]);
     const restoresDeleted = options['restore-deleted'] ?? false;
     const { conflicts, ...added } = await importAccounts(store, backup, { now, restoresDeleted });
     const notes = [
@@ -192,7 +192,7 @@ export const BACKUP_COMMANDS: Record<string, Command> = {
     const unfinished = `${file}.unfinished`;
     const saved = await exportAccounts(store, now);
     await writeFile(unfinished, JSON.stringify(saved), { mode: 0o600, flush: true });
-    const problem = await tryRestore(await readText(unfinished), now);
+    const problem = await tryRestore(await loadText(unfinished), now);
     const restorable = problem === null;
     // A backup that cannot be restored is kept for inspection, and no older one is removed.
     if (restorable) {
@@ -210,11 +210,11 @@ export const BACKUP_COMMANDS: Record<string, Command> = {
   },
 };
 
-async function readBackupFile(file: string | undefined): Promise<Backup> {
+async function loadBackupFile(file: string | undefined): Promise<Backup> {
   if (!file) throw new UsageError('restore needs the file that "backup" has written.');
-  const text = await readText(file);
+  const text = await loadText(file);
   try {
-    return readBackup(text);
+    return parseBackup(text);
   } catch (error) {
     throw new UsageError(`${file} cannot be restored: ${(error as Error).message}`);
   }
@@ -231,7 +231,7 @@ function countsOf({ accounts }: Backup) {
 async function tryRestore(text: string, now: Date): Promise<string | null> {
   const store = openEmbeddedStore(':memory:');
   try {
-    const backup = readBackup(text);
+    const backup = parseBackup(text);
     await importAccounts(store, backup, { now });
     const isSame = isDeepStrictEqual(comparable(await exportAccounts(store, now)), comparable(backup));
     return isSame ? null : 'The restored accounts differ from the file.';

@@ -55,12 +55,12 @@ export type Command = (input: CommandInput) => Promise<{
 export async function getAccount(accounts: Accounts, addressOrId: string | undefined): Promise<Account> {
   if (!addressOrId) throw new UsageError('Name the account by its email address or id.');
   const email = normaliseEmail(addressOrId);
-  const account = email ? await accounts.findAccountByEmail(email) : await accounts.findAccount(addressOrId);
+  const account = email ? await accounts.loadAccountByEmail(email) : await accounts.loadAccount(addressOrId);
   if (!account) throw new UsageError(`There is no account ${addressOrId}.`);
   return account;
 }
 
-export async function readText(file: string): Promise<string> {
+export async function loadText(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((error: Error) => {
     throw new UsageError(`The file cannot be read: ${error.message}`);
   });

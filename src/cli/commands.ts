@@ -54,8 +54,8 @@ export const COMMANDS: Record<string, Command> = {
     if (plan !== undefined && account.plan !== plan) {
       throw new UsageError(`${email} is on the plan ${account.plan}. Change it first: plan ${email} ${plan}`);
     }
-    const kind = (await store.readKind()) === 'sandbox' ? 'test' : 'live';
-    const grant = readGrantOptions(options, account.plan);
+    const kind = (await store.loadKind()) === 'sandbox' ? 'test' : 'live';
+    const grant = parseGrantOptions(options, account.plan);
     const issued = await issueKey(store, { account, kind, label, now, grant });
     if (!issued) throw new UsageError(`${email} has ${MAX_LIVE_KEYS} valid keys already. Revoke one first.`);
     return {
@@ -129,7 +129,7 @@ const GRANT_OPTIONS = {
 } as const;
 
 /** Returns the grant of a new publishable key; null for a secret key. */
-function readGrantOptions(options: CommandInput['options'], plan: Plan): Grant | null {
+function parseGrantOptions(options: CommandInput['options'], plan: Plan): Grant | null {
   const { origin = [], apps = false, operation = [], 'per-day': perDay = '', 'per-visitor': perVisitor = '' } = options;
   if (!options.publishable) {
     if (Object.values(GRANT_OPTIONS).some((name) => options[name]))
@@ -150,7 +150,7 @@ async function usageOf(store: Accounts, accounts: Account[], now: Date) {
   const days = [quotaDayFrom(now, 0), quotaDayFrom(now, -1)];
   const usages = await Promise.all(
     accounts.map(async ({ id, email, plan }) => {
-      const [today = 0, yesterday = 0] = await store.readUsage(id, days);
+      const [today = 0, yesterday = 0] = await store.loadUsage(id, days);
       return { id, email, plan, daily_limit: PLANS[plan].dailyLimit, today, yesterday };
     }),
   );
@@ -159,7 +159,7 @@ async function usageOf(store: Accounts, accounts: Account[], now: Date) {
 
 async function usageByDay(store: Accounts, accounts: Account[], { many, now }: { many: number; now: Date }) {
   const days = Array.from({ length: many }, (_, index) => quotaDayFrom(now, -index));
-  const used = await Promise.all(accounts.map(({ id }) => store.readUsage(id, days)));
+  const used = await Promise.all(accounts.map(({ id }) => store.loadUsage(id, days)));
   const rows = accounts.flatMap(({ id, email, plan }, place) =>
     days
       .map((day, index) => ({

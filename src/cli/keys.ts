@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import Papa from 'papaparse';
 import { openAccounts } from '../access/stores/open-store.ts';
-import { ConfigError, readStoreLocation } from '../config.ts';
+import { ConfigError, parseStoreLocation } from '../config.ts';
 import { allowEarlyEnd, OPTIONS, type Row, UsageError } from './command.ts';
 import { COMMANDS, USAGE } from './commands.ts';
 
@@ -38,7 +38,7 @@ async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promise<{ tex
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (!command) throw new UsageError(`There is no command ${name}.\n\n${USAGE}`);
 
-  const store = openAccounts(readStoreLocation(env));
+  const store = openAccounts(parseStoreLocation(env));
   try {
     const output = await command({ store, operands, options: values, now: new Date() });
     const { json, note = '', isIncomplete = false } = output;

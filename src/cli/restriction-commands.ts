@@ -1,5 +1,5 @@
 import { isSharedDomain } from '#web/signup/throttle.ts';
-import { type Restriction, readNetwork } from '../access/restrictions.ts';
+import { parseNetwork, type Restriction } from '../access/restrictions.ts';
 import type { OperatorRecords } from '../access/store.ts';
 import { type Command, type CommandInput, getAccount, type Row, UNPRINTABLE, UsageError } from './command.ts';
 
@@ -11,7 +11,7 @@ const WIDEST = { ipv4: 8, ipv6: 16 };
 export const RESTRICTION_COMMANDS: Record<string, Command> = {
   async suspend(input) {
     const { store, now, options, operands } = input;
-    const suspended = await readRestrictions(store);
+    const suspended = await loadRestrictions(store);
     if (operands.length === 0) {
       const all = [...suspended];
       const rows = all.map(([name, { since, reason }]): Row => ({ suspended: name, since, reason }));
@@ -42,7 +42,7 @@ async function nameOf({ store, operands: [text] }: CommandInput): Promise<string
     if (/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(domain)) return `domain:${domain}`;
     throw new UsageError(`"${text}" is not @ and a mail domain.`);
   }
-  if (text && readNetwork(text)) {
+  if (text && parseNetwork(text)) {
     const [address = '', bits] = text.toLowerCase().split('/');
     const widest = address.includes(':') ? WIDEST.ipv6 : WIDEST.ipv4;
     if (bits && Number(bits) < widest) throw new UsageError(`${text} is wider than /${widest}.`);
@@ -59,10 +59,10 @@ function getReason(reason = ''): string {
 }
 
 /** Reads suspensions, ignoring other entries of earlier versions. */
-export async function readRestrictions(
-  store: Pick<OperatorRecords, 'readRestrictions'>,
+export async function loadRestrictions(
+  store: Pick<OperatorRecords, 'loadRestrictions'>,
 ): Promise<Map<string, Restriction>> {
-  const { values = {} } = (await store.readRestrictions('none')) ?? {};
+  const { values = {} } = (await store.loadRestrictions('none')) ?? {};
   const suspensions = Object.entries(values).filter(([name]) => name.includes(':'));
   return new Map(suspensions.map(([name, text]) => [name, JSON.parse(text)]));
 }

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { type Config, ConfigError, readConfig } from '../config.ts';
+import { type Config, ConfigError, parseConfig } from '../config.ts';
 import { openRedis } from '../core/redis/shared-redis.ts';
 import { NoResponse, operatorFolder } from '../server/operator-socket.ts';
 import { openScheduleSource } from '../server/schedule-source.ts';
 import { describeLeftOut } from '../timetable/import/left-out.ts';
 import { type FileId, filesFor, isFileId } from '../timetable/schedule-files.ts';
 import { folderSource, type ScheduleSource } from '../timetable/update/download.ts';
-import { openNewest, readStates, timetableFolder } from '../timetable/update/folder.ts';
+import { loadStates, openNewest, timetableFolder } from '../timetable/update/folder.ts';
 import { type FileOutcome, type UpdateProgress, updateTimetable } from '../timetable/update/update.ts';
 import { createSharedMeters, protectUpstream } from '../upstream/protection.ts';
 import { allowEarlyEnd, UsageError } from './command.ts';
@@ -62,10 +62,10 @@ export async function runTimetable(args: string[], surroundings: Surroundings): 
     const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
     const [command, ...surplus] = positionals;
     if (values.help || command === undefined) print(USAGE);
-    else if (command === 'update' && surplus.length === 0) return await update(values, readConfig(env), surroundings);
-    else if (command === 'status' && surplus.length === 0) await printStatus(values, readConfig(env), surroundings);
+    else if (command === 'update' && surplus.length === 0) return await update(values, parseConfig(env), surroundings);
+    else if (command === 'status' && surplus.length === 0) await printStatus(values, parseConfig(env), surroundings);
     else if (command === 'explain' && surplus.length > 0 && surplus.length < 3) {
-      await explain(surplus, values, readConfig(env), surroundings);
+      await explain(surplus, values, parseConfig(env), surroundings);
     } else throw new UsageError(`${positionals.join(' ')} is not a command.\n\n${USAGE}`);
     return 0;
   } catch (error) {
@@ -159,7 +159,7 @@ async function printStatus({ json }: Options, config: Config, { print, now = Dat
   const folder = folderOf(config);
   const timetable = await openNewest(folder, (path, reason) => json || print(`${path} cannot be read: ${reason}`));
   const importedAt = timetable && new Date(timetable.importedAt).toISOString();
-  const states = [...(await readStates(folder))].map(([id, state]) => ({ id, ...state }));
+  const states = [...(await loadStates(folder))].map(([id, state]) => ({ id, ...state }));
   const report = await queryFeeds(socketsOf(config)).catch((error) => {
     if (error instanceof NoResponse) return error;
     throw error;

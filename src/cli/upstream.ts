@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs, parseEnv } from 'node:util';
-import { type Config, ConfigError, readConfig, VARIABLES } from '../config.ts';
+import { type Config, ConfigError, parseConfig, VARIABLES } from '../config.ts';
 import { deadlinesFrom, MINUTE_MS } from '../core/clock.ts';
 import { openRedis } from '../core/redis/shared-redis.ts';
 import { UpstreamHttp } from '../efa/upstream-http.ts';
@@ -78,7 +78,7 @@ export async function runUpstreamCommand(args: string[], surroundings: Surroundi
 }
 
 async function check({ env, print, intervalMs = CALL_INTERVAL_MS, now = Date.now }: Surroundings): Promise<ExitCode> {
-  const config = readConfig(env);
+  const config = parseConfig(env);
   if (config.upstream.kind !== 'real')
     throw new UsageError('UPSTREAM_API_KEY must be set: there is nothing to check without it.');
   const { upstream } = config;
@@ -119,7 +119,7 @@ async function openBudget({ upstreamLimits: limits, redisUrls }: Config, apiKeys
   const [meter]: (Meter | undefined)[] = redis ? createSharedMeters(redis, { apiKeys, limits }) : [];
   async function take(): Promise<void> {
     for (;;) {
-      const result = await meter?.take('feed');
+      const result = await meter?.spend('feed');
       if (!result || result.isTaken || result.why === 'day') return;
       await sleep(result.waitMs);
     }
@@ -211,7 +211,7 @@ async function describeConfig(
     ...Object.keys(dotEnv),
     ...Object.keys(env).filter((name) => name.startsWith('UPSTREAM_') && !Object.hasOwn(dotEnv, name)),
   ].filter(isUnknown);
-  const config = readConfig(env);
+  const config = parseConfig(env);
   const { upstream, upstreamLimits, redisUrls, timetable, smtpUrl } = config;
   print('');
   if (upstream.kind === 'sandbox') print('The sandbox makes up every response.');

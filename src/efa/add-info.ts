@@ -3,22 +3,22 @@ import type { ALERT_CATEGORIES, ALERT_KINDS, CurrentAlert, SEVERITIES } from '..
 import { freshnessOf } from '../transit/freshness.ts';
 import { STOP_ID } from '../transit/region.ts';
 import { parseTimestamp } from '../transit/time.ts';
-import { mapAlerts, readInfos, restrictsWheelchairs } from './alerts.ts';
-import { findMode } from './product-class.ts';
+import { mapAlerts, parseInfos, restrictsWheelchairs } from './alerts.ts';
+import { toMode } from './product-class.ts';
 import type { QueryUpstream } from './query-upstream.ts';
 import {
   firstElements,
   type JsonObject,
   MAX_LENGTH,
-  readIdentifier,
-  readList,
-  readName,
-  readObject,
-  readRawText,
+  parseIdentifier,
+  parseList,
+  parseName,
+  parseObject,
+  parseRawText,
 } from './response/field.ts';
 import { mapRecords } from './response/record.ts';
-import { findRouteName, findRunId, readTransportation, readVehicleProperties } from './response/run.ts';
-import { findStopName, listIds, readStopPoint, type StopPoint } from './stop-point.ts';
+import { parseTransportation, parseVehicleProperties, toRouteName, toRunId } from './response/run.ts';
+import { listIds, parseStopPoint, type StopPoint, toStopName } from './stop-point.ts';
 
 /** Severity by upstream's `priority`, most severe first. */
 const SEVERITY_OF = new Map<unknown, (typeof SEVERITIES)[number]>(
@@ -53,7 +53,7 @@ const CATEGORY_OF = new Map<unknown, (typeof ALERT_CATEGORIES)[number]>(
 
 /** Boards and journeys lack the category, but upstream uses the type `infrastructure` only for lifts and escalators. */
 function categoryOf({ type, properties }: JsonObject): (typeof ALERT_CATEGORIES)[number] | null {
-  const category = CATEGORY_OF.get(readObject(properties)?.announcementType);
+  const category = CATEGORY_OF.get(parseObject(properties)?.announcementType);
   return category ?? (type === 'infrastructure' ? 'lifts_escalators' : null);
 }
 
@@ -71,14 +71,14 @@ const CAUSE = /^[A-Za-z]{1,60}$/;
 
 /** "liftFailure" becomes "lift_failure". */
 function causeOf({ properties }: JsonObject): string | null {
-  const values = CAUSES.map((name) => readRawText(readObject(properties)?.[name])?.trim() ?? '');
+  const values = CAUSES.map((name) => parseRawText(parseObject(properties)?.[name])?.trim() ?? '');
   const cause = values.find((value) => CAUSE.test(value) && value !== 'unknown');
   return cause?.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase() ?? null;
 }
 
 /** The stops in the properties of an unparsed notice, each with the platforms it is about: "200070:2000395,2000396#200060". */
-export function readNamedStops({ properties }: JsonObject): { id: string; platforms: string[] }[] {
-  const text = readRawText(readObject(properties)?.stopIDglobalID) ?? '';
+export function parseNamedStops({ properties }: JsonObject): { id: string; platforms: string[] }[] {
+  const text = parseRawText(parseObject(properties)?.stopIDglobalID) ?? '';
   if (text.length > MAX_LENGTH) return [];
   const stops = text.split('#').map((stop) => stop.split(/[:,]/).map((id) => id.trim()));
   return stops
@@ -98,25 +98,25 @@ const NO_END = Date.UTC(2100, 0);
 const MAX_RUN_MS = 12 * HOUR_MS;
 
 /** Every notice that upstream lists, including expired ones. Each text is an alert of its own, as on boards. */
-export async function readCurrentAlerts(queryUpstream: QueryUpstream) {
+export async function fetchCurrentAlerts(queryUpstream: QueryUpstream) {
   const response = await queryUpstream({ kind: 'notices' });
-  const { kept: notices, leftOut } = await mapRecords(response.payload.infos, readNotice, mapNotice);
+  const { kept: notices, leftOut } = await mapRecords(response.payload.infos, parseNotice, mapNotice);
   return { alerts: notices.flat(), leftOut, freshness: freshnessOf(response) };
 }
 
 /** The alerts of a notice attached to a departure or ride, which does not say when its run began. */
 export function mapCarriedNotice(value: unknown): CurrentAlert[] {
-  const notice = readNotice(value);
+  const notice = parseNotice(value);
   const alerts = notice ? mapNotice(notice) : [];
   return alerts.map((alert) => ({ ...alert, runs: alert.runs.map((run) => ({ ...run, startsAt: null })) }));
 }
 
 /** Undefined if it is not an object. */
-function readNotice(value: unknown) {
-  const notice = readObject(value);
-  const [info] = readInfos(notice);
-  const affected = readObject(notice?.affected);
-  const links = firstElements(notice?.infoLinks, 1).map(readObject);
+function parseNotice(value: unknown) {
+  const notice = parseObject(value);
+  const [info] = parseInfos(notice);
+  const affected = parseObject(notice?.affected);
+  const links = firstElements(notice?.infoLinks, 1).map(parseObject);
   return (
     notice &&
     info && {
@@ -124,11 +124,11 @@ function readNotice(value: unknown) {
       kind: kindOf(notice),
       category: categoryOf(notice),
       cause: causeOf(notice),
-      heading: readName(notice.subtitle) ?? readName(links[0]?.subtitle),
-      url: readUrl(notice.url) ?? readUrl(links[0]?.url),
-      timestamps: readObject(notice.timestamps),
-      stops: mergeStops(readList(affected?.stops, readStopPoint, MAX_STOPS), readNamedStops(notice)),
-      lines: readList(affected?.lines, readLine, MAX_LINES),
+      heading: parseName(notice.subtitle) ?? parseName(links[0]?.subtitle),
+      url: parseUrl(notice.url) ?? parseUrl(links[0]?.url),
+      timestamps: parseObject(notice.timestamps),
+      stops: mergeStops(parseList(affected?.stops, parseStopPoint, MAX_STOPS), parseNamedStops(notice)),
+      lines: parseList(affected?.lines, parseLine, MAX_LINES),
     }
   );
 }
@@ -143,7 +143,7 @@ function mapNotice({
   timestamps,
   stops,
   lines,
-}: NonNullable<ReturnType<typeof readNotice>>): CurrentAlert[] {
+}: NonNullable<ReturnType<typeof parseNotice>>): CurrentAlert[] {
   const times = { last: timestamps?.lastModification, first: timestamps?.creation };
   const alert = {
     title: heading?.trim() || null,
@@ -152,23 +152,23 @@ function mapNotice({
     cause,
     severity: SEVERITY_OF.get(info.priority) ?? ('normal' as const),
     url: url ?? null,
-    periods: readList(timestamps?.validity, readPeriod, MAX_PERIODS),
+    periods: parseList(timestamps?.validity, parsePeriod, MAX_PERIODS),
     stops,
     routes: lines.flatMap(({ route, mode, network }) => (route && mode ? { route, mode, network } : [])),
     runs: lines.flatMap(({ route, runs }) => runs.map((run) => ({ ...run, route }))).slice(0, MAX_RUNS),
     /** Whether it also affects runs that it does not name. */
     isOnWholeLines: lines.some(({ runs }) => runs.length === 0) || lines.length === 0,
-    updatedAt: readTime(times.last) ?? readTime(times.first),
+    updatedAt: parseTime(times.last) ?? parseTime(times.first),
     restrictsWheelchairs: restrictsWheelchairs(info),
   };
   return mapAlerts([info]).map((text) => ({ ...alert, text }));
 }
 
 /** Each stop with all its IDs from upstream, its own first, and the platforms named there. */
-function mergeStops(affected: readonly StopPoint[], namedStops: ReturnType<typeof readNamedStops>) {
+function mergeStops(affected: readonly StopPoint[], namedStops: ReturnType<typeof parseNamedStops>) {
   const stops = affected.map((stop) => ({
     ids: listIds(stop),
-    name: findStopName(stop),
+    name: toStopName(stop),
     platforms: [] as string[],
   }));
   for (const { id, platforms } of namedStops) {
@@ -180,58 +180,58 @@ function mergeStops(affected: readonly StopPoint[], namedStops: ReturnType<typeo
 }
 
 /** Undefined if it is not an object. */
-function readLine(value: unknown) {
-  const line = readTransportation(value);
+function parseLine(value: unknown) {
+  const line = parseTransportation(value);
   const productClass = line?.product?.class ?? line?.product?.iconId;
   return (
     line && {
-      route: findRouteName(line),
-      mode: productClass === undefined ? null : findMode(productClass),
+      route: toRouteName(line),
+      mode: productClass === undefined ? null : toMode(productClass),
       /** Lists give the network as boards do, or only by the line's icon. */
       network: line.product?.id ?? line.iconId ?? null,
-      runs: readList(readObject(value)?.trips, readRun, MAX_RUNS),
+      runs: parseList(parseObject(value)?.trips, parseRun, MAX_RUNS),
     }
   );
 }
 
 /** Undefined if it is not an object. Looks for calls in every list, because the list's name was not recorded. */
-function readRun(value: unknown) {
-  const run = readObject(value);
+function parseRun(value: unknown) {
+  const run = parseObject(value);
   if (!run) return undefined;
   const calls = Object.values(run)
     .flatMap((list) => (Array.isArray(list) ? firstElements(list, MAX_CALLS) : []))
-    .map(readObject);
+    .map(parseObject);
   const times = calls.flatMap((call) =>
-    [call?.departureTimePlanned, call?.arrivalTimePlanned].flatMap((time) => readTime(time) ?? []),
+    [call?.departureTimePlanned, call?.arrivalTimePlanned].flatMap((time) => parseTime(time) ?? []),
   );
-  const startsAt = readTime(run.departureTimePlannedJourneyOrigin) ?? (times.length > 0 ? Math.min(...times) : null);
+  const startsAt = parseTime(run.departureTimePlannedJourneyOrigin) ?? (times.length > 0 ? Math.min(...times) : null);
   const endsAt = times.length > 0 ? Math.max(...times) : startsAt && startsAt + MAX_RUN_MS;
-  const ownId = readIdentifier(run.realtimeTripId)?.trim();
+  const ownId = parseIdentifier(run.realtimeTripId)?.trim();
   return {
-    tripId: ownId || findRunId(readVehicleProperties(run), readVehicleProperties(run.properties)),
+    tripId: ownId || toRunId(parseVehicleProperties(run), parseVehicleProperties(run.properties)),
     startsAt,
     endsAt,
   };
 }
 
 /** Undefined if it is not an object. */
-function readPeriod(value: unknown) {
-  const period = readObject(value);
+function parsePeriod(value: unknown) {
+  const period = parseObject(value);
   if (!period) return undefined;
-  const until = readTime(period.to);
-  return { from: readTime(period.from), until: until !== null && until < NO_END ? until : null };
+  const until = parseTime(period.to);
+  return { from: parseTime(period.from), until: until !== null && until < NO_END ? until : null };
 }
 
-function readTime(value: unknown): number | null {
-  return parseTimestamp(readRawText(value))?.getTime() ?? null;
+function parseTime(value: unknown): number | null {
+  return parseTimestamp(parseRawText(value))?.getTime() ?? null;
 }
 
 /** Upstream's older servers link to their own machine: "http://localhost:8085/…". */
 const LOOPBACK = /^(?:localhost|127\.[\d.]+|\[::1\])$/;
 
 /** Undefined if a browser would not open it as a page. */
-function readUrl(value: unknown): string | undefined {
-  const text = readIdentifier(value)?.trim() ?? '';
+function parseUrl(value: unknown): string | undefined {
+  const text = parseIdentifier(value)?.trim() ?? '';
   const isPage = /^https?:\/\//i.test(text) && URL.canParse(text);
   return isPage && !LOOPBACK.test(new URL(text).hostname) ? text : undefined;
 }

@@ -1,8 +1,8 @@
 import { createBoundedMap, ownText } from '../core/own-memory.ts';
-import { foldSpace, MAX_LENGTH, readList, readObject, readRawText, toPlainText } from './response/field.ts';
+import { foldSpace, MAX_LENGTH, parseList, parseObject, parseRawText, toPlainText } from './response/field.ts';
 
 /** A disruption notice. */
-export type Info = NonNullable<ReturnType<typeof readInfo>>;
+export type Info = NonNullable<ReturnType<typeof parseInfo>>;
 
 /** Maximum number of notices read per departure or leg; the longest recorded list has 6. */
 const MAX_NOTICES = 50;
@@ -10,33 +10,33 @@ const MAX_NOTICES = 50;
 const MAX_LINKS = 20;
 
 /** Reads one more than is shown, to detect that some are omitted. */
-export function readInfos(value: unknown) {
-  return readList(value, readInfo, MAX_NOTICES + 1);
+export function parseInfos(value: unknown) {
+  return parseList(value, parseInfo, MAX_NOTICES + 1);
 }
 
 /** Undefined if it is not an object. */
-function readInfo(value: unknown) {
-  const info = readObject(value);
+function parseInfo(value: unknown) {
+  const info = parseObject(value);
   return (
     info && {
-      subtitle: readRawText(info.subtitle),
-      urlText: readRawText(info.urlText),
-      content: readRawText(info.content),
-      speechText: readRawText(readObject(info.properties)?.speechText),
-      priority: readRawText(info.priority),
-      infoLinks: readList(info.infoLinks, readInfoLink, MAX_LINKS + 1),
+      subtitle: parseRawText(info.subtitle),
+      urlText: parseRawText(info.urlText),
+      content: parseRawText(info.content),
+      speechText: parseRawText(parseObject(info.properties)?.speechText),
+      priority: parseRawText(info.priority),
+      infoLinks: parseList(info.infoLinks, parseInfoLink, MAX_LINKS + 1),
     }
   );
 }
 
-function readInfoLink(value: unknown) {
-  const link = readObject(value);
+function parseInfoLink(value: unknown) {
+  const link = parseObject(value);
   return (
     link && {
-      subtitle: readRawText(link.subtitle),
-      urlText: readRawText(link.urlText),
-      content: readRawText(link.content),
-      speechText: readRawText(link.speechText),
+      subtitle: parseRawText(link.subtitle),
+      urlText: parseRawText(link.urlText),
+      content: parseRawText(link.content),
+      speechText: parseRawText(link.speechText),
     }
   );
 }
@@ -112,7 +112,7 @@ export function asksToBook(texts: readonly string[]): boolean {
 function asksToPrepare(part: Info['infoLinks'][number]): boolean {
   const { heading, body } = textsOf(part);
   // Without markup, because a link's address may contain such a word.
-  const { text } = readPlainText(heading.slice(0, MAX_LENGTH), body.slice(0, MAX_LENGTH));
+  const { text } = parsePlainText(heading.slice(0, MAX_LENGTH), body.slice(0, MAX_LENGTH));
   return text
     .split(/[.!?]/)
     .some(
@@ -144,7 +144,7 @@ const CARRIAGES = /^(first|last|front|rear|middle) (\d{1,2})\b/i;
 
 /** Hints for the ride as plain text, and which carriages to board if it matters. */
 export function mapHints(hints: readonly string[], carriages: string | undefined): string[] {
-  const texts = mapAlerts(hints.flatMap((content) => readInfo({ content }) ?? []));
+  const texts = mapAlerts(hints.flatMap((content) => parseInfo({ content }) ?? []));
   const [, part, count] = CARRIAGES.exec(carriages ?? '') ?? [];
   return part ? [...texts, `Travel in the ${part.toLowerCase()} ${count} carriages.`] : texts;
 }
@@ -183,10 +183,10 @@ function mapText(part: Info['infoLinks'][number], shorten: (text: string) => str
   const subtitle = shorten(heading);
   const content = shorten(body);
   const isCut = subtitle.length < heading.length || content.length < body.length;
-  return { plain: readPlainText(subtitle, content), isCut };
+  return { plain: parsePlainText(subtitle, content), isCut };
 }
 
-function readPlainText(subtitle: string, content: string): PlainText {
+function parsePlainText(subtitle: string, content: string): PlainText {
   const key = content || subtitle;
   const before = plainTexts.get(key);
   if (before?.subtitle === subtitle) return before;

@@ -5,18 +5,18 @@ import type { Mode } from '../transit/mode.ts';
 import type { Position } from '../transit/place.ts';
 import type { PlannedAndRealtime } from '../transit/time.ts';
 import { isTimedCall } from './payload.ts';
-import { findTime, isCancelled } from './realtime.ts';
-import { firstElements, type JsonObject, readIdentifier, readObject, readStrings } from './response/field.ts';
+import { isCancelled, toTimes } from './realtime.ts';
+import { firstElements, type JsonObject, parseIdentifier, parseObject, parseStrings } from './response/field.ts';
 import {
-  findId,
-  findOccupancy,
-  findPlatform,
-  findPosition,
-  findStopName,
   listIds,
-  readStopPoint,
-  readTimedStopPoint,
+  parseStopPoint,
+  parseTimedStopPoint,
   type TimedStopPoint,
+  toOccupancy,
+  toPlatform,
+  toPosition,
+  toStopId,
+  toStopName,
 } from './stop-point.ts';
 
 /** More than any run has. */
@@ -27,17 +27,17 @@ export function mapCall(
   point: TimedStopPoint | undefined,
   { mode, isTracked, positionOf }: { mode: Mode; isTracked: boolean; positionOf?: (stopId: string) => Position | null },
 ): Call | null {
-  const stopId = point && findId(point);
+  const stopId = point && toStopId(point);
   if (!stopId) return null;
-  const name = findStopName(point) ?? stopId;
+  const name = toStopName(point) ?? stopId;
   return {
     stopId,
     name,
-    platform: findPlatform(point, mode, name),
-    position: findPosition(point) ?? positionOf?.(stopId) ?? null,
-    arrival: toCallTime(findTime(point.arrival, isTracked)),
-    departure: toCallTime(findTime(point.departure, isTracked)),
-    occupancy: findOccupancy(point.properties?.occupancy),
+    platform: toPlatform(point, mode, name),
+    position: toPosition(point) ?? positionOf?.(stopId) ?? null,
+    arrival: toCallTime(toTimes(point.arrival, isTracked)),
+    departure: toCallTime(toTimes(point.departure, isTracked)),
+    occupancy: toOccupancy(point.properties?.occupancy),
   };
 }
 
@@ -47,15 +47,15 @@ export function toCallTime(time: PlannedAndRealtime | null): Call['arrival'] {
 
 /** The calls of a departure's run, from the unparsed departure record. */
 export function mapRunCalls(record: unknown, departure: Departure): RunCalls {
-  const event = readObject(record);
-  const point = readStopPoint(event?.location);
-  const isRunCancelled = isCancelled('arrival', undefined, readStrings(event?.realtimeStatus));
+  const event = parseObject(record);
+  const point = parseStopPoint(event?.location);
+  const isRunCancelled = isCancelled('arrival', undefined, parseStrings(event?.realtimeStatus));
   const mapAll = (list: unknown): RunCall[] | null => {
     const elements = firstElements(list, MAX_CALLS + 1);
     // Upstream also lists stations that a train passes, without times.
     const calls = elements
       .filter(isTimedCall)
-      .map((element) => mapRunCall(readObject(element), departure, isRunCancelled));
+      .map((element) => mapRunCall(parseObject(element), departure, isRunCancelled));
     const isComplete = elements.length <= MAX_CALLS && calls.every((call) => call !== null);
     return isComplete && calls.length > 0 ? (calls as RunCall[]) : null;
   };
@@ -66,7 +66,7 @@ export function mapRunCalls(record: unknown, departure: Departure): RunCalls {
     // Planned times of boards are rounded down to the minute.
     ((arrival ?? leaves)?.plannedAt ?? 0) >= departure.plannedAt - MINUTE_MS;
   return {
-    position: point ? findPosition(point) : null,
+    position: point ? toPosition(point) : null,
     ids: point ? listIds(point) : [],
     before: (mapAll(event?.previousLocations) ?? []).filter((call) => !isHere(call)),
     after: after?.every(isLater) ? after.filter((call) => !isHere(call)) : null,
@@ -74,12 +74,12 @@ export function mapRunCalls(record: unknown, departure: Departure): RunCalls {
 }
 
 function mapRunCall(record: JsonObject | undefined, departure: Departure, isRunCancelled: boolean): RunCall | null {
-  const point = readTimedStopPoint(record);
+  const point = parseTimedStopPoint(record);
   const call = mapCall(point, { mode: departure.mode, isTracked: departure.state.kind === 'live' });
   if (!point || !call) return null;
-  const properties = readObject(record?.properties);
-  const nextRunId = readIdentifier(properties?.realtimeTripId ?? properties?.RealtimeTripId)?.trim();
-  const parentId = readIdentifier(record?.parentId);
+  const properties = parseObject(record?.properties);
+  const nextRunId = parseIdentifier(properties?.realtimeTripId ?? properties?.RealtimeTripId)?.trim();
+  const parentId = parseIdentifier(record?.parentId);
   const isCancelledHere = isRunCancelled || isCancelled('arrival', undefined, point.properties?.realtimeStatus);
   return {
     ...call,

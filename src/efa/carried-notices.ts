@@ -1,7 +1,7 @@
-import { kindOf, readNamedStops } from './add-info.ts';
+import { kindOf, parseNamedStops } from './add-info.ts';
 import type { DepartureMonitorPayload, TripPayload } from './payload.ts';
-import { firstElements, type JsonObject, readIdentifier, readObject, readRawText } from './response/field.ts';
-import { findRunId, readVehicleProperties } from './response/run.ts';
+import { firstElements, type JsonObject, parseIdentifier, parseObject, parseRawText } from './response/field.ts';
+import { parseVehicleProperties, toRunId } from './response/run.ts';
 
 /** The unparsed record that carries a notice: a departure or ride. */
 interface Carrier {
@@ -21,20 +21,20 @@ const MAX_NOTICES = 50;
  */
 export function* listCarriedNotices(payload: object): Generator<{ key: string; toNotice: () => JsonObject }> {
   for (const { record, listCalls, stopId: boardStopId } of listCarriers(payload)) {
-    const line = readObject(record.transportation);
-    for (const info of firstElements(record.infos, MAX_NOTICES).map(readObject)) {
+    const line = parseObject(record.transportation);
+    for (const info of firstElements(record.infos, MAX_NOTICES).map(parseObject)) {
       if (!info) continue;
       const kind = kindOf(info);
-      const [ownStop] = readNamedStops(info);
+      const [ownStop] = parseNamedStops(info);
       const stopId = kind === 'stop' || kind === 'facility' ? (ownStop?.id ?? boardStopId) : undefined;
       const runId =
         kind === 'run' && line
-          ? findRunId(readVehicleProperties(record.properties), readVehicleProperties(line.properties))
+          ? toRunId(parseVehicleProperties(record.properties), parseVehicleProperties(line.properties))
           : null;
-      const name = readIdentifier(info.id) ?? readRawText(info.subtitle) ?? readRawText(info.content);
-      const subject = stopId ?? runId ?? readIdentifier(line?.id);
+      const name = parseIdentifier(info.id) ?? parseRawText(info.subtitle) ?? parseRawText(info.content);
+      const subject = stopId ?? runId ?? parseIdentifier(line?.id);
       yield {
-        key: `${name} ${readIdentifier(info.version)} ${subject}`,
+        key: `${name} ${parseIdentifier(info.version)} ${subject}`,
         toNotice() {
           if (stopId !== undefined) return { ...info, affected: { stops: [{ id: stopId, type: 'stop' }] } };
           const trips = runId !== null && { trips: [{ realtimeTripId: runId, calls: listCalls() }] };
@@ -47,24 +47,24 @@ export function* listCarriedNotices(payload: object): Generator<{ key: string; t
 
 function* listCarriers(payload: object): Generator<Carrier> {
   const { stopEvents = [], journeys = [] } = payload as Partial<DepartureMonitorPayload & TripPayload>;
-  for (const event of stopEvents.map(readObject)) {
+  for (const event of stopEvents.map(parseObject)) {
     if (!event?.infos) continue;
-    const location = readObject(event.location);
+    const location = parseObject(event.location);
     yield {
       record: event,
       listCalls: () => [
         { departureTimePlanned: event.departureTimePlanned, arrivalTimePlanned: event.arrivalTimePlanned },
       ],
-      stopId: readIdentifier(readObject(location?.parent)?.id) ?? readIdentifier(location?.id),
+      stopId: parseIdentifier(parseObject(location?.parent)?.id) ?? parseIdentifier(location?.id),
     };
   }
-  for (const leg of journeys.flatMap((journey) => firstElements(readObject(journey)?.legs)).map(readObject)) {
+  for (const leg of journeys.flatMap((journey) => firstElements(parseObject(journey)?.legs)).map(parseObject)) {
     if (!leg?.infos) continue;
     yield {
       record: leg,
       listCalls: () => [
-        { departureTimePlanned: readObject(leg.origin)?.departureTimePlanned },
-        { arrivalTimePlanned: readObject(leg.destination)?.arrivalTimePlanned },
+        { departureTimePlanned: parseObject(leg.origin)?.departureTimePlanned },
+        { arrivalTimePlanned: parseObject(leg.destination)?.arrivalTimePlanned },
       ],
       stopId: undefined,
     };

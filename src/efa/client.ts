@@ -4,8 +4,8 @@ import { isOfThePast } from './departure-page.ts';
 import { declined, excerpt, toUpstreamError, unexpectedResponse } from './failure.ts';
 import type { DepartureMonitorPayload } from './payload.ts';
 import type { CallUpstream, QueryOptions, ReceivedResponse } from './query-upstream.ts';
-import { isResponseTo, type PayloadOf, readResponse, toRequest, type UpstreamRequest } from './request.ts';
-import { LimitError, RESPONSE_LIMITS, readJson } from './response/json-reader.ts';
+import { isResponseTo, type PayloadOf, parseResponse, toRequest, type UpstreamRequest } from './request.ts';
+import { LimitError, parseJson, RESPONSE_LIMITS } from './response/json-reader.ts';
 import { UpstreamHttp } from './upstream-http.ts';
 
 /** More than the rate allows at once, because waiting for a connection would use up the deadline. */
@@ -13,7 +13,7 @@ const MAX_CONNECTIONS = 64;
 
 const MAX_LARGE_AT_ONCE = 4;
 /** Shared by the clients of all keys. */
-const readLarge = createConcurrencyLimit(MAX_LARGE_AT_ONCE);
+const parseLarge = createConcurrencyLimit(MAX_LARGE_AT_ONCE);
 
 /**
  * A client for the trip planner with one key. `url` is the base, ".../v1/tp". The timeout covers a whole call, body included.
@@ -31,7 +31,7 @@ export function createEfaClient(
     connections: MAX_CONNECTIONS,
     headers: { accept: 'application/json', 'accept-encoding': 'gzip, br' },
     maxBytes: RESPONSE_LIMITS.bytes,
-    readLarge,
+    parseLarge,
   });
 
   function send<Requested extends UpstreamRequest>(
@@ -42,7 +42,7 @@ export function createEfaClient(
     return http.get(`/${endpoint}?${new URLSearchParams(query)}`, { apiKey, timeoutMs, signal }, async (json) => {
       // One response per turn: when several arrive together, each is passed on before the next is read.
       await nextTurn();
-      const [payload, retrievedAt] = [await readPayload(json, request, apiKey), now()];
+      const [payload, retrievedAt] = [await parsePayload(json, request, apiKey), now()];
       if (
         request.kind === 'departureMonitor' &&
         isOfThePast(payload as DepartureMonitorPayload, request, retrievedAt)
@@ -65,12 +65,12 @@ const RECORD_KEYS = ['locations', 'stopEvents', 'journeys', 'infos'];
 const KNOWN_KEYS = ['version', 'systemMessages', ...RECORD_KEYS];
 
 /** Reads the body of a response with status 200. Throws `UPSTREAM_ERROR` if it does not answer the request. */
-export async function readPayload<Requested extends UpstreamRequest>(
+export async function parsePayload<Requested extends UpstreamRequest>(
   body: Buffer,
   request: Requested,
   apiKey: string,
 ): Promise<PayloadOf<Requested>> {
-  const json = await readJson(body).catch((error) => {
+  const json = await parseJson(body).catch((error) => {
     if (error instanceof LimitError) throw unexpectedResponse(error.message);
     throw unexpectedResponse(`the response is not JSON: ${excerpt(body.toString(), apiKey)}`);
   });
@@ -81,7 +81,7 @@ export async function readPayload<Requested extends UpstreamRequest>(
   if ('error' in json && !RECORD_KEYS.some((key) => key in json)) {
     throw unexpectedResponse(`the response is an error: ${excerpt(JSON.stringify(json.error), apiKey)}`);
   }
-  const payload = readResponse(request, json);
+  const payload = parseResponse(request, json);
   if (!isResponseTo(request, json, payload)) {
     const hasRecords = RECORD_KEYS.some((key) => key in json);
     if (!hasRecords && payload.systemMessages.length > 0) {

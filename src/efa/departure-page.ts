@@ -3,28 +3,28 @@ import { beyondTimetable, unknownStop } from '../errors/messages.ts';
 import { withBookingNotice } from '../transit/booking.ts';
 import type { CallState, Departure } from '../transit/departure.ts';
 import { type Freshness, freshnessOf } from '../transit/freshness.ts';
-import { LeftOut, type LeftOutCounts, need } from '../transit/left-out.ts';
+import { getOrLeaveOut, LeftOut, type LeftOutCounts } from '../transit/left-out.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { fromSydneyWallClock, parseTimestamp } from '../transit/time.ts';
 import { mapAlerts, restrictsWheelchairs } from './alerts.ts';
 import { findKnownStop } from './expected-response.ts';
-import { type DepartureMonitorPayload, readStopEvent, type StopEvent, saysDateInvalid } from './payload.ts';
-import { findMode } from './product-class.ts';
+import { type DepartureMonitorPayload, parseStopEvent, type StopEvent, saysDateInvalid } from './payload.ts';
+import { toMode } from './product-class.ts';
 import type { QueryOptions, QueryUpstream, UpstreamResponse } from './query-upstream.ts';
-import { findTime, isCancelled, isTracked } from './realtime.ts';
+import { isCancelled, isTracked, toTimes } from './realtime.ts';
 import type { UpstreamRequest } from './request.ts';
-import { readObject, readRawText } from './response/field.ts';
+import { parseObject, parseRawText } from './response/field.ts';
 import { mapRecords } from './response/record.ts';
 import {
-  findHeadsign,
-  findOrigin,
-  findRouteName,
-  findRunId,
-  findVehicleAccess,
   isOnDemand,
   isWheelchairAccessible,
+  toHeadsign,
+  toOrigin,
+  toRouteName,
+  toRunId,
+  toVehicleAccess,
 } from './response/run.ts';
-import { findOccupancy, findPlatform, findStopName, listStopModes, readStopPoint } from './stop-point.ts';
+import { listStopModes, parseStopPoint, toOccupancy, toPlatform, toStopName } from './stop-point.ts';
 
 export type DeparturesRequest = UpstreamRequest & { kind: 'departureMonitor' };
 
@@ -66,7 +66,7 @@ const CONFIRMED_MS = 3 * MINUTE_MS;
  * Throws `STOP_NOT_FOUND` if upstream does not know the stop, `DATE_OUT_OF_RANGE` if it has no timetable for the day,
  * `UPSTREAM_ERROR` if the response is for another stop. A known stop without departures is an empty page.
  */
-export async function readPage(
+export async function fetchDeparturePage(
   queryUpstream: QueryUpstream,
   request: DeparturesRequest,
   options?: QueryOptions,
@@ -119,9 +119,9 @@ async function mapEvents(
   const board = { stopId, stopName, asOf, end: endOf(request), distinct: createDistinct() };
   const mapped = await mapRecords(
     response.payload.stopEvents,
-    (record) => ({ record, event: readStopEvent(record) }),
+    (record) => ({ record, event: parseStopEvent(record) }),
     ({ record, event }) => {
-      const departure = mapStopEvent(need(event, 'malformed'), board);
+      const departure = mapStopEvent(getOrLeaveOut(event, 'malformed'), board);
       onDeparture?.(departure, record);
       return departure;
     },
@@ -164,10 +164,10 @@ export function isOfThePast({ stopEvents }: DepartureMonitorPayload, request: De
   const from = at === null ? now.getTime() : fromSydneyWallClock(at)?.getTime();
   if (from === undefined || stopEvents.length < EVENTS_PER_PAGE) return false;
   return stopEvents.every((record) => {
-    const event = readObject(record);
+    const event = parseObject(record);
     const end = endOf(request);
     const times = [event?.[`${end}TimePlanned`], event?.[`${end}TimeEstimated`]].flatMap(
-      (time) => parseTimestamp(readRawText(time))?.getTime() ?? [],
+      (time) => parseTimestamp(parseRawText(time))?.getTime() ?? [],
     );
     return times.length > 0 && Math.max(...times) < from - MINUTE_MS;
   });
@@ -200,16 +200,16 @@ function mapDeparture(
   { statuses, isEventCancelled }: { statuses: readonly string[]; isEventCancelled: boolean },
 ): Departure {
   const { location, transportation } = event;
-  const knownMode = findMode(need(transportation.product?.class ?? transportation.product?.iconId, 'malformed'));
+  const knownMode = toMode(getOrLeaveOut(transportation.product?.class ?? transportation.product?.iconId, 'malformed'));
   const isOnDemandRide = isOnDemand(transportation, event.properties);
-  const { planned, realtime } = need(
-    findTime(event[end], isTracked(event, { isCancelled: isEventCancelled, isOnDemand: isOnDemandRide })),
+  const { planned, realtime } = getOrLeaveOut(
+    toTimes(event[end], isTracked(event, { isCancelled: isEventCancelled, isOnDemand: isOnDemandRide })),
     'no time',
   );
-  const route = need(findRouteName(transportation), 'no route');
-  const destination = need(findHeadsign(transportation, statuses), 'no headsign');
-  const mode = need(knownMode, 'unknown product class');
-  const runId = findRunId(event.properties, transportation.properties);
+  const route = getOrLeaveOut(toRouteName(transportation), 'no route');
+  const destination = getOrLeaveOut(toHeadsign(transportation, statuses), 'no headsign');
+  const mode = getOrLeaveOut(knownMode, 'unknown product class');
+  const runId = toRunId(event.properties, transportation.properties);
   return {
     key: distinct(
       `${runId ?? [transportation.id, route, destination].join()},${location?.id ?? ''},${planned.toISOString()}`,
@@ -220,13 +220,13 @@ function mapDeparture(
     mode,
     route,
     destination,
-    ...(end === 'arrival' && { origin: findOrigin(transportation) }),
-    platform: location ? findPlatform(location, mode, stopName) : null,
+    ...(end === 'arrival' && { origin: toOrigin(transportation) }),
+    platform: location ? toPlatform(location, mode, stopName) : null,
     plannedAt: planned.getTime(),
     isWheelchairAccessible: isWheelchairAccessible(event, () => event.infos.some(restrictsWheelchairs)),
-    isVehicleAccessible: findVehicleAccess(event.properties, transportation.properties),
+    isVehicleAccessible: toVehicleAccess(event.properties, transportation.properties),
     isStopAccessible: event.properties?.WheelchairAccess ?? null,
-    occupancy: findOccupancy(location?.properties?.occupancy),
+    occupancy: toOccupancy(location?.properties?.occupancy),
     alerts: isOnDemandRide ? withBookingNotice(mapAlerts(event.infos), { isOnDemand: true }) : mapAlerts(event.infos),
     asOf,
     state: stateOf(isEventCancelled, realtime),
@@ -262,16 +262,16 @@ function refuseUnknown(payload: DepartureMonitorPayload, { stopId, at }: Departu
 
 /** Takes the stop's name from `locations` if possible: the names of events include a platform. */
 function nameStop({ locations, stopEvents }: DepartureMonitorPayload, stopId: string): string {
-  const [location] = locations.flatMap((location) => readStopPoint(location) ?? []);
-  const point = readStopEvent(stopEvents[0])?.location;
+  const [location] = locations.flatMap((location) => parseStopPoint(location) ?? []);
+  const point = parseStopEvent(stopEvents[0])?.location;
   const stop = point?.parent?.type === 'stop' ? point.parent : undefined;
-  const names = [location, stop, point].map((place) => place && findStopName(place));
+  const names = [location, stop, point].map((place) => place && toStopName(place));
   return names.find((name) => name) ?? stopId;
 }
 
 function findLastPlanned(stopEvents: readonly unknown[], end: 'arrival' | 'departure'): number | null {
   const planned = stopEvents
-    .map((event) => parseTimestamp(readRawText(readObject(event)?.[`${end}TimePlanned`]))?.getTime())
+    .map((event) => parseTimestamp(parseRawText(parseObject(event)?.[`${end}TimePlanned`]))?.getTime())
     .filter((time) => time !== undefined);
   return planned.length > 0 ? Math.max(...planned) : null;
 }

@@ -1,8 +1,8 @@
 import { withoutG } from '../transit/region.ts';
 import { type DepartureMonitorPayload, findUnknownStopMessage, saysDateInvalid } from './payload.ts';
-import { readArrival } from './realtime.ts';
-import { readObject } from './response/field.ts';
-import { listIds, readStopPoint, type StopPoint } from './stop-point.ts';
+import { parseArrival } from './realtime.ts';
+import { parseObject } from './response/field.ts';
+import { listIds, parseStopPoint, type StopPoint } from './stop-point.ts';
 
 /** How to recognise a response to one kind of request. */
 export interface ExpectedResponse {
@@ -80,7 +80,7 @@ export function isExpected(
 export function isBoardOf(stopId: string, payload: DepartureMonitorPayload): boolean {
   const { systemMessages, locations, stopEvents } = payload;
   const isListOfNames = systemMessages.some(({ code = 0 }) => MATCH_MESSAGES.includes(code));
-  const hasBestMatch = locations.some((location) => readStopPoint(location)?.isBest);
+  const hasBestMatch = locations.some((location) => parseStopPoint(location)?.isBest);
   const isSearch = stopEvents.length === 0 && isListOfNames && hasBestMatch;
   return !isSearch && !isBoardOfAnotherStop(payload, stopId);
 }
@@ -88,7 +88,7 @@ export function isBoardOf(stopId: string, payload: DepartureMonitorPayload): boo
 /** Whether the board has an arrival time or is empty. If `depArrMacro=arr` were ignored, it would list departures. */
 export function listsArrivals({ stopEvents }: DepartureMonitorPayload): boolean {
   const arrives = (record: unknown) =>
-    Object.values(readArrival(readObject(record) ?? {})).some((time) => time !== undefined);
+    Object.values(parseArrival(parseObject(record) ?? {})).some((time) => time !== undefined);
   return stopEvents.length === 0 || stopEvents.some(arrives);
 }
 
@@ -102,7 +102,7 @@ function hasDistance(record: object): boolean {
  * match is only a guess.
  */
 export function findKnownStop(payload: DepartureMonitorPayload, stopId: string): StopPoint | null {
-  const location = readLocations(payload)[0];
+  const location = listLocations(payload)[0];
   const isMeant = location?.isBest || (location && isStop(location, stopId));
   const isRefused = findUnknownStopMessage(payload.systemMessages) || saysDateInvalid(payload.systemMessages);
   return location && isMeant && !isRefused && !isBoardOfAnotherStop(payload, stopId) ? location : null;
@@ -114,10 +114,10 @@ export function findKnownStop(payload: DepartureMonitorPayload, stopId: string):
  * board, so a number of the same region is accepted.
  */
 export function isBoardOfAnotherStop(payload: DepartureMonitorPayload, stopId: string): boolean {
-  const locations = readLocations(payload);
+  const locations = listLocations(payload);
   if (payload.stopEvents.length === 0 && !locations[0]?.isBest) return false;
   const isRequested = (point: StopPoint) => isStop(point, stopId);
-  if (locations.some(isRequested) || readEventLocations(payload).some(isRequested)) return false;
+  if (locations.some(isRequested) || listEventLocations(payload).some(isRequested)) return false;
   if (STATION.test(stopId) || STREET_STOP.test(stopId) || INTERNAL.test(stopId)) return true;
   return !locations.some((location) => mayBeStop(listIds(location), stopId));
 }
@@ -148,10 +148,10 @@ function isStop(point: StopPoint, stopId: string): boolean {
   return listIds(point).some((id) => withoutG(id) === withoutG(stopId));
 }
 
-function readLocations({ locations }: DepartureMonitorPayload): StopPoint[] {
-  return locations.flatMap((location) => readStopPoint(location) ?? []);
+function listLocations({ locations }: DepartureMonitorPayload): StopPoint[] {
+  return locations.flatMap((location) => parseStopPoint(location) ?? []);
 }
 
-function readEventLocations({ stopEvents }: DepartureMonitorPayload): StopPoint[] {
-  return stopEvents.flatMap((event) => readStopPoint(readObject(event)?.location) ?? []);
+function listEventLocations({ stopEvents }: DepartureMonitorPayload): StopPoint[] {
+  return stopEvents.flatMap((event) => parseStopPoint(parseObject(event)?.location) ?? []);
 }

@@ -69,7 +69,7 @@ export function unexpectedStatus(
 
   if (status === 429 || (status === 403 && (isOverQuota || /over rate/i.test(text)))) {
     const pause =
-      readRetryAfter(headers['retry-after'], now) ?? (isOverQuota ? QUOTA_PAUSE_SECONDS : RATE_PAUSE_SECONDS);
+      parseRetryAfter(headers['retry-after'], now) ?? (isOverQuota ? QUOTA_PAUSE_SECONDS : RATE_PAUSE_SECONDS);
     return upstreamRefused(Math.min(pause, MAX_RETRY_AFTER_SECONDS), new UpstreamStatusError(status, summary, pause));
   }
   return upstreamFailed(new UpstreamStatusError(status, summary, null));
@@ -115,7 +115,7 @@ function codeOf(error: Error): unknown {
 }
 
 /** 1 to 3,600 seconds; null if the header is missing, or neither a number nor a date. */
-function readRetryAfter(header: string | undefined, now: Date): number | null {
+function parseRetryAfter(header: string | undefined, now: Date): number | null {
   if (!header) return null;
   const date = DateTime.fromHTTP(header);
   if (!date.isValid && !/^\d+$/.test(header)) return null;

@@ -1,19 +1,19 @@
-import { readInfos } from './alerts.ts';
-import { readArrival, readDeparture } from './realtime.ts';
+import { parseInfos } from './alerts.ts';
+import { parseArrival, parseDeparture } from './realtime.ts';
 import {
   firstElements,
   type JsonObject,
   MAX_ELEMENTS,
-  readFlag,
-  readList,
-  readNumber,
-  readObject,
-  readRawText,
-  readStrings,
-  readText,
+  parseFlag,
+  parseList,
+  parseNumber,
+  parseObject,
+  parseRawText,
+  parseStrings,
+  parseText,
 } from './response/field.ts';
-import { readTransportation, readVehicleProperties } from './response/run.ts';
-import { readStopPoint, readTimedStopPoint } from './stop-point.ts';
+import { parseTransportation, parseVehicleProperties } from './response/run.ts';
+import { parseStopPoint, parseTimedStopPoint } from './stop-point.ts';
 
 /**
  * The parts of upstream's responses that this service uses, in upstream's spelling. Records stay unparsed here; mappers read
@@ -30,70 +30,70 @@ const MAX_LEGS = 20;
 /** The whole list reportedly has 3 MB; one of 104 kB was recorded. */
 const MAX_NOTICES = 5000;
 
-export type DepartureMonitorPayload = ReturnType<typeof readDepartureMonitor>;
-export type LocationsPayload = ReturnType<typeof readLocations>;
-export type TripPayload = ReturnType<typeof readTrip>;
-export type StopEvent = NonNullable<ReturnType<typeof readStopEvent>>;
-export type EfaLeg = NonNullable<ReturnType<typeof readLeg>>;
+export type DepartureMonitorPayload = ReturnType<typeof parseDepartureMonitor>;
+export type LocationsPayload = ReturnType<typeof parseLocations>;
+export type TripPayload = ReturnType<typeof parseTrip>;
+export type StopEvent = NonNullable<ReturnType<typeof parseStopEvent>>;
+export type EfaLeg = NonNullable<ReturnType<typeof parseLeg>>;
 
-export function readDepartureMonitor(response: JsonObject) {
+export function parseDepartureMonitor(response: JsonObject) {
   return {
-    systemMessages: readList(response.systemMessages, readSystemMessage),
+    systemMessages: parseList(response.systemMessages, parseSystemMessage),
     locations: firstElements(response.locations, MAX_ELEMENTS),
     stopEvents: firstElements(response.stopEvents, MAX_STOP_EVENTS),
   };
 }
 
-export function readLocations(response: JsonObject) {
+export function parseLocations(response: JsonObject) {
   return {
-    systemMessages: readList(response.systemMessages, readSystemMessage),
+    systemMessages: parseList(response.systemMessages, parseSystemMessage),
     locations: firstElements(response.locations),
   };
 }
 
-export function readTrip(response: JsonObject) {
+export function parseTrip(response: JsonObject) {
   return {
-    systemMessages: readList(response.systemMessages, readSystemMessage),
+    systemMessages: parseList(response.systemMessages, parseSystemMessage),
     journeys: firstElements(response.journeys, MAX_JOURNEYS),
   };
 }
 
 /** The list of notices for the whole network. */
-export function readAddInfo(response: JsonObject) {
+export function parseAddInfo(response: JsonObject) {
   return {
-    systemMessages: readList(response.systemMessages, readSystemMessage),
-    infos: firstElements(readObject(response.infos)?.current, MAX_NOTICES),
+    systemMessages: parseList(response.systemMessages, parseSystemMessage),
+    infos: firstElements(parseObject(response.infos)?.current, MAX_NOTICES),
   };
 }
 
-function readSystemMessage(value: unknown) {
-  const message = readObject(value);
-  return message && { code: readNumber(message.code), text: readText(message.text) };
+function parseSystemMessage(value: unknown) {
+  const message = parseObject(value);
+  return message && { code: parseNumber(message.code), text: parseText(message.text) };
 }
 
 /** Undefined for an event without a vehicle. */
-export function readStopEvent(value: unknown) {
-  const event = readObject(value);
-  const transportation = readTransportation(event?.transportation);
+export function parseStopEvent(value: unknown) {
+  const event = parseObject(value);
+  const transportation = parseTransportation(event?.transportation);
   return (
     event &&
     transportation && {
-      isCancelled: readFlag(event.isCancelled),
-      isRealtimeControlled: readFlag(event.isRealtimeControlled),
-      realtimeStatus: readStrings(event.realtimeStatus),
-      arrival: readArrival(event),
-      departure: readDeparture(event),
-      location: readStopPoint(event.location),
+      isCancelled: parseFlag(event.isCancelled),
+      isRealtimeControlled: parseFlag(event.isRealtimeControlled),
+      realtimeStatus: parseStrings(event.realtimeStatus),
+      arrival: parseArrival(event),
+      departure: parseDeparture(event),
+      location: parseStopPoint(event.location),
       transportation,
-      infos: readInfos(event.infos),
-      properties: readVehicleProperties(event.properties),
+      infos: parseInfos(event.infos),
+      properties: parseVehicleProperties(event.properties),
     }
   );
 }
 
 /** The unparsed legs of a journey. Undefined without legs, or with more than any real journey has. */
-export function readJourney(value: unknown): { legs: readonly unknown[]; isAdditional: boolean } | undefined {
-  const journey = readObject(value);
+export function parseJourney(value: unknown): { legs: readonly unknown[]; isAdditional: boolean } | undefined {
+  const journey = parseObject(value);
   const legs = firstElements(journey?.legs);
   return legs.length > 0 && legs.length <= MAX_LEGS
     ? { legs, isAdditional: journey?.isAdditional === true }
@@ -101,52 +101,52 @@ export function readJourney(value: unknown): { legs: readonly unknown[]; isAddit
 }
 
 /** Undefined for a leg without its ends or its vehicle. */
-export function readLeg(value: unknown) {
-  const leg = readObject(value);
-  const origin = readTimedStopPoint(leg?.origin);
-  const destination = readTimedStopPoint(leg?.destination);
-  const transportation = readTransportation(leg?.transportation);
+export function parseLeg(value: unknown) {
+  const leg = parseObject(value);
+  const origin = parseTimedStopPoint(leg?.origin);
+  const destination = parseTimedStopPoint(leg?.destination);
+  const transportation = parseTransportation(leg?.transportation);
   return (
     leg &&
     origin &&
     destination &&
     transportation && {
-      isCancelled: readFlag(leg.isCancelled),
-      isRealtimeControlled: readFlag(leg.isRealtimeControlled),
-      realtimeStatus: readStrings(leg.realtimeStatus),
+      isCancelled: parseFlag(leg.isCancelled),
+      isRealtimeControlled: parseFlag(leg.isRealtimeControlled),
+      realtimeStatus: parseStrings(leg.realtimeStatus),
       /** Seconds, based on the estimates. */
-      duration: readNumber(leg.duration),
+      duration: parseNumber(leg.duration),
       /** Metres; walks only. */
-      distance: readNumber(leg.distance),
+      distance: parseNumber(leg.distance),
       origin,
       destination,
       transportation,
       /** The stops where the vehicle calls or that it passes, including both ends, unparsed. */
       stopSequence: firstElements(leg.stopSequence),
       coords: leg.coords,
-      infos: readInfos(leg.infos),
+      infos: parseInfos(leg.infos),
       /** Hints for the rider, such as when gates close. */
-      hints: readList(leg.hints, (hint) => readText(readObject(hint)?.content)),
-      footPathInfo: readList(leg.footPathInfo, readFootPathInfo),
-      interchange: readInterchange(leg.interchange),
-      properties: readVehicleProperties(leg.properties),
+      hints: parseList(leg.hints, (hint) => parseText(parseObject(hint)?.content)),
+      footPathInfo: parseList(leg.footPathInfo, parseFootPathInfo),
+      interchange: parseInterchange(leg.interchange),
+      properties: parseVehicleProperties(leg.properties),
     }
   );
 }
 
 /** Whether the vehicle stops there. Passed stations have no times; neither have the stops of some older responses. */
 export function isTimedCall(value: unknown): boolean {
-  const call = readObject(value);
-  return readRawText(call?.arrivalTimePlanned) !== undefined || readRawText(call?.departureTimePlanned) !== undefined;
+  const call = parseObject(value);
+  return parseRawText(call?.arrivalTimePlanned) !== undefined || parseRawText(call?.departureTimePlanned) !== undefined;
 }
 
-function readFootPathInfo(value: unknown) {
-  const footPath = readObject(value);
-  return footPath && { position: readRawText(footPath.position), duration: readNumber(footPath.duration) };
+function parseFootPathInfo(value: unknown) {
+  const footPath = parseObject(value);
+  return footPath && { position: parseRawText(footPath.position), duration: parseNumber(footPath.duration) };
 }
 
-function readInterchange(value: unknown) {
-  const interchange = readObject(value);
+function parseInterchange(value: unknown) {
+  const interchange = parseObject(value);
   return interchange && { coords: interchange.coords };
 }
 

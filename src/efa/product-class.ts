@@ -16,7 +16,7 @@ const MODE_OF_CLASS: Readonly<Record<number, Mode>> = {
 const WALK_CLASSES: readonly number[] = [99, 100];
 
 /** Null for walks and for unknown classes. */
-export function findMode(productClass: number): Mode | null {
+export function toMode(productClass: number): Mode | null {
   return MODE_OF_CLASS[productClass] ?? null;
 }
 

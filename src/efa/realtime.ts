@@ -1,21 +1,21 @@
 import { type PlannedAndRealtime, parseTimestamp } from '../transit/time.ts';
-import { type JsonObject, readRawText } from './response/field.ts';
+import { type JsonObject, parseRawText } from './response/field.ts';
 
 /** The arrival times at a stop, as sent by upstream. */
-export function readArrival(record: JsonObject) {
+export function parseArrival(record: JsonObject) {
   return {
-    planned: readRawText(record.arrivalTimePlanned),
-    baseTimetable: readRawText(record.arrivalTimeBaseTimetable),
-    estimated: readRawText(record.arrivalTimeEstimated),
+    planned: parseRawText(record.arrivalTimePlanned),
+    baseTimetable: parseRawText(record.arrivalTimeBaseTimetable),
+    estimated: parseRawText(record.arrivalTimeEstimated),
   };
 }
 
 /** The departure times from a stop, as sent by upstream. */
-export function readDeparture(record: JsonObject): ReturnType<typeof readArrival> {
+export function parseDeparture(record: JsonObject): ReturnType<typeof parseArrival> {
   return {
-    planned: readRawText(record.departureTimePlanned),
-    baseTimetable: readRawText(record.departureTimeBaseTimetable),
-    estimated: readRawText(record.departureTimeEstimated),
+    planned: parseRawText(record.departureTimePlanned),
+    baseTimetable: parseRawText(record.departureTimeBaseTimetable),
+    estimated: parseRawText(record.departureTimeEstimated),
   };
 }
 
@@ -35,7 +35,7 @@ export function isTracked(
  * journey responses also have estimates on timetable-only legs. A missing planned time is replaced by the base timetable's
  * time, else the estimate.
  */
-export function findTime(times: ReturnType<typeof readArrival>, isLive: boolean): PlannedAndRealtime | null {
+export function toTimes(times: ReturnType<typeof parseArrival>, isLive: boolean): PlannedAndRealtime | null {
   const estimated = parseTimestamp(times.estimated);
   const planned = parseTimestamp(times.planned) ?? parseTimestamp(times.baseTimetable) ?? estimated;
   if (!planned) return null;

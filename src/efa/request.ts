@@ -13,9 +13,15 @@ import {
   isExpected,
   listsArrivals,
 } from './expected-response.ts';
-import { type DepartureMonitorPayload, readAddInfo, readDepartureMonitor, readLocations, readTrip } from './payload.ts';
+import {
+  type DepartureMonitorPayload,
+  parseAddInfo,
+  parseDepartureMonitor,
+  parseLocations,
+  parseTrip,
+} from './payload.ts';
 import { toExcludedClasses } from './product-class.ts';
-import { type JsonObject, readObject } from './response/field.ts';
+import { type JsonObject, parseObject } from './response/field.ts';
 
 /** Determines how long a response is fresh; `transit/freshness.ts` has the durations. */
 export type FreshnessClass = 'departuresNow' | 'departuresAtTime' | 'trips' | 'nearby' | 'search' | 'notices';
@@ -39,7 +45,7 @@ const KINDS = {
       depArrMacro: 'dep',
     },
     toQuery: toDepartureMonitorQuery,
-    read: readDepartureMonitor,
+    parse: parseDepartureMonitor,
     expected: EXPECTED_BOARD,
     freshness: ({ at, isForNow }: DepartureMonitorRequest) =>
       at === null || isForNow ? 'departuresNow' : 'departuresAtTime',
@@ -49,7 +55,7 @@ const KINDS = {
     endpoint: 'coord',
     parameters: { ...RAPID_JSON, inclFilter: '1', type_1: 'BUS_POINT', type_2: 'STOP' },
     toQuery: toCoordQuery,
-    read: readLocations,
+    parse: parseLocations,
     expected: EXPECTED_NEARBY,
     freshness: () => 'nearby',
   },
@@ -58,7 +64,7 @@ const KINDS = {
     endpoint: 'stop_finder',
     parameters: { ...RAPID_JSON, type_sf: 'any', TfNSWSF: 'true' },
     toQuery: toStopFinderQuery,
-    read: readLocations,
+    parse: parseLocations,
     expected: EXPECTED_NAMES,
     freshness: () => 'search',
   },
@@ -66,7 +72,7 @@ const KINDS = {
     endpoint: 'trip',
     parameters: { ...RAPID_JSON, type_origin: 'any', type_destination: 'any', TfNSWTR: 'true' },
     toQuery: toTripQuery,
-    read: readTrip,
+    parse: parseTrip,
     expected: EXPECTED_TRIP,
     freshness: () => 'trips',
   },
@@ -75,7 +81,7 @@ const KINDS = {
     endpoint: 'add_info',
     parameters: { ...RAPID_JSON, filterPublicationStatus: 'current' },
     toQuery: (_request: object): EfaQuery => ({}),
-    read: readAddInfo,
+    parse: parseAddInfo,
     expected: EXPECTED_NOTICES,
     freshness: () => 'notices',
   },
@@ -85,7 +91,7 @@ const KINDS = {
     endpoint: string;
     parameters: EfaQuery;
     toQuery: (request: never) => EfaQuery;
-    read: (response: JsonObject) => object;
+    parse: (response: JsonObject) => object;
     expected: ExpectedResponse;
     freshness: (request: never) => FreshnessClass;
   }
@@ -97,7 +103,7 @@ export type UpstreamRequest = {
 }[keyof typeof KINDS];
 
 /** The payload of upstream's response to this request. */
-export type PayloadOf<Requested extends UpstreamRequest> = ReturnType<(typeof KINDS)[Requested['kind']]['read']>;
+export type PayloadOf<Requested extends UpstreamRequest> = ReturnType<(typeof KINDS)[Requested['kind']]['parse']>;
 
 /** The request to send. */
 export function toRequest(request: UpstreamRequest): { endpoint: string; query: EfaQuery } {
@@ -118,11 +124,11 @@ export function isResponseTo<Requested extends UpstreamRequest>(
 }
 
 /** `json` is the response as received; anything but an object is read as an empty response. */
-export function readResponse<Requested extends UpstreamRequest>(
+export function parseResponse<Requested extends UpstreamRequest>(
   { kind }: Requested,
   json: unknown,
 ): PayloadOf<Requested> {
-  return KINDS[kind].read(readObject(json) ?? {}) as PayloadOf<Requested>;
+  return KINDS[kind].parse(parseObject(json) ?? {}) as PayloadOf<Requested>;
 }
 
 export function freshnessClassOf(request: UpstreamRequest): FreshnessClass {

@@ -2,18 +2,18 @@ import { OCCUPANCIES, type Occupancy } from '../transit/departure.ts';
 import type { Mode } from '../transit/mode.ts';
 import { type Position, positionSchema } from '../transit/place.ts';
 import { isPlatformLabel, labelParts } from '../transit/platform-label.ts';
-import { findMode } from './product-class.ts';
-import { readArrival, readDeparture } from './realtime.ts';
+import { toMode } from './product-class.ts';
+import { parseArrival, parseDeparture } from './realtime.ts';
 import {
-  readFlag,
-  readIdentifier,
-  readList,
-  readName,
-  readNumber,
-  readNumbers,
-  readObject,
-  readRawText,
-  readStrings,
+  parseFlag,
+  parseIdentifier,
+  parseList,
+  parseName,
+  parseNumber,
+  parseNumbers,
+  parseObject,
+  parseRawText,
+  parseStrings,
 } from './response/field.ts';
 
 /** Upstream nests platform, stop and locality. Longer chains of parents are cut off. */
@@ -31,56 +31,56 @@ export interface StopPoint {
   /** Product classes of the vehicles that stop here. A response has either this list or `productClasses`. */
   modes: readonly number[];
   productClasses: readonly number[];
-  properties: ReturnType<typeof readStopPointProperties>;
+  properties: ReturnType<typeof parseStopPointProperties>;
   parent: StopPoint | undefined;
 }
 
 /** The end of a leg. */
-export type TimedStopPoint = NonNullable<ReturnType<typeof readTimedStopPoint>>;
+export type TimedStopPoint = NonNullable<ReturnType<typeof parseTimedStopPoint>>;
 
 /** Undefined if it is not an object. */
-export function readStopPoint(value: unknown, parents = MAX_PARENTS): StopPoint | undefined {
-  const place = readObject(value);
+export function parseStopPoint(value: unknown, parents = MAX_PARENTS): StopPoint | undefined {
+  const place = parseObject(value);
   return (
     place && {
-      id: readIdentifier(place.id),
-      name: readName(place.name),
-      disassembledName: readName(place.disassembledName),
-      type: readRawText(place.type),
+      id: parseIdentifier(place.id),
+      name: parseName(place.name),
+      disassembledName: parseName(place.disassembledName),
+      type: parseRawText(place.type),
       coord: place.coord,
-      matchQuality: readNumber(place.matchQuality),
-      isBest: readFlag(place.isBest),
-      modes: readNumbers(place.modes),
-      productClasses: readNumbers(place.productClasses),
-      properties: readStopPointProperties(place.properties),
-      parent: parents > 0 ? readStopPoint(place.parent, parents - 1) : undefined,
+      matchQuality: parseNumber(place.matchQuality),
+      isBest: parseFlag(place.isBest),
+      modes: parseNumbers(place.modes),
+      productClasses: parseNumbers(place.productClasses),
+      properties: parseStopPointProperties(place.properties),
+      parent: parents > 0 ? parseStopPoint(place.parent, parents - 1) : undefined,
     }
   );
 }
 
 /** Undefined if it is not an object. */
-export function readTimedStopPoint(value: unknown) {
-  const place = readObject(value);
-  const point = readStopPoint(place);
-  return place && point && { ...point, arrival: readArrival(place), departure: readDeparture(place) };
+export function parseTimedStopPoint(value: unknown) {
+  const place = parseObject(value);
+  const point = parseStopPoint(place);
+  return place && point && { ...point, arrival: parseArrival(place), departure: parseDeparture(place) };
 }
 
-function readStopPointProperties(value: unknown) {
-  const properties = readObject(value);
+function parseStopPointProperties(value: unknown) {
+  const properties = parseObject(value);
   return (
     properties && {
-      stopId: readIdentifier(properties.stopId),
-      platform: readName(properties.platform),
-      platformName: readName(properties.platformName),
-      occupancy: readRawText(properties.occupancy),
+      stopId: parseIdentifier(properties.stopId),
+      platform: parseName(properties.platform),
+      platformName: parseName(properties.platformName),
+      occupancy: parseRawText(properties.occupancy),
       /** The carriages to board, such as "first 4"; "any" if it does not matter. */
-      TravelInCarsMessage: readName(properties.TravelInCarsMessage),
-      WheelchairAccess: readFlag(properties.WheelchairAccess),
-      mainLocality: readName(properties.mainLocality),
-      realtimeStatus: readStrings(properties.realtimeStatus),
-      distance: readNumber(properties.distance),
-      STOP_GLOBAL_ID: readIdentifier(properties.STOP_GLOBAL_ID),
-      STOP_NAME_WITH_PLACE: readName(properties.STOP_NAME_WITH_PLACE),
+      TravelInCarsMessage: parseName(properties.TravelInCarsMessage),
+      WheelchairAccess: parseFlag(properties.WheelchairAccess),
+      mainLocality: parseName(properties.mainLocality),
+      realtimeStatus: parseStrings(properties.realtimeStatus),
+      distance: parseNumber(properties.distance),
+      STOP_GLOBAL_ID: parseIdentifier(properties.STOP_GLOBAL_ID),
+      STOP_NAME_WITH_PLACE: parseName(properties.STOP_NAME_WITH_PLACE),
     }
   );
 }
@@ -95,13 +95,13 @@ const CODE_IN_NAME = /^[A-Z]{2,4}\d{1,2}$/;
  * The label that a rider looks for, or null if there is none; never an internal code. `mode` is the vehicle's mode, null for a
  * walk; `stopName` is the stop's name in the response.
  */
-export function findPlatform(point: StopPoint, mode: Mode | null, stopName: string | null): string | null {
+export function toPlatform(point: StopPoint, mode: Mode | null, stopName: string | null): string | null {
   const { platform: code = '', platformName } = point.properties ?? {};
   for (const name of [platformName, point.disassembledName, point.name, point.parent?.name]) {
     const label = labelParts(name ?? '').join(', ');
     if (label !== '') return label;
   }
-  if (mode === 'lightrail') return findLightRailPlace(point, stopName ?? '');
+  if (mode === 'lightrail') return toLightRailPlace(point, stopName ?? '');
 
   const [, number] = RAIL_CODE.exec(code) ?? [];
   if (number && (mode === 'train' || mode === 'metro' || mode === null)) return `Platform ${number}`;
@@ -111,7 +111,7 @@ export function findPlatform(point: StopPoint, mode: Mode | null, stopName: stri
 }
 
 /** The stop's name without platform and suburb; null if upstream gives no usable name. */
-export function findStopName(point: StopPoint): string | null {
+export function toStopName(point: StopPoint): string | null {
   const { platform: code, platformName } = point.properties ?? {};
   const candidates = [point.disassembledName, point.name].map((name) => withoutLocality(point, name));
   for (const candidate of candidates) {
@@ -123,28 +123,28 @@ export function findStopName(point: StopPoint): string | null {
     const name = (firstLabel === -1 ? parts : parts.slice(0, firstLabel)).join(', ').trim();
     if (isRealName(name)) return name;
   }
-  return point.parent && !isLocality(point.parent) ? findStopName(point.parent) : null;
+  return point.parent && !isLocality(point.parent) ? toStopName(point.parent) : null;
 }
 
 /** The stop's name with its suburb, if upstream gives a usable one; else without. */
-export function findNameWithPlace(point: StopPoint): string | null {
+export function toNameWithPlace(point: StopPoint): string | null {
   const name = point.properties?.STOP_NAME_WITH_PLACE?.trim() ?? '';
-  return isRealName(name) ? name : findStopName(point);
+  return isRealName(name) ? name : toStopName(point);
 }
 
-export function findOccupancy(text: string | undefined): Occupancy | null {
+export function toOccupancy(text: string | undefined): Occupancy | null {
   return OCCUPANCIES.find((occupancy) => occupancy === text) ?? null;
 }
 
 /** `[lat, lng]` of the point, else of its stop. */
-export function findPosition(point: StopPoint): Position | null {
-  const ownPosition = findOwnPosition(point);
+export function toPosition(point: StopPoint): Position | null {
+  const ownPosition = toOwnPosition(point);
   if (ownPosition) return ownPosition;
-  return point.parent && !isLocality(point.parent) ? findPosition(point.parent) : null;
+  return point.parent && !isLocality(point.parent) ? toPosition(point.parent) : null;
 }
 
 /** `[lat, lng]` of this very point. */
-export function findOwnPosition({ coord }: Pick<StopPoint, 'coord'>): Position | null {
+export function toOwnPosition({ coord }: Pick<StopPoint, 'coord'>): Position | null {
   return positionSchema.safeParse(coord).data ?? null;
 }
 
@@ -152,11 +152,11 @@ export function findOwnPosition({ coord }: Pick<StopPoint, 'coord'>): Position |
  * The ID of the exact point; else of its stop, else upstream's internal number. A place without any ID (an address at the end
  * of a walk) is identified by its position, in the form that upstream accepts.
  */
-export function findId(point: StopPoint): string | null {
+export function toStopId(point: StopPoint): string | null {
   if (point.id) return point.id;
   if (point.parent?.id && !isLocality(point.parent)) return point.parent.id;
   if (point.properties?.stopId) return point.properties.stopId;
-  const position = findPosition(point);
+  const position = toPosition(point);
   return position && `coord:${position[1]}:${position[0]}:EPSG:4326`;
 }
 
@@ -168,7 +168,7 @@ export function listIds(point: StopPoint): string[] {
 }
 
 /** The suburb of a stop. */
-export function findLocality(point: StopPoint): string | null {
+export function toLocality(point: StopPoint): string | null {
   if (point.properties?.mainLocality) return point.properties.mainLocality;
   for (let place = point.parent; place; place = place.parent) {
     if (isLocality(place) && place.name) return place.name;
@@ -191,28 +191,28 @@ function isPosition(pair: unknown): pair is Position {
 
 /** Modes of the vehicles that stop here, as far as upstream lists them. */
 export function listModes(point: StopPoint): Mode[] {
-  return [...point.modes, ...point.productClasses].flatMap((productClass) => findMode(productClass) ?? []);
+  return [...point.modes, ...point.productClasses].flatMap((productClass) => toMode(productClass) ?? []);
 }
 
 /** Modes of the vehicles at a board's location, which lists its stops with their modes. */
 export function listStopModes(location: unknown): Mode[] {
-  return readList(readObject(location)?.assignedStops, readStopPoint).flatMap(listModes);
+  return parseList(parseObject(location)?.assignedStops, parseStopPoint).flatMap(listModes);
 }
 
 /**
  * Light rail at a station stops in a street with its own name ("Central Chalmers Street Light Rail"), which riders must know.
  * Null if the stop has that name itself.
  */
-function findLightRailPlace(point: StopPoint, stopName: string): string | null {
+function toLightRailPlace(point: StopPoint, stopName: string): string | null {
   const { platform: code, platformName } = point.properties ?? {};
-  const name = (platformName ?? findStopName(point) ?? '').trim();
+  const name = (platformName ?? toStopName(point) ?? '').trim();
   const place = name.startsWith(`${stopName}, `) ? name.slice(stopName.length + 2) : name;
   const isStop = [place, `${place} Light Rail`].some((name) => `${stopName}, `.startsWith(`${name}, `));
   return isRealName(place) && place !== code && !isStop ? place : null;
 }
 
 export function withoutLocality(point: StopPoint, name: string | undefined): string | undefined {
-  const locality = findLocality(point);
+  const locality = toLocality(point);
   return locality && name?.endsWith(`, ${locality}`) ? name.slice(0, -locality.length - 2) : name;
 }
 

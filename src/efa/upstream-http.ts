@@ -53,9 +53,9 @@ export class UpstreamHttp {
     /** Limits a body, as received and as decompressed. */
     maxBytes: number;
     /** Limits how many large bodies are read at once. */
-    readLarge?: ReturnType<typeof createConcurrencyLimit>;
+    parseLarge?: ReturnType<typeof createConcurrencyLimit>;
     /** Receives upstream's clock time from each response. */
-    clock?: Pick<UpstreamClock, 'note'> | undefined;
+    clock?: Pick<UpstreamClock, 'recordResponse'> | undefined;
     now: () => Date;
   }) {
     const { url, connections, connectTimeoutMs, proxyUrl } = options;
@@ -69,29 +69,31 @@ export class UpstreamHttp {
   }
 
   /**
-   * Returns the result of `read` for the decompressed body. Throws an `ApiError` for any status but 200 and for an unusable
+   * Returns the result of `parse` for the decompressed body. Throws an `ApiError` for any status but 200 and for an unusable
    * body; network and abort errors pass through unchanged.
    */
   get<Result>(
     path: string,
     call: HttpCall,
-    read: (body: Buffer, headers: IncomingHttpHeaders) => Promise<Result>,
+    parse: (body: Buffer, headers: IncomingHttpHeaders) => Promise<Result>,
   ): Promise<Result> {
     const { maxBytes } = this.#options;
     return this.#request(path, call, async (response, signal) => {
       if (response.statusCode !== 200) {
         // If the body cannot be read, use the status alone.
-        const body = await this.#read(response, signal, SMALL_BYTES, async (bytes) => bytes.toString()).catch(() => '');
+        const body = await this.#parse(response, signal, SMALL_BYTES, async (bytes) => bytes.toString()).catch(
+          () => '',
+        );
         throw this.#unexpected(response.statusCode, response.headers, call, body);
       }
-      return this.#read(response, signal, maxBytes, (body) => read(body, response.headers));
+      return this.#parse(response, signal, maxBytes, (body) => parse(body, response.headers));
     });
   }
 
   /** The decompressed response, whatever its status. Throws like `get` if the body cannot be received. */
   receive(path: string, call: HttpCall): Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }> {
     return this.#request(path, call, async (response, signal) => {
-      const body = await this.#read(response, signal, this.#options.maxBytes, async (bytes) => bytes);
+      const body = await this.#parse(response, signal, this.#options.maxBytes, async (bytes) => bytes);
       return { status: response.statusCode, headers: response.headers, body };
     });
   }
@@ -163,7 +165,7 @@ export class UpstreamHttp {
         headers: { ...headers, ...extraHeaders, ...(apiKey && { authorization: `apikey ${apiKey}` }) },
         signal,
       });
-      clock?.note(response.headers.date?.toString(), { sentAt, receivedAt: now().getTime() });
+      clock?.recordResponse(response.headers.date?.toString(), { sentAt, receivedAt: now().getTime() });
       return receive(response, signal);
     };
     return withTimeLimit(timeoutMs, send, { signal: other });
@@ -173,13 +175,13 @@ export class UpstreamHttp {
     return this.#pool.destroy();
   }
 
-  async #read<Result>(
+  async #parse<Result>(
     { body, headers }: Dispatcher.ResponseData,
     signal: AbortSignal,
     maxBytes: number,
-    read: (unpacked: Buffer) => Promise<Result>,
+    parse: (unpacked: Buffer) => Promise<Result>,
   ): Promise<Result> {
-    const { readLarge } = this.#options;
+    const { parseLarge: readLarge } = this.#options;
     const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
     const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
     const receivedChunks: Buffer[] = [];
@@ -203,7 +205,7 @@ export class UpstreamHttp {
         throw unexpectedResponse(`the response is larger than ${maxBytes} bytes`);
       }
       const bytes = Buffer.concat(receivedChunks.splice(0));
-      return read(encoding === 'identity' || bytes.length === 0 ? bytes : await unpack(bytes, encoding, maxBytes));
+      return parse(encoding === 'identity' || bytes.length === 0 ? bytes : await unpack(bytes, encoding, maxBytes));
     }
 
     const isSmall = (await receive(Math.min(SMALL_BYTES, maxBytes))) && encoding === 'identity';
@@ -243,7 +245,7 @@ export class UpstreamClock {
   }
 
   /** If the clocks agree, `date` lies between the two times, however long the response took. */
-  note(date: string | undefined, { sentAt, receivedAt }: { sentAt: number; receivedAt: number }): void {
+  recordResponse(date: string | undefined, { sentAt, receivedAt }: { sentAt: number; receivedAt: number }): void {
     const upstreamTime = Date.parse(date ?? '');
     if (Number.isNaN(upstreamTime)) return;
     const behind = Math.min(0, upstreamTime + DATE_STEP_MS - sentAt);

@@ -3,11 +3,11 @@ import type { FastifyRequest } from 'fastify';
 import { bodyTooLarge, notUnderstood, unsupportedMediaType } from '../errors/messages.ts';
 
 /** A `preHandler` for routes that accept JSON: reads the body, which the key check left unread. */
-export async function readJsonBody(request: FastifyRequest): Promise<void> {
+export async function parseJsonBody(request: FastifyRequest): Promise<void> {
   const { body, mediaType, server } = request;
   if (!(body instanceof Readable)) return;
   if (mediaType !== 'application/json') throw unsupportedMediaType();
-  const text = await readText(body, request.routeOptions.bodyLimit);
+  const text = await parseText(body, request.routeOptions.bodyLimit);
   const parse = server.getDefaultJsonParser('error', 'error');
   request.body = await new Promise((resolve, reject) => {
     parse(request, text, (error, parsed) => (error ? reject(error) : resolve(parsed)));
@@ -15,7 +15,7 @@ export async function readJsonBody(request: FastifyRequest): Promise<void> {
 }
 
 /** Discards the rest of a body that is too large, so that the client can read the response. */
-function readText(body: Readable, limit: number): Promise<string> {
+function parseText(body: Readable, limit: number): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   return new Promise((resolve, reject) => {

@@ -33,7 +33,7 @@ export function createNetworkLimit(
   const held = new Map<Socket, () => void>();
   // Shared, because creating an error with a stack costs more than the rest of a refusal.
   const refusal = tooManyPages(limit);
-  const isWithin = (ip: string) => buckets.take(clientNetwork(ip), limit);
+  const isWithin = (ip: string) => buckets.spend(clientNetwork(ip), limit);
 
   async function hold(socket: Socket, send: () => void): Promise<void> {
     held.set(socket, send);

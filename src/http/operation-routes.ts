@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { PLANS } from '../access/plan.ts';
 import { createBoundedMap } from '../core/own-memory.ts';
-import { noticesOfCut, type Operation, readQuery } from '../operations/operation.ts';
+import { noticesOfCut, type Operation, parseQuery } from '../operations/operation.ts';
 import { queryKey, type Requester, type Responses } from '../operations/serve.ts';
 import { receivedBy, toRoute } from './paths.ts';
 import { sendResponse } from './send-response.ts';
@@ -18,15 +18,15 @@ export async function operationRoutes(
   app: FastifyInstance,
   { operations, responses, now }: { operations: readonly Operation[]; responses: Responses; now: () => Date },
 ): Promise<void> {
-  const readOnce = createQueryReader();
+  const parseOnce = createQueryReader();
   for (const operation of operations) {
     app.get(toRoute(operation.path), (request, reply) => {
-      const { query, key, cost, notices } = readOnce(operation, request);
+      const { query, key, cost, notices } = parseOnce(operation, request);
       const response = () => {
-        const cached = responses.peek(key);
+        const cached = responses.find(key);
         if (cached) return sendResponse(request, reply, cached, { responses, now, notices });
         return responses
-          .find(operation, query, requesterOf(request))
+          .get(operation, query, requesterOf(request))
           .then((finished) => sendResponse(request, reply, finished, { responses, now, notices }));
       };
       return cost === 1 ? response() : request.chargeMore(cost - 1).then(response);
@@ -45,7 +45,7 @@ type QueryRequest = Pick<FastifyRequest, 'url' | 'query'> & { params?: unknown }
 
 /** Parses and validates queries; results are cached by URL. */
 export function createQueryReader() {
-  const readQueries = createBoundedMap<ReturnType<typeof readRequest>>('read queries', {
+  const readQueries = createBoundedMap<ReturnType<typeof parseRequest>>('read queries', {
     maxBytes: MAX_REMEMBERED_BYTES,
     // The key repeats the query's values.
     sizeOf: ({ key }, url) => url.length + 4 * key.length + OVERHEAD_BYTES,
@@ -54,16 +54,16 @@ export function createQueryReader() {
   return (operation: Operation, request: QueryRequest) => {
     const cached = readQueries.get(request.url);
     if (cached) return cached;
-    const created = readRequest(operation, request);
+    const created = parseRequest(operation, request);
     readQueries.set(request.url, created);
     return created;
   };
 }
 
 /** `cost` is the number of requests charged; `notices` depend on how the query was written. */
-function readRequest(operation: Operation, request: QueryRequest) {
+function parseRequest(operation: Operation, request: QueryRequest) {
   const received = receivedBy(request);
-  const query = readQuery(operation, received);
+  const query = parseQuery(operation, received);
   const notices = noticesOfCut(operation, received);
   return { query, key: queryKey(operation, query), cost: operation.cost?.(query) ?? 1, notices };
 }

@@ -57,7 +57,7 @@ export function ownPressureLimits() {
 /** How a watch measures, and how it frees memory. */
 interface Measures {
   /** Returns the bytes of the process. */
-  readBytes: () => number;
+  countBytes: () => number;
   saveMemory: (isOn: boolean) => void;
   shrink: (keptShare: number) => void;
   clock: Clock;
@@ -82,7 +82,7 @@ export class PressureWatch {
 
   constructor(limits = ownPressureLimits(), measures: Partial<Measures> = {}) {
     this.#limits = limits;
-    this.#measures = { readBytes: readOwnBytes, saveMemory, shrink: shrinkCaches, clock: steadyClock, ...measures };
+    this.#measures = { countBytes: countOwnBytes, saveMemory, shrink: shrinkCaches, clock: steadyClock, ...measures };
     this.#delays.enable();
     this.#sampleLater();
   }
@@ -112,7 +112,7 @@ export class PressureWatch {
   }
 
   #sample(): void {
-    this.#readMemory();
+    this.#measureMemory();
     const wasLate = isOver(this.#eventLoopDelayMs, this.#limits.eventLoopDelayMs);
     this.#eventLoopDelayMs = this.#delays.count > 0 ? this.#delays.mean / 1e6 - RESOLUTION_MS : 0;
     this.#delays.reset();
@@ -123,10 +123,10 @@ export class PressureWatch {
     if (this.#isShort()) this.#shrink();
   }
 
-  #readMemory(): void {
+  #measureMemory(): void {
     this.#heapBytes = getHeapStatistics().used_heap_size;
     try {
-      this.#ownBytes = this.#measures.readBytes();
+      this.#ownBytes = this.#measures.countBytes();
     } catch {
       // Reading needs a file descriptor, and the process may have none left. The previous sample is used instead.
     }
@@ -154,7 +154,7 @@ export class PressureWatch {
     this.#measures.shrink(isOverLimit ? 0 : 0.5);
     // Refused requests allocate hardly anything, so no collection would start by itself.
     collectGarbage();
-    this.#readMemory();
+    this.#measureMemory();
     this.#regrownBytes = this.#ownBytes + memoryBytes * REGROWTH_SHARE;
   }
 }
@@ -178,7 +178,7 @@ export const pressure = fp(
  * The process's resident memory without file pages, some 70 MB of Node's own that the system can reclaim. Only Linux reports
  * them separately.
  */
-function readOwnBytes(): number {
+function countOwnBytes(): number {
   if (process.platform !== 'linux') return process.memoryUsage.rss();
   const [, kilobytes] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'latin1')) ?? [];
   return kilobytes ? Number(kilobytes) * 1024 : process.memoryUsage.rss();

@@ -62,7 +62,7 @@ export function createStoreProbe(
   let heardAt = Number.NEGATIVE_INFINITY;
 
   /** Records that the store has replied. */
-  function noteReply(): void {
+  function recordReply(): void {
     heardAt = now();
   }
 
@@ -70,7 +70,7 @@ export function createStoreProbe(
     // Waits as long as requests do: a distant store that serves them is not unreachable.
     const inTime = within(MAX_PATIENCE_MS, check(), () => new Error('the store is silent'));
     const state = await inTime.catch((): StoreState => 'unreachable');
-    if (state !== 'unreachable') noteReply();
+    if (state !== 'unreachable') recordReply();
     return state;
   }
 
@@ -85,5 +85,5 @@ export function createStoreProbe(
   /** Whether keys known to this process still work: the store replies, or did so in the last ten minutes. */
   const servesKnownKeys = async () => (await state()) !== 'unreachable' || now() - heardAt < graceMs;
 
-  return { state, servesKnownKeys, heard: noteReply };
+  return { state, servesKnownKeys, heard: recordReply };
 }

@@ -38,7 +38,7 @@ export const requestLog = fp(
 );
 
 /** Adds the sources of boards and journeys, and why the other source was not used, to the request's log line and span. */
-export function noteSources(
+export function recordSources(
   request: FastifyRequest,
   { boards, journeys }: Pick<OperationResult, 'boards' | 'journeys'>,
 ): void {

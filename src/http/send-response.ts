@@ -4,7 +4,7 @@ import { ENCODINGS, type Encoding, encodeOnce, type FinishedResponse } from '../
 import { type Notice, noticeTo } from '../operations/operation.ts';
 import type { Responses } from '../operations/serve.ts';
 import { listsEtag, matchesAny, responseHeaders } from './freshness-headers.ts';
-import { noteSources } from './request-log.ts';
+import { recordSources } from './request-log.ts';
 
 /** RFC 7946, 12. It has no charset: it is always UTF-8. */
 const GEOJSON = 'application/geo+json';
@@ -21,7 +21,7 @@ export function sendResponse(
   }: { responses: Pick<Responses, 'bytesOf'>; now: () => Date; notices?: readonly Notice[] },
 ): FastifyReply {
   const { body } = response;
-  noteSources(request, response);
+  recordSources(request, response);
   const condition = request.headers['if-none-match'];
   const hasResponse = listsEtag(condition, body.etag);
   if (response.failedParts > 0) request.outcome.failedParts = response.failedParts;

@@ -6,7 +6,7 @@ import type { SignedKeys } from '../access/signed-keys.ts';
 import { invalidParameters, operationNotAllowed } from '../errors/messages.ts';
 import { problemsOf } from '../operations/operation.ts';
 import { STOP_ID } from '../transit/region.ts';
-import { readJsonBody } from './json-body.ts';
+import { parseJsonBody } from './json-body.ts';
 
 const DEFAULT_MINUTES = 15;
 const MAX_LISTED = 20;
@@ -65,7 +65,7 @@ export async function tokenRoute(
   app: FastifyInstance,
   { signedKeys, now }: { signedKeys: SignedKeys; now: () => Date },
 ): Promise<void> {
-  app.post(TOKENS_PATH, { preHandler: readJsonBody }, async (request, reply) => {
+  app.post(TOKENS_PATH, { preHandler: parseJsonBody }, async (request, reply) => {
     const key = request.keyInUse;
     if (!key || request.granted) throw operationNotAllowed(TOKENS_PATH, undefined);
     const body = request.body ?? {};

@@ -1,6 +1,6 @@
 import { createDestinationFilter } from '../boards/destination-filter.ts';
 import { callsOfRun } from '../boards/run-calls.ts';
-import { findBoardStops } from '../boards/scheduled.ts';
+import { listBoardStops } from '../boards/scheduled.ts';
 import {
   type BoardCall,
   type DepartureParts,
@@ -43,7 +43,7 @@ interface Wanted {
 
 interface Sources {
   live: LiveTimetable;
-  findAlerts: FindAlerts;
+  listAlerts: FindAlerts;
   now: number;
 }
 
@@ -63,7 +63,7 @@ const SAME_RUN_MS = 12 * HOUR_MS;
 export function findAlternatives(
   { legs }: Journey,
   leg: Leg,
-  { wanted, live, findAlerts, now }: Sources & { wanted: Wanted },
+  { wanted, live, listAlerts: findAlerts, now }: Sources & { wanted: Wanted },
 ): Alternative[] | null {
   const { timetable } = live;
   const stops = stopsOf(timetable, leg.origin);
@@ -148,7 +148,7 @@ function isRide({ mode }: Leg): boolean {
 /** All platforms of the station, else the stop alone. Empty if the timetable lacks it. */
 function stopsOf(timetable: Timetable, { stopId, parentId }: LegEnd): readonly number[] {
   const index = timetable.findStop(stopId);
-  return index === null ? findBoardStops(timetable, parentId ?? stopId) : timetable.boardStops(index);
+  return index === null ? listBoardStops(timetable, parentId ?? stopId) : timetable.boardStops(index);
 }
 
 /** The departures that go there, by best-known times. Those in no feed are read window by window. */

@@ -1,7 +1,7 @@
 import { withTimeLimit } from '../core/clock.ts';
 import { mayBeStop } from '../efa/expected-response.ts';
 import type { QueryUpstream } from '../efa/query-upstream.ts';
-import { findStopName, listIds, readStopPoint } from '../efa/stop-point.ts';
+import { listIds, parseStopPoint, toStopName } from '../efa/stop-point.ts';
 import { nullIfApiError } from '../errors/api-error.ts';
 import type { StopRegister } from '../stops/register.ts';
 import { distanceMetres, formatPlace, isPlaceId, nameInPlaceId, type Place } from '../transit/place.ts';
@@ -91,8 +91,8 @@ export async function nameEnd(
 ): Promise<string> {
   const registered = stops.get(stopId);
   if (registered) return withoutPlatform(registered.name);
-  const { name, isCertain } = findEndName(journeys, stopId, end);
-  return isCertain ? name : ((await findStationName(queryUpstream, stopId)) ?? name);
+  const { name, isCertain } = chooseEndName(journeys, stopId, end);
+  return isCertain ? name : ((await fetchStationName(queryUpstream, stopId)) ?? name);
 }
 
 /**
@@ -100,7 +100,7 @@ export async function nameEnd(
  * Uses the name of the point itself, else of the platform's stop, else the most frequent name; names that begin with the
  * station's are preferred.
  */
-function findEndName(journeys: readonly Journey[], stopId: string, end: 'origin' | 'destination') {
+function chooseEndName(journeys: readonly Journey[], stopId: string, end: 'origin' | 'destination') {
   const ends = journeys.map(({ legs }) => {
     const leg = legs.at(end === 'origin' ? 0 : -1) as Leg;
     return { ...leg[end], mode: leg.mode };
@@ -121,14 +121,14 @@ function findEndName(journeys: readonly Journey[], stopId: string, end: 'origin'
 }
 
 /** Null if upstream does not know the stop, or does not answer in time. */
-async function findStationName(queryUpstream: QueryUpstream, stopId: string): Promise<string | null> {
+async function fetchStationName(queryUpstream: QueryUpstream, stopId: string): Promise<string | null> {
   try {
     const { payload } = await withTimeLimit(PATIENCE_MS, (signal) =>
       queryUpstream({ kind: 'stopFinder', text: stopId }, { priority: 'background', signal }),
     );
-    const places = payload.locations.flatMap((place) => readStopPoint(place) ?? []);
+    const places = payload.locations.flatMap((place) => parseStopPoint(place) ?? []);
     const stop = places.find((place) => place.type === 'stop' && listIds(place).includes(stopId));
-    return stop ? findStopName(stop) : null;
+    return stop ? toStopName(stop) : null;
   } catch (error) {
     return nullIfApiError(error);
   }

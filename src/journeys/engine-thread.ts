@@ -29,7 +29,7 @@ import { NEVER, type Ride } from './raptor/labels.ts';
 import { callAt, type Footpaths, lastPosition, type SharedLines } from './raptor/lines.ts';
 import { FAR_DAYS, type Plan, type PlanRequest, type WheelchairAccess, walkOnly } from './raptor/plan.ts';
 import { type Destination, SearchEnded, searchUntilEnded, type Walk } from './raptor/query.ts';
-import { byStation, listReached, readLastRide } from './reached.ts';
+import { byStation, listReached, toLastRide } from './reached.ts';
 import { listVia, type ViaPart } from './via.ts';
 import { chooseChanges, listWalks, walkBetween } from './where-to-change.ts';
 
@@ -58,7 +58,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
   const chooseFootpaths = createChosenFootpaths(timetable.sections, usualFootpaths);
   /** The walks of the current search. */
   let footpaths: Footpaths = usualFootpaths;
-  const access = readAccess(timetable);
+  const access = toAccess(timetable);
   let deadlineAt = Number.POSITIVE_INFINITY;
   let isLate = false;
   const checkDeadline = () => {
@@ -102,7 +102,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
   ): One[] {
     if (!stops) return [];
     const { ends, query, hasRides } = wanted;
-    const isOpen = (end: EngineEnd) => findWalks(end, query.choices).some(({ stop }) => stops[stop] === 1);
+    const isOpen = (end: EngineEnd) => listWalksFrom(end, query.choices).some(({ stop }) => stops[stop] === 1);
     const found = others.length === 0 || ends.every(isOpen) ? plan(stops, wanted) : [];
     return others.length === 0 || found.some(hasRides) ? found : planWith(others, wanted, plan);
   }
@@ -134,7 +134,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
   function areConnected(ends: readonly EngineEnd[], choices: Choices | undefined): boolean {
     groups ??= groupConnectedStops(timetable.sections);
     const known = groups;
-    const sets = ends.map((end) => new Set(findWalks(end, choices).map(({ stop }) => known[stop])));
+    const sets = ends.map((end) => new Set(listWalksFrom(end, choices).map(({ stop }) => known[stop])));
     return sets.every((one, index) => index === 0 || !one.isDisjointFrom(sets[index - 1] as typeof one));
   }
 
@@ -155,7 +155,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
     { from, to, at, now, choices, ...query }: OneSearch & Pick<PlanRequest, 'isFar'>,
   ) {
     const opened = planners.open({ at, now, ...days });
-    const ends = { access: findWalks(from, choices), egress: findWalks(to, choices) };
+    const ends = { access: listWalksFrom(from, choices), egress: listWalksFrom(to, choices) };
     // Times are cut to the minute, so a vehicle may arrive within the requested one.
     const extra = query.isArrival ? LAST_SECOND : 0;
     const moment = opened.secondsAt(at) + extra;
@@ -188,7 +188,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
     const { base, planner, secondsAt } = planners.open({ at, now });
     const { lines, refOf, isLive } = planner;
     const times = { at: secondsAt(at), latest: secondsAt(until) };
-    const ways = { access: findWalks(from, choices), footpaths, changeSeconds: changeSecondsOf(choices) };
+    const ways = { access: listWalksFrom(from, choices), footpaths, changeSeconds: changeSecondsOf(choices) };
     const labels = planner.spread({ ...query, usableStops, ...times, ...ways });
     const reached = listReached(lines, footpaths, labels, { ...times, rides: query.maxRides, walks, isLive });
     const stations = byStation(reached, timetable).filter(({ stop }) => !without.includes(stop));
@@ -200,7 +200,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
             stop: station.stop,
             arrivesAt: base + station.arrivesAt * SECOND_MS,
             rides: station.rides,
-            ride: readLastRide(station, read),
+            ride: toLastRide(station, read),
           })),
       total: stations.length,
       area: areaAround && areas.draw(areaAround, reached, { ...times, choices }),
@@ -214,17 +214,17 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
   function times({ from, to, at, now, choices, ...query }: SearchQuery<'times'>): (EngineJourney | null)[] {
     const opened = planners.open({ at, now });
     const start = opened.secondsAt(at);
-    const ways = { access: findWalks(from, choices), footpaths, changeSeconds: changeSecondsOf(choices) };
+    const ways = { access: listWalksFrom(from, choices), footpaths, changeSeconds: changeSecondsOf(choices) };
     const request = { ...query, usableStops: withoutStops(query.avoidedStops), ...ways, at: start };
     const ends = to.map(({ to: end, walkSeconds }) => ({
-      egress: findWalks(end, choices),
+      egress: listWalksFrom(end, choices),
       walked: walkSeconds === null ? NEVER : start + walkSeconds,
     }));
     const found = new Map<(typeof ends)[0], Plan | null>();
     for (const hours of HORIZON_HOURS) {
       const left = ends.filter((end) => !found.has(end));
       if (left.length > 0)
-        findWithin({ ...request, latest: start + hours * HOUR_SECONDS, ends: left }, opened.planner, found);
+        searchWithin({ ...request, latest: start + hours * HOUR_SECONDS, ends: left }, opened.planner, found);
     }
     return ends.map((end) => {
       const plan = found.get(end);
@@ -233,7 +233,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
   }
 
   /** Adds the journeys to the ends that are reached in time. */
-  function findWithin<End extends Destination>(
+  function searchWithin<End extends Destination>(
     request: Parameters<Planner['spread']>[0] & { ends: readonly End[] },
     planner: Planner,
     found: Map<End, Plan | null>,
@@ -269,7 +269,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
     const { planner } = opened;
     const waypoints = ends.map((end) => {
       const stops = new Set(end.stops.map(({ stop }) => stop));
-      return { ...end, stops, walks: findWalks(end, choices) };
+      return { ...end, stops, walks: listWalksFrom(end, choices) };
     });
     const extra = query.isArrival ? LAST_SECOND : 0;
     const { lines, mirrored } = planner;
@@ -301,7 +301,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
   }
 
   /** The walk to each stop of an end. A leg shows the distance from the end itself, so that must not be too long either. */
-  function findWalks({ stops, withAround, position }: EngineEnd, choices: Choices | undefined): Walk[] {
+  function listWalksFrom({ stops, withAround, position }: EngineEnd, choices: Choices | undefined): Walk[] {
     const maxWalk = choices?.maxWalk ?? Number.POSITIVE_INFINITY;
     const least = new Map<number, number>();
     for (const { stop, seconds } of stops) {
@@ -380,7 +380,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
 }
 
 /** A platform without its own information uses its station's. */
-function readAccess({ sections, stopCount }: Timetable): WheelchairAccess {
+function toAccess({ sections, stopCount }: Timetable): WheelchairAccess {
   const { stopFlags, stopParent, tripFlags } = sections;
   const own = (stop: number) => (stopFlags[stop] as number) & 3;
   return {

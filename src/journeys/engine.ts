@@ -86,7 +86,7 @@ interface Thread {
 export class JourneyEngine {
   readonly #log: Log<'warn' | 'error'>;
   readonly #now: () => number;
-  readonly #takeFor: (timetable: Timetable) => LiveTimetable;
+  readonly #snapshotFor: (timetable: Timetable) => LiveTimetable;
   readonly #startThread: typeof startThread;
   readonly #queue = new TurnQueue<Waiting>();
   readonly #threads: Thread[] = [];
@@ -103,12 +103,12 @@ export class JourneyEngine {
     log: Log<'warn' | 'error'>;
     now: () => number;
     /** The timetable with the newest snapshots. */
-    takeFor?: ((timetable: Timetable) => LiveTimetable) | undefined;
+    snapshotFor?: ((timetable: Timetable) => LiveTimetable) | undefined;
     startThread?: typeof startThread;
   }) {
     this.#log = options.log;
     this.#now = options.now;
-    this.#takeFor = options.takeFor ?? ((timetable) => new LiveTimetable(timetable));
+    this.#snapshotFor = options.snapshotFor ?? ((timetable) => new LiveTimetable(timetable));
     this.#startThread = options.startThread ?? startThread;
   }
 
@@ -229,7 +229,7 @@ export class JourneyEngine {
     waiting.timer = setTimeout(() => this.#giveUp(thread, waiting), leftMs);
     const id = ++this.#lastId;
     thread.days = [...thread.days.filter((other) => other !== day), day].slice(-KEPT_DAYS);
-    const live = this.#takeFor(this.#timetable as Timetable);
+    const live = this.#snapshotFor(this.#timetable as Timetable);
     this.#sendSnapshots(thread, live);
     thread.current = { id, waiting, live };
     this.#post(thread, { kind: 'search', id, ...search });

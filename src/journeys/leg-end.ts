@@ -1,18 +1,18 @@
-import { type EfaLeg, readJourney } from '../efa/payload.ts';
-import { findTime } from '../efa/realtime.ts';
-import { readObject } from '../efa/response/field.ts';
+import { type EfaLeg, parseJourney } from '../efa/payload.ts';
+import { toTimes } from '../efa/realtime.ts';
+import { parseObject } from '../efa/response/field.ts';
 import {
-  findId,
-  findOwnPosition,
-  findPlatform,
-  findPosition,
-  findStopName,
   listIds,
   mapPath,
-  readStopPoint,
+  parseStopPoint,
   type TimedStopPoint,
+  toOwnPosition,
+  toPlatform,
+  toPosition,
+  toStopId,
+  toStopName,
 } from '../efa/stop-point.ts';
-import { need } from '../transit/left-out.ts';
+import { getOrLeaveOut } from '../transit/left-out.ts';
 import type { Mode } from '../transit/mode.ts';
 import type { Position } from '../transit/place.ts';
 import type { PlannedAndRealtime } from '../transit/time.ts';
@@ -48,25 +48,25 @@ export interface KnownPositions {
 export function mapEnds(leg: EfaLeg, mode: Mode | null, isLive: boolean, positions: KnownPositions) {
   const path = mapPath(leg.coords);
   const mapEnd = (point: TimedStopPoint, time: PlannedAndRealtime | null, pathEnd: Position | undefined): LegEnd => {
-    const stopId = need(findId(point), 'no identifier');
-    const name = findStopName(point) ?? stopId;
+    const stopId = getOrLeaveOut(toStopId(point), 'no identifier');
+    const name = toStopName(point) ?? stopId;
     const ids = listIds(point);
-    const reported = findOwnPosition(point) ?? positions.inResponse(stopId) ?? findPosition(point) ?? pathEnd;
+    const reported = toOwnPosition(point) ?? positions.inResponse(stopId) ?? toPosition(point) ?? pathEnd;
     const position = reported ?? ids.map(positions.ofStop).find((position) => position !== null);
     return {
       stopId,
       ids,
       name,
-      platform: findPlatform(point, mode, name),
-      position: need(position, 'no position'),
+      platform: toPlatform(point, mode, name),
+      position: getOrLeaveOut(position, 'no position'),
       isAccessible: point.properties?.WheelchairAccess ?? null,
       parent: findParent(point),
       parentId: findParentId(point),
-      ...need(time, 'no time'),
+      ...getOrLeaveOut(time, 'no time'),
     };
   };
-  const origin = mapEnd(leg.origin, findTime(leg.origin.departure, isLive), path.at(0));
-  const destination = mapEnd(leg.destination, findTime(leg.destination.arrival, isLive), path.at(-1));
+  const origin = mapEnd(leg.origin, toTimes(leg.origin.departure, isLive), path.at(0));
+  const destination = mapEnd(leg.destination, toTimes(leg.destination.arrival, isLive), path.at(-1));
   return { origin, destination, path: path.length >= 2 ? path : [origin.position, destination.position] };
 }
 
@@ -79,9 +79,9 @@ function findParentId({ parent }: TimedStopPoint): string | null {
  * is the station. Names of street stops have commas of their own.
  */
 function findParent({ parent }: TimedStopPoint): LegEnd['parent'] {
-  const name = parent?.type === 'stop' ? findStopName(parent) : null;
+  const name = parent?.type === 'stop' ? toStopName(parent) : null;
   if (!parent?.id || !name) return null;
-  const isStation = !parent.id.startsWith('G') && findPlatform(parent, null, name) !== null;
+  const isStation = !parent.id.startsWith('G') && toPlatform(parent, null, name) !== null;
   return { ids: listIds(parent), name: isStation ? (name.split(', ')[0] ?? name) : name };
 }
 
@@ -92,18 +92,18 @@ function findParent({ parent }: TimedStopPoint): LegEnd['parent'] {
 export function createPositions(journeys: readonly unknown[]): KnownPositions['inResponse'] {
   let positionsById: ReadonlyMap<string, Position> | undefined;
   return (stopId) => {
-    positionsById ??= readPositions(journeys);
+    positionsById ??= parsePositions(journeys);
     return positionsById.get(stopId) ?? null;
   };
 }
 
-function readPositions(journeys: readonly unknown[]): ReadonlyMap<string, Position> {
-  const legs = journeys.flatMap((journey) => readJourney(journey)?.legs ?? []);
-  const ends = legs.map(readObject).flatMap((leg) => [leg?.origin, leg?.destination]);
+function parsePositions(journeys: readonly unknown[]): ReadonlyMap<string, Position> {
+  const legs = journeys.flatMap((journey) => parseJourney(journey)?.legs ?? []);
+  const ends = legs.map(parseObject).flatMap((leg) => [leg?.origin, leg?.destination]);
   return new Map(
     ends.flatMap((end): [string, Position][] => {
-      const point = readStopPoint(end);
-      const position = point && findOwnPosition(point);
+      const point = parseStopPoint(end);
+      const position = point && toOwnPosition(point);
       return point?.id && position ? [[point.id, position]] : [];
     }),
   );

@@ -1,22 +1,15 @@
 import { asksToBook, mapAlerts, mapHints } from '../efa/alerts.ts';
 import { mapCall, toCallTime } from '../efa/calls.ts';
-import { type EfaLeg, isTimedCall, readLeg } from '../efa/payload.ts';
-import { findMode, isWalkClass } from '../efa/product-class.ts';
-import { findTime, isCancelled, isTracked } from '../efa/realtime.ts';
-import { readRecord } from '../efa/response/record.ts';
-import {
-  findHeadsign,
-  findLineName,
-  findRouteName,
-  findRunId,
-  findVehicleAccess,
-  isOnDemand,
-} from '../efa/response/run.ts';
-import { findOccupancy, mapPath, readTimedStopPoint, type TimedStopPoint } from '../efa/stop-point.ts';
+import { type EfaLeg, isTimedCall, parseLeg } from '../efa/payload.ts';
+import { isWalkClass, toMode } from '../efa/product-class.ts';
+import { isCancelled, isTracked, toTimes } from '../efa/realtime.ts';
+import { parseRecord } from '../efa/response/record.ts';
+import { isOnDemand, toHeadsign, toLineName, toRouteName, toRunId, toVehicleAccess } from '../efa/response/run.ts';
+import { mapPath, parseTimedStopPoint, type TimedStopPoint, toOccupancy } from '../efa/stop-point.ts';
 import { withBookingNotice } from '../transit/booking.ts';
 import type { Call } from '../transit/call.ts';
 import type { Carriages } from '../transit/departure.ts';
-import { need } from '../transit/left-out.ts';
+import { getOrLeaveOut } from '../transit/left-out.ts';
 import type { Mode } from '../transit/mode.ts';
 import { type Position, pathLengthMetres } from '../transit/place.ts';
 import { bestKnown, minutesBetween, type PlannedAndRealtime } from '../transit/time.ts';
@@ -91,16 +84,16 @@ export const LEG_DEFAULTS: Omit<Leg, 'origin' | 'destination' | 'durationSeconds
 
 /** Maps one leg. Throws `LeftOut`, which leaves out the whole journey, because it would be wrong without this leg. */
 export function mapLeg(record: unknown, positions: KnownPositions): Leg {
-  const leg = readRecord(record, readLeg);
+  const leg = parseRecord(record, parseLeg);
   const { product } = leg.transportation;
-  const productClass = need(product?.class ?? product?.iconId, 'malformed');
+  const productClass = getOrLeaveOut(product?.class ?? product?.iconId, 'malformed');
   if (isWalkClass(productClass)) return mapWalk(leg, positions);
-  return mapRide(leg, need(findMode(productClass), 'unknown product class'), positions);
+  return mapRide(leg, getOrLeaveOut(toMode(productClass), 'unknown product class'), positions);
 }
 
 /** Whether the record is a cancelled ride. It may lack fields that `mapLeg` needs. */
 export function isCancelledRide(record: unknown): boolean {
-  const leg = readLeg(record);
+  const leg = parseLeg(record);
   return leg !== undefined && isLegCancelled(leg);
 }
 
@@ -115,7 +108,7 @@ function mapRide(leg: EfaLeg, mode: Mode, positions: KnownPositions): Leg {
   const { transportation } = leg;
   const isOnDemandRide = isOnDemand(transportation, leg.properties);
   const stops = listStopsBetween(leg).length;
-  const [leaves, arrives] = [findTime(leg.origin.departure, true), findTime(leg.destination.arrival, true)];
+  const [leaves, arrives] = [toTimes(leg.origin.departure, true), toTimes(leg.destination.arrival, true)];
   const hasLiveTimes =
     isTracked(leg, { isCancelled: isLegCancelled(leg), isOnDemand: isOnDemandRide }) &&
     !passesStopsInNoTime(leaves, arrives, stops);
@@ -125,10 +118,10 @@ function mapRide(leg: EfaLeg, mode: Mode, positions: KnownPositions): Leg {
   return {
     ...LEG_DEFAULTS,
     mode,
-    runId: findRunId(transportation.properties),
-    route: need(findRouteName(transportation), 'no route'),
-    lineName: findLineName(transportation),
-    direction: findHeadsign(transportation, leg.realtimeStatus),
+    runId: toRunId(transportation.properties),
+    route: getOrLeaveOut(toRouteName(transportation), 'no route'),
+    lineName: toLineName(transportation),
+    direction: toHeadsign(transportation, leg.realtimeStatus),
     origin,
     destination,
     durationSeconds: rideSeconds(origin, destination),
@@ -142,7 +135,7 @@ function mapRide(leg: EfaLeg, mode: Mode, positions: KnownPositions): Leg {
     // The path of an on-demand vehicle is unknown until it is booked.
     path: isOnDemandRide ? [origin.position, destination.position] : path,
     alerts: isOnDemandRide ? withBookingNotice(alerts, { isOnDemand: true }) : alerts,
-    isAccessible: findVehicleAccess(leg.properties, transportation.properties),
+    isAccessible: toVehicleAccess(leg.properties, transportation.properties),
     walkAfter: mapWalkAfter(leg),
     walkBeforeSeconds: leg.footPathInfo.find(({ position }) => position === 'BEFORE')?.duration ?? null,
   };
@@ -188,8 +181,8 @@ function walkingMetres({ distance, coords }: EfaLeg): number | null {
 }
 
 function mapWalkEstimate({ origin, destination }: EfaLeg): Leg['walkEstimate'] {
-  const start = findTime(origin.departure, true)?.realtime;
-  const end = findTime(destination.arrival, true)?.realtime;
+  const start = toTimes(origin.departure, true)?.realtime;
+  const end = toTimes(destination.arrival, true)?.realtime;
   return start && end ? { start, end } : null;
 }
 
@@ -216,26 +209,26 @@ function mapCalls(
   if (leg.stopSequence.length < 2) return null;
   const { origin, destination } = ride;
   const stop = { ...ride, positionOf: ride.known.inResponse };
-  const first = readTimedStopPoint(leg.stopSequence[0]) ?? leg.origin;
-  const last = readTimedStopPoint(leg.stopSequence.at(-1)) ?? leg.destination;
-  const between = listStopsBetween(leg).flatMap((call) => mapCall(readTimedStopPoint(call), stop) ?? []);
+  const first = parseTimedStopPoint(leg.stopSequence[0]) ?? leg.origin;
+  const last = parseTimedStopPoint(leg.stopSequence.at(-1)) ?? leg.destination;
+  const between = listStopsBetween(leg).flatMap((call) => mapCall(parseTimedStopPoint(call), stop) ?? []);
   if (between.length < listStopsBetween(leg).length) return null;
   return [
     {
       ...endCall(origin, leg.origin, first),
-      arrival: toCallTime(findTime(first.arrival, ride.isTracked)),
+      arrival: toCallTime(toTimes(first.arrival, ride.isTracked)),
       departure: toCallTime(origin),
     },
     ...between,
     {
       ...endCall(destination, leg.destination, last),
       arrival: toCallTime(destination),
-      departure: toCallTime(findTime(last.departure, ride.isTracked)),
+      departure: toCallTime(toTimes(last.departure, ride.isTracked)),
     },
   ];
 }
 
 function endCall({ stopId, name, platform, position }: LegEnd, ...points: readonly TimedStopPoint[]) {
-  const occupancy = points.map((point) => findOccupancy(point.properties?.occupancy)).find((level) => level) ?? null;
+  const occupancy = points.map((point) => toOccupancy(point.properties?.occupancy)).find((level) => level) ?? null;
   return { stopId, name, platform, position, occupancy };
 }

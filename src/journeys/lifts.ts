@@ -7,13 +7,13 @@ import type { Journey } from './journey.ts';
 const NEED_LIFTS: readonly (Mode | 'walk')[] = ['train', 'metro', 'lightrail'] satisfies Mode[];
 
 /** Returns the journey with the lifts out of service at the ends of its rides, at the planned times. */
-export function markLifts(journey: Journey, findLiftsOut: FindLiftsOut): Journey {
+export function markLifts(journey: Journey, listLiftsOut: FindLiftsOut): Journey {
   const rides = journey.legs.filter(({ mode }) => mode !== 'walk');
   const liftsByRide = rides
     .flatMap(({ mode, origin, destination }) => [origin, destination].map((end) => ({ mode, end })))
     .map(({ mode, end: { stopId, name, ids, parentId, planned } }) => {
       const isHere = (id: string) => id === parentId || ids.includes(id);
-      return findLiftsOut(planned.getTime())
+      return listLiftsOut(planned.getTime())
         ?.filter((lift) =>
           lift.platforms.length > 0 ? lift.platforms.some(isHere) : NEED_LIFTS.includes(mode) && isHere(lift.stopId),
         )

@@ -1,7 +1,7 @@
 import { unexpectedResponse } from '../efa/failure.ts';
 import {
   findUnknownStopMessage,
-  readJourney,
+  parseJourney,
   saysDateInvalid,
   saysSamePlace,
   type TripPayload,
@@ -53,7 +53,7 @@ export async function mapJourneys(
       return stop && [stop.lat, stop.lng];
     },
   };
-  const { kept: journeys, leftOut } = await mapRecords(payload.journeys, readJourney, ({ legs, isAdditional }) => ({
+  const { kept: journeys, leftOut } = await mapRecords(payload.journeys, parseJourney, ({ legs, isAdditional }) => ({
     ...mapJourney(legs, knownPositions),
     isAdditional,
   }));

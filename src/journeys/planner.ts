@@ -7,7 +7,7 @@ import type { Journeys } from './source.ts';
 /** Returns the trip planner as a source of journeys. `stops` supplies positions that a response lacks. */
 export function plannerJourneys(stops: Pick<StopRegister, 'get'>): Journeys {
   return {
-    async find(
+    async fetch(
       { via, choices, from, to, at, isArrival, modes, isAccessible, conditions, cancelled, mayBeNone },
       { queryUpstream },
     ) {

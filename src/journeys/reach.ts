@@ -73,12 +73,12 @@ interface FoundTimes extends Found {
  * `DATE_OUT_OF_RANGE` for a time that it does not cover, and `SERVICE_UNAVAILABLE` while there is no timetable.
  */
 export interface Reach {
-  find(query: ReachQuery, turn?: Turn): Promise<FoundReach>;
+  search(query: ReachQuery, turn?: Turn): Promise<FoundReach>;
   times(query: Origin & { to: readonly string[] }, turn?: Turn): Promise<FoundTimes>;
 }
 
 export function timetableReach(options: TimetableSearch): Reach {
-  const { findAlerts = () => [] } = options;
+  const { listAlerts: findAlerts = () => [] } = options;
 
   async function begin(query: Origin, turn?: Turn) {
     const timetable = options.timetable.get();
@@ -103,7 +103,7 @@ export function timetableReach(options: TimetableSearch): Reach {
   }
 
   return {
-    async find({ minutes, limit, isArea, ...query }, turn) {
+    async search({ minutes, limit, isArea, ...query }, turn) {
       const { timetable, from, common, search, freshness } = await begin(query, turn);
       const ownStations = new Set(from.stop === null ? [] : from.stops.map(({ stop }) => timetable.stationOf(stop)));
       const { found } = await search('reach', {
@@ -146,7 +146,7 @@ export function timetableReach(options: TimetableSearch): Reach {
           return {
             stopId: to[index] as string,
             name: end.name ?? (to[index] as string),
-            journey: journey ? mapJourney(journey, { live, from, to: end, findAlerts }) : null,
+            journey: journey ? mapJourney(journey, { live, from, to: end, listAlerts: findAlerts }) : null,
           };
         }),
         freshness: freshness(asOfRides(found, live)),

@@ -113,7 +113,7 @@ export function byStation(reached: readonly Reached[], timetable: Pick<Timetable
 }
 
 /** Null on foot. `base` is the beginning of the lines in milliseconds. */
-export function readLastRide(
+export function toLastRide(
   { rides, alightedAt }: Reached,
   { live, lines, refOf, isLive, labels, base }: { live: LiveTimetable; labels: Labels; base: number } & LinesWithRefs,
 ): LastRide | null {

@@ -19,7 +19,7 @@ import type { Leg } from './leg.ts';
  * Keeps the journeys that match the query and counts the others. Upstream receives the same conditions but does not always
  * respect them.
  */
-export function keepFitting(
+export function chooseFitting(
   journeys: readonly Journey[],
   {
     modes,

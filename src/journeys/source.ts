@@ -66,7 +66,7 @@ interface JourneyContext {
  * `DATE_OUT_OF_RANGE`.
  */
 export interface Journeys {
-  find(query: JourneyQuery, context: JourneyContext): Promise<FoundJourneys>;
+  fetch(query: JourneyQuery, context: JourneyContext): Promise<FoundJourneys>;
 }
 
 /** Plans from the timetable. */
@@ -75,7 +75,7 @@ export interface TimetableJourneys {
   covers(query: JourneyQuery): boolean;
   /** `YYYYMMDD`; null while there is no timetable. */
   lastDay(): string | null;
-  find(query: JourneyQuery, turn?: Turn): Promise<FoundJourneys>;
+  fetch(query: JourneyQuery, turn?: Turn): Promise<FoundJourneys>;
 }
 
 export const JOURNEY_MODES = ['auto', 'planner', 'timetable'] as const;
@@ -103,7 +103,7 @@ export function chooseJourneys(options: {
   let isComparing = false;
 
   const byTimetable = async (query: JourneyQuery, turn: Turn | undefined, reason: string): Promise<FoundJourneys> => {
-    const result = await timetable.find(query, turn);
+    const result = await timetable.fetch(query, turn);
     return { ...result, origin: { source: 'timetable', reason } };
   };
 
@@ -121,7 +121,7 @@ export function chooseJourneys(options: {
     if (running.length === 0) return;
     isComparing = true;
     try {
-      const found = await timetable.find(query, BACKGROUND);
+      const found = await timetable.fetch(query, BACKGROUND);
       if (!found.isPartial) compared(isAsGood(found.journeys, running, query.isArrival));
     } catch (error) {
       // A search that got no turn says nothing about the timetable.
@@ -132,11 +132,11 @@ export function chooseJourneys(options: {
   }
 
   return {
-    async find(query, context) {
+    async fetch(query, context) {
       const { turn } = context;
       if (needsTimetable(query)) return byTimetable(query, turn, query.via?.length ? 'via' : 'choices');
       if (!timetable.covers(query)) {
-        return planner.find(query, context).catch((error) => {
+        return planner.fetch(query, context).catch((error) => {
           throw withLastDay(error, timetable.lastDay());
         });
       }
@@ -144,7 +144,7 @@ export function chooseJourneys(options: {
       // Of the trip planner's few journeys, all might have to be booked.
       if (query.withoutBooking) return byTimetable(query, turn, 'booking');
       if (isScarce()) return byTimetable(query, turn, 'calls are short');
-      const planned = planner.find(query, context);
+      const planned = planner.fetch(query, context);
       let cancel = () => {};
       const timeout = new Promise<null>((resolve) => {
         cancel = clock.after(PATIENCE_MS, () => resolve(null));

@@ -1,11 +1,11 @@
 import { describeHeadway } from '../boards/headway.ts';
 import { findThroughHeadsign, joinRuns } from '../boards/run-calls.ts';
-import { findBoardStops } from '../boards/scheduled.ts';
+import { listBoardStops } from '../boards/scheduled.ts';
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
 import type { Turn } from '../core/turn-queue.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { beyondTimetable, noJourneys, noTimetable, notInTimetable } from '../errors/messages.ts';
-import { freshnessOfFeeds, type LiveFeeds, needFeeds } from '../realtime/live-feeds.ts';
+import { freshnessOfFeeds, type LiveFeeds, requestFeeds } from '../realtime/live-feeds.ts';
 import { type LiveRun, type LiveTimetable, publicTripId } from '../realtime/live-timetable.ts';
 import { listFeedSources } from '../realtime/polling/feed-source.ts';
 import type { Timetable } from '../timetable/timetable.ts';
@@ -48,9 +48,9 @@ const COVERED_MS = HOUR_MS / 2;
 export interface TimetableSearch {
   timetable: Pick<CurrentTimetable, 'get' | 'missing'>;
   engine: Pick<JourneyEngine, 'search' | 'use'>;
-  feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'list' | 'freshUntil'> | null;
-  findAlerts?: FindAlerts | undefined;
-  findLiftsOut?: FindLiftsOut | undefined;
+  feeds: Pick<LiveFeeds, 'request' | 'untilRead' | 'list' | 'freshUntil'> | null;
+  listAlerts?: FindAlerts | undefined;
+  listLiftsOut?: FindLiftsOut | undefined;
   now: () => number;
 }
 
@@ -72,7 +72,7 @@ export function toEngineEnd({ stops, withAround, position }: End): Required<Engi
 
 /** Returns the timetable with feeds as a source of journeys. */
 export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
-  const { findAlerts = () => [], now } = options;
+  const { listAlerts: findAlerts = () => [], now } = options;
 
   function resolve(query: JourneyQuery) {
     const timetable = options.timetable.get();
@@ -90,7 +90,7 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
   }
 
   /** Why the timetable does not have both ends. With `via` or choices no other source can have them. */
-  function findProblem(query: JourneyQuery): ApiError {
+  function toSearchError(query: JourneyQuery): ApiError {
     const { from, to, at } = query;
     const timetable = options.timetable.get();
     if (!needsTimetable(query)) return beyondTimetable(at?.date ?? null, lastDay());
@@ -104,9 +104,9 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
     covers,
     lastDay,
 
-    async find(query, turn) {
+    async fetch(query, turn) {
       const ends = resolve(query);
-      if (!ends) throw findProblem(query);
+      if (!ends) throw toSearchError(query);
       const { timetable, from, to } = ends;
       if (needsTimetable(query) && !covers(query)) throw beyondTimetable(query.at?.date ?? null, lastDay());
       const { common, search, freshness: freshnessAsOf } = await beginSearch(options, timetable, query, turn);
@@ -132,7 +132,9 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
           maxRides: query.maxChanges === undefined ? (DEFAULT_CHANGES + 1) * (places.length - 1) : query.maxChanges + 1,
         });
         isPartial = searched.isPartial ?? false;
-        journeys = found.map((parts) => mapVia(parts, places, { live, findAlerts, choices: query.choices }));
+        journeys = found.map((parts) =>
+          mapVia(parts, places, { live, listAlerts: findAlerts, choices: query.choices }),
+        );
         const parts = found.flatMap((chain) => chain.map(({ journey }) => journey));
         asOf = asOfRides(parts, live);
       } else {
@@ -144,7 +146,7 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
           isArrival: query.isArrival,
         });
         isPartial = searched.isPartial ?? false;
-        journeys = found.map((journey) => mapJourney(journey, { live, from, to, findAlerts }));
+        journeys = found.map((journey) => mapJourney(journey, { live, from, to, listAlerts: findAlerts }));
         asOf = asOfRides(found, live);
       }
       if (journeys.length === 0 && !query.mayBeNone) {
@@ -202,13 +204,13 @@ function listWaypoints(
 
 /** Waits for the feeds that a search needs. `freshness` takes the timestamps of the feeds that it used. */
 export async function beginSearch(
-  { engine, feeds, findLiftsOut, now }: TimetableSearch,
+  { engine, feeds, listLiftsOut: findLiftsOut, now }: TimetableSearch,
   timetable: Timetable,
   query: Pick<JourneyQuery, 'at' | 'modes' | 'isAccessible' | 'choices'>,
   turn?: Turn,
 ) {
   const at = momentOf(query.at, now());
-  const needed = await needFeeds(feeds, listFeedSources(query.modes), { at, now: now() });
+  const needed = await requestFeeds(feeds, listFeedSources(query.modes), { at, now: now() });
   engine.use(timetable);
   return {
     /** The parts of a query that all searches have. */
@@ -256,7 +258,7 @@ export function findEnd(timetable: Timetable, place: Place, choices: Choices | u
     return around.length > 0 ? { place, position, stop: null, name, isWharf: false, stops, withAround: false } : null;
   }
   if (typeof place !== 'string') return null;
-  const members = findBoardStops(timetable, place);
+  const members = listBoardStops(timetable, place);
   const servedStops = members.filter((member) => timetable.stop(member).modes.length > 0);
   const stop = timetable.findStop(place) ?? servedStops[0];
   if (stop === undefined || servedStops.length === 0) return null;
@@ -286,7 +288,7 @@ interface Parts {
   live: LiveTimetable;
   from: End;
   to: End;
-  findAlerts: FindAlerts;
+  listAlerts: FindAlerts;
 }
 
 export function mapJourney(journey: EngineJourney, parts: Parts): Journey {
@@ -323,13 +325,13 @@ export function mapJourney(journey: EngineJourney, parts: Parts): Journey {
 function mapVia(
   parts: readonly EngineViaPart[],
   places: readonly { end: End }[],
-  { live, findAlerts, choices }: Pick<Parts, 'live' | 'findAlerts'> & { choices: Choices | undefined },
+  { live, listAlerts: findAlerts, choices }: Pick<Parts, 'live' | 'listAlerts'> & { choices: Choices | undefined },
 ): Journey {
   const { timetable } = live;
   const endAt = (index: number) => (places[index] as { end: End }).end;
   const legs: Leg[] = [];
   for (const [index, { from, to, journey }] of parts.entries()) {
-    const partLegs = mapJourney(journey, { live, findAlerts, from: endAt(from), to: endAt(to) }).legs;
+    const partLegs = mapJourney(journey, { live, listAlerts: findAlerts, from: endAt(from), to: endAt(to) }).legs;
     const [before, next, ride] = [legs.at(-1), partLegs[0] as Leg, parts[index - 1]?.journey.rides.at(-1)];
     const areRides = before && before.mode !== 'walk' && next.mode !== 'walk';
     if (areRides && ride) {
@@ -389,7 +391,7 @@ function runOf(live: LiveTimetable, { trip, day, live: ref }: EnginePart): LiveR
   return snapshot ? live.open({ snapshot, run: ref.run }) : live.run(trip, day);
 }
 
-function mapRide({ parts }: EngineRide, { live, findAlerts }: Parts): Leg {
+function mapRide({ parts }: EngineRide, { live, listAlerts: findAlerts }: Parts): Leg {
   const { timetable } = live;
   const [first, last] = [parts[0] as EnginePart, parts.at(-1) as EnginePart];
   const runs = parts.map((part) => runOf(live, part));
@@ -443,7 +445,7 @@ async function drawPart(live: LiveTimetable, part: EnginePart): Promise<Position
   const { trip, first, last } = part;
   const run = runOf(live, part);
   const isPlanned = trip >= 0 && run.calls.every(({ position }, index) => position === index);
-  const path = isPlanned ? await timetable.readPath(trip, part) : null;
+  const path = isPlanned ? await timetable.loadPath(trip, part) : null;
   return path ?? straightThrough(joinRuns(live, [run]).calls.slice(first, last + 1));
 }
 

@@ -5,7 +5,7 @@ import { type Found, MAX_RIDES, type Ride } from './raptor/labels.ts';
 import { callAt, type Footpaths, type Lines } from './raptor/lines.ts';
 import {
   CHANGE_IS_WORTH_SECONDS,
-  keepBest,
+  chooseBest,
   LEAST_SAVED_SECONDS,
   mirrorFound,
   type Plan,
@@ -88,7 +88,7 @@ export function listVia(
   const { isArrival, limit, prefer } = request;
   const found: ViaJourney[] = [];
   const secondsOnFoot = (one: ViaJourney) => countSecondsOnFoot(network, waypoints, one);
-  const choose = () => (prefer ? listPreferred(found, WORTH[prefer], secondsOnFoot) : keepBest(found));
+  const choose = () => (prefer ? listPreferred(found, WORTH[prefer], secondsOnFoot) : chooseBest(found));
   const search = (
     groups: Iterable<readonly ViaJourney[]>,
     { most, enough = () => false, adapt = (one) => [one] }: SearchOptions,

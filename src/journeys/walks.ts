@@ -133,7 +133,7 @@ export function timeWalks(legs: readonly Leg[]): Leg[] {
 function walkAfter(walk: Leg, before: Leg, nextRide: Leg | undefined): Leg {
   const arrival = before.destination.realtime;
   if (!arrival) return mustBeginEarlier(walk, before, nextRide) ? follow(walk, before.destination.planned) : walk;
-  const ownEstimate = findEstimate(walk, before.destination);
+  const ownEstimate = estimateWalk(walk, before.destination);
   const fits =
     ownEstimate && ownEstimate.start >= arrival && (!nextRide || ownEstimate.end <= bestKnown(nextRide.origin));
   return fits ? timedWalk(walk, ownEstimate.start, ownEstimate.end) : follow(walk, arrival);
@@ -153,13 +153,13 @@ function follow(walk: Leg, arrival: Date): Leg {
 function walkBefore(walk: Leg, next: Leg): Leg {
   const departure = next.origin.realtime;
   if (!departure) return walk;
-  const ownEstimate = findEstimate(walk, next.origin);
+  const ownEstimate = estimateWalk(walk, next.origin);
   if (ownEstimate && ownEstimate.end <= departure) return timedWalk(walk, ownEstimate.start, ownEstimate.end);
   return timedWalk(walk, plus(departure, -walk.durationSeconds), departure);
 }
 
 /** Ignores an estimate that repeats the planned time although the adjacent leg has moved. */
-function findEstimate({ walkEstimate, origin }: Leg, { planned, realtime }: LegEnd): Leg['walkEstimate'] {
+function estimateWalk({ walkEstimate, origin }: Leg, { planned, realtime }: LegEnd): Leg['walkEstimate'] {
   const repeatsPlanned = walkEstimate?.start.getTime() === origin.planned.getTime();
   const hasMoved = realtime?.getTime() !== planned.getTime();
   return repeatsPlanned && hasMoved ? null : walkEstimate;

@@ -19,7 +19,7 @@ export async function drawCourse(timetable: Timetable, patterns: readonly number
       while (isNew[last]) last++;
       const trip = timetable.sections.patternTrips[pattern] as number;
       course.push(
-        (await timetable.readPath(trip, { first, last })) ?? straight(timetable, stops.subarray(first, last + 1)),
+        (await timetable.loadPath(trip, { first, last })) ?? straight(timetable, stops.subarray(first, last + 1)),
       );
       first = last;
     }

@@ -24,7 +24,7 @@ interface LineRun {
   endsAt: number;
   hasFixedTimes: boolean;
   /** For each stop of the direction the departure, at the last call the arrival; null where it does not call. */
-  readTimes(): (number | null)[];
+  listTimes(): (number | null)[];
 }
 
 /** One direction of a line on a service day. */
@@ -48,7 +48,7 @@ export interface LineDirection {
 const MAX_HEADSIGNS = 10;
 
 /** Reads both directions. One without runs that day has the stops of all its days. */
-export async function readDirections(
+export async function loadDirections(
   timetable: Timetable,
   patterns: readonly number[],
   day: number,
@@ -56,12 +56,12 @@ export async function readDirections(
   const directions: LineDirection[] = [];
   for (const direction of [0, 1] as const) {
     const own = patterns.filter((pattern) => timetable.sections.patternDirection[pattern] === direction);
-    if (own.length > 0) directions.push(await readDirection(timetable, { direction, patterns: own, day }));
+    if (own.length > 0) directions.push(await loadDirection(timetable, { direction, patterns: own, day }));
   }
   return directions;
 }
 
-async function readDirection(
+async function loadDirection(
   timetable: Timetable,
   { direction, patterns, day }: { direction: 0 | 1; patterns: readonly number[]; day: number },
 ): Promise<LineDirection> {
@@ -73,9 +73,9 @@ async function readDirection(
   const shown = chosen.filter((_, at) => rows[at]);
   const ownRows = rows.filter((own) => own !== null);
   const places = new Map(order.map((row, place) => [row, place]));
-  const main = findMainRow(order, shown);
+  const main = chooseMainRow(order, shown);
   const runs = (isRunning ? shown : []).flatMap((one, at) =>
-    readRuns(timetable, day, one, { own: ownRows[at] as readonly Row[], places, main }),
+    listRuns(timetable, day, one, { own: ownRows[at] as readonly Row[], places, main }),
   );
   runs.sort((one, other) => one.sortsAt - other.sortsAt);
   const headsigns = new Map<string, number>();
@@ -131,7 +131,7 @@ function secondsTo({ sections }: Timetable, trip: number, position: number, stop
 }
 
 /** The row of the stop with most departures. */
-function findMainRow(order: readonly Row[], patterns: readonly Pattern[]): Row {
+function chooseMainRow(order: readonly Row[], patterns: readonly Pattern[]): Row {
   const departures = new Map<number, number>();
   for (const { stops, trips } of patterns) {
     for (const stop of new Set(stops.slice(0, -1))) departures.set(stop, (departures.get(stop) ?? 0) + trips.length);
@@ -141,7 +141,7 @@ function findMainRow(order: readonly Row[], patterns: readonly Pattern[]): Row {
 }
 
 /** Reads the runs of a pattern on the day. `own` are the rows of its stops. */
-function readRuns(
+function listRuns(
   timetable: Timetable,
   day: number,
   { pattern, stops, trips }: Pattern,
@@ -163,7 +163,7 @@ function readRuns(
       firstStopId,
       startsAt: momentAt(0),
       endsAt: momentAt(stops.length - 1),
-      readTimes() {
+      listTimes() {
         const times: (number | null)[] = Array.from(places, () => null);
         for (const [position, row] of own.entries()) times[places.get(row) as number] = momentAt(position);
         return times;

@@ -8,7 +8,7 @@ import { isOneSlipAway } from '../transit/parameter.ts';
 import type { Position } from '../transit/place.ts';
 import type { Bounds } from '../transit/region.ts';
 import { drawCourse } from './course.ts';
-import { type LineDirection, readDirections } from './directions.ts';
+import { type LineDirection, loadDirections } from './directions.ts';
 import { type IndexedLine, indexLines, type Line, searchFor } from './line-index.ts';
 
 /** Unknown lines named in a notice, and their length. */
@@ -38,7 +38,7 @@ export class Lines {
   }
 
   /** The lines that fit all conditions, best match first, then by mode and name. Throws for an unknown stop. */
-  find(conditions: {
+  list(conditions: {
     q?: string | undefined;
     modes: readonly Mode[];
     stop?: string | undefined;
@@ -89,7 +89,7 @@ export class Lines {
     const { timetable } = this.#stops;
     if (lineId || !timetable || mode === 'walk' || route === null) return lineId ?? null;
     const { byName, byPattern } = indexLines(timetable);
-    const trips = runId === null ? [] : timetable.findTrips(runId);
+    const trips = runId === null ? [] : timetable.listTripsBetween(runId);
     const ofRun = trips.map((trip) => byPattern[timetable.patternOf(trip)]).find((line) => line?.mode === mode);
     if (ofRun) return ofRun.id;
     const name = route.toUpperCase();
@@ -110,13 +110,13 @@ export class Lines {
    * A line, and its directions on the service day of a date (`YYYYMMDD`). Throws for an unknown line, and for a day outside the
    * timetable.
    */
-  async read(id: string, date: string): Promise<{ line: Line; directions: LineDirection[] }> {
+  async load(id: string, date: string): Promise<{ line: Line; directions: LineDirection[] }> {
     const { timetable } = this;
     const line = this.get(id);
     const day = toDayNumber(date) as number;
     const files = [...new Set(line.patterns.map((pattern) => timetable.routeOf(pattern).file))];
     if (!files.every((file) => timetable.hasDay(file, day))) throw beyondTimetable(date, timetable.lastDay(files));
-    return { line, directions: await readDirections(timetable, line.patterns, day) };
+    return { line, directions: await loadDirections(timetable, line.patterns, day) };
   }
 
   /** The course of a direction, as it was read from the current timetable. */

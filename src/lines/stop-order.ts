@@ -49,7 +49,7 @@ export async function mergeOrders(
       workOfTurn = 0;
       await nextTurn();
     }
-    const shared = findShared(order, stops);
+    const shared = alignRows(order, stops);
     const added = shared.filter((row) => row === null).length;
     if (order.length > 0 && order.length + added > MAX_ROWS) {
       rows.push(null);
@@ -81,7 +81,7 @@ function insertRows(order: Row[], { stops, seconds }: StopSequence, shared: read
 }
 
 /** The row of each stop in the longest common subsequence; null for stops outside it. */
-function findShared(order: readonly Row[], stops: readonly number[]): (Row | null)[] {
+function alignRows(order: readonly Row[], stops: readonly number[]): (Row | null)[] {
   const width = stops.length + 1;
   // The length of the longest common subsequence that starts at each row and stop or later.
   const lengths = new Uint16Array((order.length + 1) * width);

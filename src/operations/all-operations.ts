@@ -71,11 +71,11 @@ export function createOperations(options: {
     createLineOperation({ lines, stops, alerts }),
     createTimetableOperation({ lines, stops }),
     ...(punctuality ? [createPunctualityOperation({ lines, stops, punctuality })] : []),
-    createTripsOperation({ stops, journeys, findLiftsOut: alerts.liftsOut, now }),
+    createTripsOperation({ stops, journeys, listLiftsOut: alerts.liftsOut, now }),
     createFollowOperation({
       stops,
       journeys,
-      listAlerts: async (queryUpstream) => (await alerts.read(queryUpstream)).alerts,
+      listAlerts: async (queryUpstream) => (await alerts.load(queryUpstream)).alerts,
     }),
     createReachOperation({ reach, now }),
     createTimesOperation({ reach, now }),

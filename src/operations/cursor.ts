@@ -165,7 +165,7 @@ function isWithin({ at, arrivesBy }: Pick<Cursor, 'at' | 'arrivesBy'>, base: num
 
 const allowed = 'must be taken unchanged from a `Link` header of this operation';
 
-function readCursor(text: string): Cursor | null {
+function parseCursor(text: string): Cursor | null {
   const [, direction, binding = '', ...rest] = (text.length <= MAX_LENGTH && WRITTEN.exec(contentOf(text))) || [];
   const [at, shownUntil, lateFrom] = rest.slice(0, 3).map((moment) => Number.parseInt(moment, 36) * SECOND_MS) as [
     number,
@@ -202,7 +202,7 @@ function chunksOf(text: string, length: number): string[] {
 export const cursorParameter = optional(
   describe(
     requiredText(allowed)
-      .refine((text) => readCursor(text) !== null, allowed)
+      .refine((text) => parseCursor(text) !== null, allowed)
       .meta({ type: 'string', pattern: '^1[np](\\.[\\w-]*){7,8}$', maxLength: MAX_LENGTH }),
     'Pagination cursor from the `Link` header (`rel="next"` or `rel="prev"`). Valid only with the same operation and parameters.',
     '1n.xYkUFA.tisn60.tisn60.tisn60...q3Zr0dYh2Jc',
@@ -217,7 +217,7 @@ export function checkedCursor(
   text: string | undefined,
   { binding, base, ids }: { binding: string; base: number; ids: IdSigner },
 ): Cursor | null {
-  const cursor = text === undefined ? null : readCursor(text);
+  const cursor = text === undefined ? null : parseCursor(text);
   if (text === undefined || !cursor) return null;
   if (!ids.isSigned('cursor', text)) throw wrongCursor(text, allowed);
   if (cursor.binding !== binding)

@@ -78,7 +78,7 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
       return response && isValid(response) ? (responses.get(key) as FinishedResponse) : null;
     },
     /** Finishes the response and caches it. */
-    async keep(key: string, result: OperationResult, link?: string): Promise<FinishedResponse> {
+    async store(key: string, result: OperationResult, link?: string): Promise<FinishedResponse> {
       const {
         body: content,
         freshness,

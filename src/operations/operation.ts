@@ -97,7 +97,7 @@ export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends
   tool: { description: string; defaults?: Readonly<Record<string, string>> };
   /** How many requests of the daily limit it is charged. Default: one. */
   cost?(query: z.output<Query>): number;
-  find(query: z.output<Query>, context: FindContext): Promise<OperationResult<Body>>;
+  handle(query: z.output<Query>, context: FindContext): Promise<OperationResult<Body>>;
 }
 
 /** Errors of every operation. */
@@ -148,7 +148,7 @@ export function defineOperation<Query extends z.ZodObject, Body extends object>(
 /**
  * Parses the query. Throws `INVALID_PARAMETER`, which names every problem; `calledAs` is the operation's name in that message.
  */
-export function readQuery<Query extends z.ZodObject>(
+export function parseQuery<Query extends z.ZodObject>(
   { path, query }: Pick<Operation<Query>, 'path' | 'query'>,
   received: Readonly<Record<string, unknown>>,
   calledAs = path,

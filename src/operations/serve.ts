@@ -35,9 +35,9 @@ type Callers = Pick<Turn, 'priority' | 'accounts'> & Partial<Pick<Turn, 'signal'
 /** Runs operations and caches their responses. */
 export interface Responses extends Pick<ReturnType<typeof createFinishedResponses>, 'bytesOf'> {
   /** Returns the cached response; null on a miss. `key` comes from `queryKey`. */
-  peek(key: string): FinishedResponse | null;
+  find(key: string): FinishedResponse | null;
   /** Returns the cached response or, on a miss, a new one. */
-  find<Schema extends z.ZodObject, Body extends object>(
+  get<Schema extends z.ZodObject, Body extends object>(
     operation: Operation<Schema, Body>,
     query: z.output<Schema>,
     requester: Requester,
@@ -91,7 +91,7 @@ export function createResponses(options: {
     for (const account of newcomers) if (accounts.size < MAX_ACCOUNTS) accounts.add(account);
   }, Date.now);
 
-  async function findAndKeep(operation: Operation, query: Query, key: string, waiting: Callers) {
+  async function getAndStore(operation: Operation, query: Query, key: string, waiting: Callers) {
     // More calls at once would be rejected: the queue limits the calls of each account, and no call waits longer than three
     // seconds. One second's worth of calls leaves room for other requests.
     const limited = createConcurrencyLimit(Math.max(1, Math.min(MAX_WAITING[waiting.priority], callsPerSecond)));
@@ -111,7 +111,7 @@ export function createResponses(options: {
       run: (other, otherQuery) => {
         const result = limited(async () => {
           if (deadline.aborted) throw upstreamTimeout(deadlineMs);
-          return toResult(await find(other, otherQuery, { ...waiting, signal: deadline }));
+          return toResult(await get(other, otherQuery, { ...waiting, signal: deadline }));
         });
         // The other operation continues after the deadline, because other requests may wait for it.
         return untilAborted(deadline, result, () => upstreamTimeout(deadlineMs));
@@ -119,14 +119,14 @@ export function createResponses(options: {
     });
     const { leftOut, ...result } = await withTimeLimit(
       deadlineMs,
-      (deadline) => operation.find(query, contextUntil(deadline)),
+      (deadline) => operation.handle(query, contextUntil(deadline)),
       { signal: waiting.signal },
     ).catch((error) => {
       throw isCharged && error instanceof ApiError ? asCharged(error) : error;
     });
     if (leftOut) reportLeftOut(operation.path, leftOut);
     const link = result.pages && linkHeader(operation, query, result.pages);
-    return finished.keep(key, result, link);
+    return finished.store(key, result, link);
   }
 
   function queryFor({ priority, accounts }: Callers, deadline: AbortSignal): QueryUpstream {
@@ -145,7 +145,7 @@ export function createResponses(options: {
     log[isEveryday(leftOut) ? 'debug' : 'warn']({ leftOut }, 'upstream records left out');
   }
 
-  async function find<Schema extends z.ZodObject, Body extends object>(
+  async function get<Schema extends z.ZodObject, Body extends object>(
     operation: Operation<Schema, Body>,
     query: z.output<Schema>,
     waiting: Callers,
@@ -159,17 +159,17 @@ export function createResponses(options: {
       `${priority} ${key}`,
       new Set(accounts),
       (all, abandoned) =>
-        findAndKeep(operation as Operation, query, key, { priority, accounts: all, signal: abandoned }),
+        getAndStore(operation as Operation, query, key, { priority, accounts: all, signal: abandoned }),
       signal,
     );
     return (isOurs ? await result : asJoined(await result)) as FinishedResponse<Body>;
   }
 
   return {
-    peek: finished.find,
-    find(operation, query, { priority, account, signal }) {
+    find: finished.find,
+    get(operation, query, { priority, account, signal }) {
       const accounts = new Set(account === undefined ? [] : [account]);
-      return find(operation, query, { priority, accounts, ...(signal && { signal }) });
+      return get(operation, query, { priority, accounts, ...(signal && { signal }) });
     },
     bytesOf: finished.bytesOf,
   };

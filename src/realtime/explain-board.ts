@@ -3,7 +3,7 @@ import { toDate } from '../timetable/service-day.ts';
 import type { CallState } from '../transit/departure.ts';
 import type { Mode } from '../transit/mode.ts';
 import { type DescribedUpdate, describeUpdate } from './feed/describe-update.ts';
-import { type LiveFeeds, needFeeds } from './live-feeds.ts';
+import { type LiveFeeds, requestFeeds } from './live-feeds.ts';
 import { type LiveCall, type LiveRun, type LiveTimetable, stateOfCall } from './live-timetable.ts';
 import type { FeedProblem } from './polling/feed-health.ts';
 import { type FeedSourceId, feedOfFile } from './polling/feed-source.ts';
@@ -75,15 +75,15 @@ interface BoardCall {
  * name such as "333". Null if the timetable lacks the stop.
  */
 export async function explainBoard(
-  feeds: Pick<LiveFeeds, 'need' | 'untilRead' | 'take' | 'problemOf' | 'publicationOf'>,
+  feeds: Pick<LiveFeeds, 'request' | 'untilRead' | 'snapshot' | 'problemOf' | 'publicationOf'>,
   { stopId, route, isArrival, now }: { stopId: string; route: string | null; isArrival: boolean; now: () => number },
 ): Promise<ExplainedBoard | null> {
-  const before = feeds.take();
+  const before = feeds.snapshot();
   const stops = before?.timetable.boardStopsOf(stopId) ?? [];
   if (!before || stops.length === 0) return null;
   const sources = before.timetable.filesAt(stops).flatMap((file) => feedOfFile(file) ?? []);
-  await needFeeds(feeds, [...new Set(sources)], { at: now(), now: now() });
-  const live = feeds.take() ?? before;
+  await requestFeeds(feeds, [...new Set(sources)], { at: now(), now: now() });
+  const live = feeds.snapshot() ?? before;
   const { timetable } = live;
   const here = new Set(timetable.boardStopsOf(stopId));
   const [from, until] = [now() - BEFORE_MS, now() + AHEAD_MS];

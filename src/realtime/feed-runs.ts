@@ -1,6 +1,6 @@
 import { withoutDate } from '../transit/run-id.ts';
 import { Feed } from './feed/feed.ts';
-import { readFeed, UndecodableFeed } from './feed/feed-reader.ts';
+import { parseFeed, UndecodableFeed } from './feed/feed-reader.ts';
 import { TRIP } from './feed/packed-feed.ts';
 
 /** The runs of a feed, for a check of upstream. */
@@ -12,9 +12,9 @@ export interface FeedRuns {
 }
 
 /** Null if the bytes are no feed. */
-export function readFeedRuns(bytes: Buffer): FeedRuns | null {
+export function parseFeedRuns(bytes: Buffer): FeedRuns | null {
   try {
-    const feed = new Feed(readFeed(bytes));
+    const feed = new Feed(parseFeed(bytes));
     const runs = new Set<string>();
     for (let row = 0; row < feed.trips.length; row += TRIP.words) {
       runs.add(withoutDate(feed.textOf(feed.trips[row + TRIP.tripId]) ?? ''));

@@ -40,7 +40,7 @@ export class LiveFeeds {
       /** Called with each new snapshot of a feed that is trusted. */
       published?: ((snapshot: Snapshot) => void) | undefined;
       /** A thread of its own by default. */
-      reader?: Pick<ReadingThread, 'use' | 'read' | 'open'>;
+      reader?: Pick<ReadingThread, 'use' | 'parse' | 'open'>;
       /** The timetable in use. */
       timetable: () => Timetable | null;
     },
@@ -73,18 +73,18 @@ export class LiveFeeds {
   }
 
   /** Records that a request needs these feeds of trip updates, which keeps them polled. */
-  need(sources: Iterable<FeedSourceId>): void {
-    this.#poller.need(sources);
+  request(sources: Iterable<FeedSourceId>): void {
+    this.#poller.request(sources);
   }
 
   /** The timetable with the snapshots of the feeds that are trusted and polled; null while there is no timetable. */
-  take(): LiveTimetable | null {
+  snapshot(): LiveTimetable | null {
     const timetable = this.#timetable();
-    return timetable && this.takeFor(timetable);
+    return timetable && this.snapshotFor(timetable);
   }
 
   /** The same for a request that already uses a timetable, which may have been replaced a moment ago. */
-  takeFor(timetable: Timetable): LiveTimetable {
+  snapshotFor(timetable: Timetable): LiveTimetable {
     const now = this.#now();
     const snapshots = [...this.#poller.feeds].flatMap(([source, state]) =>
       isPositions(source) || this.problemOf(source, now) !== null ? [] : state.snapshots,
@@ -116,17 +116,17 @@ export class LiveFeeds {
   }
 
   /** Finds vehicles and keeps their feeds polled. `headerAt` is null if the feed is not trusted. */
-  async findVehicles(
+  async fetchVehicles(
     sources: readonly FeedSourceId[],
-    criteria: Parameters<Feed['findVehicles']>[0],
+    criteria: Parameters<Feed['listVehicles']>[0],
   ): Promise<{ source: FeedSourceId; vehicles: VehiclePosition[]; headerAt: number | null }[]> {
     const ids = sources.map(positionsOf);
-    this.#poller.need(ids);
+    this.#poller.request(ids);
     await this.untilRead(ids, FIRST_POLL_MS);
     return sources.map((source) => {
       const state = this.#poller.feeds.get(positionsOf(source)) ?? UNKNOWN_FEED;
       const feed = this.#findProblem(positionsOf(source), state, this.#now()) === null ? state.feed : null;
-      return { source, vehicles: feed?.findVehicles(criteria) ?? [], headerAt: feed?.headerAt ?? null };
+      return { source, vehicles: feed?.listVehicles(criteria) ?? [], headerAt: feed?.headerAt ?? null };
     });
   }
 
@@ -198,13 +198,13 @@ function isIdle(source: FeedId, state: FeedState, now: number, pollTakesMs = MAX
  * Keeps these feeds polled, and waits for the ones that have not been read yet. Returns the feeds that are needed: none if `at`
  * is beyond the time that feeds cover.
  */
-export async function needFeeds(
-  feeds: Pick<LiveFeeds, 'need' | 'untilRead'> | null,
+export async function requestFeeds(
+  feeds: Pick<LiveFeeds, 'request' | 'untilRead'> | null,
   sources: readonly FeedSourceId[],
   { at, now }: { at: number; now: number },
 ): Promise<readonly FeedSourceId[]> {
   const needed = at < now + FEED_HORIZON_MS ? sources : [];
-  feeds?.need(needed);
+  feeds?.request(needed);
   await feeds?.untilRead(needed, WAIT_MS);
   return needed;
 }

@@ -135,8 +135,8 @@ export class LiveTimetable {
   }
 
   /** The runs with this identifier that the timetable lacks. */
-  findAdded(tripId: string): LiveRun[] {
-    return this.snapshots.flatMap((snapshot) => snapshot.findAdded(tripId).map((run) => this.open({ snapshot, run })));
+  listAdded(tripId: string): LiveRun[] {
+    return this.snapshots.flatMap((snapshot) => snapshot.listAdded(tripId).map((run) => this.open({ snapshot, run })));
   }
 
   /** A run of a snapshot. */

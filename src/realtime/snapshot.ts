@@ -168,7 +168,7 @@ export class Snapshot {
   }
 
   /** The runs with this identifier that the timetable lacks. */
-  findAdded(tripId: string): number[] {
+  listAdded(tripId: string): number[] {
     const { addedIds } = this.about;
     const first = firstFrom(0, addedIds.length, (at) => (addedIds[at] as string) >= tripId);
     const runs: number[] = [];

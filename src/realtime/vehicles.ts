@@ -48,7 +48,7 @@ interface VehicleRun {
   open(): LiveRun;
 }
 
-type Feeds = Pick<LiveFeeds, 'findVehicles' | 'freshUntil' | 'take'>;
+type Feeds = Pick<LiveFeeds, 'fetchVehicles' | 'freshUntil' | 'snapshot'>;
 
 /** Vehicles that have not reported for longer have ended their run or lost radio contact. */
 export const MAX_REPORT_AGE_MS = 5 * MINUTE_MS;
@@ -80,7 +80,7 @@ export class Vehicles {
    * Lists the vehicles of these modes at the requested positions or on a trip. `missing` lists the modes whose feed is not
    * trusted; freshness is null if no mode has a trusted feed.
    */
-  async find(
+  async fetch(
     modes: readonly Mode[],
     criteria: { bounds: Bounds; isAt: (lat: number, lng: number) => boolean } | { tripId: string },
   ): Promise<{ vehicles: Vehicle[]; missing: Mode[]; freshness: Freshness | null }> {
@@ -89,9 +89,9 @@ export class Vehicles {
     const sources = listFeedSources(modes).filter(
       (id) => !('bounds' in criteria) || meets(criteria.bounds, FEED_SOURCES[id].area),
     );
-    const feedsWithVehicles = await feeds.findVehicles(sources, criteria);
+    const feedsWithVehicles = await feeds.fetchVehicles(sources, criteria);
     const now = this.#now();
-    const live = feeds.take();
+    const live = feeds.snapshot();
     const trainLink = feedsWithVehicles.find(({ source }) => source === 'nswtrains')?.vehicles ?? [];
     const trainLinkRuns = new Set(
       trainLink.filter((one) => isShown(one, now)).map(({ tripId }) => readTrainId(tripId).number),
@@ -131,7 +131,7 @@ function describe(
     mode: run?.route.mode ?? FEED_SOURCES[source].modes[0],
     route: line?.route || null,
     lineId: line?.lineId ?? null,
-    headsign: run?.headsign ?? readHeadsign(label),
+    headsign: run?.headsign ?? toHeadsign(label),
     start: run?.start ?? null,
     findNextCall: () => findNextCall(live, run?.open() ?? null, position, now),
     lat,
@@ -153,13 +153,13 @@ function findRun(
   const { timetable } = live;
   const awayFrom = ({ from, until }: { from: number; until: number }) =>
     Math.max(0, from - reportedAt, reportedAt - until);
-  const planned = timetable.findTrips(tripId, filesOfFeed(source)).flatMap((trip) =>
+  const planned = timetable.listTripsBetween(tripId, filesOfFeed(source)).flatMap((trip) =>
     timetable.daysOf(trip, reportedAt).map((day) => ({
       awayMs: awayFrom(live.spanOf(trip, day)),
       describe: () => describePlanned(live, trip, day),
     })),
   );
-  const added = live.findAdded(tripId).flatMap((run) => {
+  const added = live.listAdded(tripId).flatMap((run) => {
     const [first, last] = [run.calls[0], run.calls.at(-1)];
     if (run.source?.snapshot.source !== source || !first || !last) return [];
     const awayMs = awayFrom({ from: first.departsAt, until: last.arrivesAt });
@@ -254,7 +254,7 @@ function isDouble({ tripId }: VehiclePosition, trainLinkRuns: ReadonlySet<string
 }
 
 /** "Cronulla" of "12:15 Bondi Junction Station to Cronulla Station" */
-function readHeadsign(label: string | null): string | null {
+function toHeadsign(label: string | null): string | null {
   const to = label?.lastIndexOf(' to ') ?? -1;
   return label && to > 0 ? label.slice(to + 4).replace(/ Station$/, '') : null;
 }

@@ -16,8 +16,8 @@ export function openJourneys(options: {
   timetable: CurrentTimetable;
   feeds: LiveFeeds | null;
   stops: StopRegister;
-  findAlerts: FindAlerts;
-  findLiftsOut: FindLiftsOut;
+  listAlerts: FindAlerts;
+  listLiftsOut: FindLiftsOut;
   isScarce: () => boolean;
   log: Log<'warn' | 'error'>;
   clock?: Clock;
@@ -29,7 +29,11 @@ export function openJourneys(options: {
   const engine =
     mode === 'planner' || timetable.status().mode === 'off'
       ? null
-      : new JourneyEngine({ log, now: clock.now, takeFor: feeds ? (current) => feeds.takeFor(current) : undefined });
+      : new JourneyEngine({
+          log,
+          now: clock.now,
+          snapshotFor: feeds ? (current) => feeds.snapshotFor(current) : undefined,
+        });
 
   function choose(): Journeys {
     if (!engine || mode === 'planner') return planner;
@@ -43,8 +47,8 @@ export function openJourneys(options: {
   const journeySource = choose();
   return {
     journeys: {
-      async find(query, context) {
-        const journeys = await journeySource.find(query, context);
+      async fetch(query, context) {
+        const journeys = await journeySource.fetch(query, context);
         record(journeys.origin);
         return journeys;
       },

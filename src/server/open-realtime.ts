@@ -22,7 +22,7 @@ export function openRealtime(
     clock: Clock;
     /** The Redis that instances share; null for a single instance. */
     shared: { redis: SharedRedis; source: string } | null;
-    findAlerts: FindAlerts;
+    listAlerts: FindAlerts;
     recordPoll?: (source: FeedId, outcome: PollOutcome) => void;
     recordBoard?: Boards['count'];
   } & Pick<ConstructorParameters<typeof LiveFeeds>[0], 'log' | 'published'> &
@@ -38,7 +38,7 @@ export function openRealtime(
   report(): LiveReport;
   close(): Promise<void>;
 } {
-  const { timetable, clock, shared, findAlerts, log, recordPoll, recordBoard } = options;
+  const { timetable, clock, shared, listAlerts: findAlerts, log, recordPoll, recordBoard } = options;
   const { now } = clock;
   const { mode } = timetable.status();
   const trust = new BoardTrust({ mode, now, log });
@@ -62,7 +62,7 @@ export function openRealtime(
     boards,
     feeds,
     trust,
-    runs: new Runs({ now, feeds, timetable, findAlerts, isTrusted: (mode) => trust.isTrusted(mode) }),
+    runs: new Runs({ now, feeds, timetable, listAlerts: findAlerts, isTrusted: (mode) => trust.isTrusted(mode) }),
     vehicles: new Vehicles({ now, feeds }),
     report: () => ({ mode, isPolling: feeds.isPolling(), feeds: feeds.list(), agreement: trust.report() }),
     async close() {

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { filesFor, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import { timetableFolder } from '../timetable/update/folder.ts';
-import { type CurrentTimetable, keepCurrent, noTimetable } from '../timetable/update/keep-current.ts';
+import { type CurrentTimetable, followUpdates, noTimetable } from '../timetable/update/keep-current.ts';
 import { openScheduleSource } from './schedule-source.ts';
 
 /** Opens the local timetable and keeps its files current. Returns an empty one if TIMETABLE is off. */
@@ -26,7 +26,7 @@ export async function openTimetable(
   const isSandbox = upstream.kind === 'sandbox';
   const folder = timetableFolder(dataDir, { isSandbox });
   const fileIds = filesFor({ hasBundle }).filter((id) => servesFile(SCHEDULE_FILES[id].path));
-  const current = await keepCurrent({
+  const current = await followUpdates({
     ...more,
     folder,
     mode,

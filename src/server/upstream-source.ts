@@ -1,14 +1,14 @@
-import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import { loadNetwork } from '#sandbox/network/gtfs-network.ts';
 import type { SandboxNetwork } from '#sandbox/network/network.ts';
 import { indexNetwork } from '#sandbox/network/network-index.ts';
 import { networkMap } from '#sandbox/network/network-map.ts';
 import { findRehearsalCode } from '#sandbox/rehearsals.ts';
 import { pointNaming } from '#sandbox/responses/location.ts';
 import type { Config } from '../config.ts';
-import { findMode } from '../efa/product-class.ts';
+import { toMode } from '../efa/product-class.ts';
 import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { toRequest } from '../efa/request.ts';
-import { readBuiltIn } from '../stops/file.ts';
+import { loadBuiltIn } from '../stops/file.ts';
 import { noPlannerStops, plannerStops } from '../stops/named-stops.ts';
 import { type StopRecord, tableOf } from '../stops/table.ts';
 import type { Mode } from '../transit/mode.ts';
@@ -33,7 +33,7 @@ export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, { now
       apiKeys: apiKeys.length > 0 ? apiKeys : [NO_KEY],
       networkMap: null,
       servesFile: () => true,
-      readStops: readBuiltIn,
+      loadStops: loadBuiltIn,
       planner: noPlannerStops,
       close: async () => {},
     };
@@ -42,15 +42,15 @@ export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, { now
   const { startSandbox } = await import('#sandbox/server.ts');
   const { isSchedule: servesFile } = await import('#sandbox/schedule/schedule.ts');
   const apiKey = crypto.randomUUID();
-  const network = readNetwork();
+  const network = loadNetwork();
   const sandbox = await startSandbox({ apiKey, now, network });
   return {
     url: sandbox.url,
     source: 'sandbox',
     apiKeys: [apiKey],
     servesFile,
-    networkMap: networkMap(network, findRailOrFerry),
-    readStops: () => tableOf([], { dataDate: now().toISOString().slice(0, 10), source: 'sandbox' }),
+    networkMap: networkMap(network, toRailOrFerry),
+    loadStops: () => tableOf([], { dataDate: now().toISOString().slice(0, 10), source: 'sandbox' }),
     planner: plannerStops(tableOf(listStops(network))),
     close: sandbox.close,
   };
@@ -59,7 +59,7 @@ export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, { now
 /** Returns the sandbox's stops and platforms as records for the register. */
 function listStops(network: SandboxNetwork): StopRecord[] {
   return indexNetwork(network).stops.flatMap(({ id, name, locality: suburb, lat, lng, points, classes }) => {
-    const modes = classes.flatMap((productClass) => findMode(productClass) ?? []);
+    const modes = classes.flatMap((productClass) => toMode(productClass) ?? []);
     const record = { stop_id: id, name, suburb, lat, lng, modes, parent_id: null, is_platform: false };
     const platforms = points.map((node) => ({
       stop_id: node.id,
@@ -67,7 +67,7 @@ function listStops(network: SandboxNetwork): StopRecord[] {
       suburb,
       lat: node.lat,
       lng: node.lng,
-      modes: node.calls.flatMap(({ pattern }) => findMode(pattern.line.product.class) ?? []),
+      modes: node.calls.flatMap(({ pattern }) => toMode(pattern.line.product.class) ?? []),
       parent_id: id,
       is_platform: true,
     }));
@@ -76,8 +76,8 @@ function listStops(network: SandboxNetwork): StopRecord[] {
 }
 
 /** Returns null for other modes: bus lines would cover the whole map. */
-function findRailOrFerry(productClass: number): Mode | null {
-  const mode = findMode(productClass);
+function toRailOrFerry(productClass: number): Mode | null {
+  const mode = toMode(productClass);
   return mode && ['train', 'metro', 'lightrail', 'ferry'].includes(mode) ? mode : null;
 }
 

@@ -1,7 +1,7 @@
 import type { LocationsPayload } from '../efa/payload.ts';
 import { mapRecords } from '../efa/response/record.ts';
-import { findNameWithPlace, findPosition, listModes, readStopPoint, type StopPoint } from '../efa/stop-point.ts';
-import { LeftOut, type LeftOutCounts, need } from '../transit/left-out.ts';
+import { listModes, parseStopPoint, type StopPoint, toNameWithPlace, toPosition } from '../efa/stop-point.ts';
+import { getOrLeaveOut, LeftOut, type LeftOutCounts } from '../transit/left-out.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import type { Position } from '../transit/place.ts';
 import type { StopRegister } from './register.ts';
@@ -42,8 +42,8 @@ export async function mapNearbyStops(
   circle: Circle,
   register: Pick<StopRegister, 'get'>,
 ): Promise<{ stops: NearbyStop[]; leftOut: LeftOutCounts }> {
-  const { kept, leftOut } = await mapRecords(payload.locations, readStopPoint, (point) => {
-    const registered = point.id === undefined || findPosition(point) ? null : register.get(point.id);
+  const { kept, leftOut } = await mapRecords(payload.locations, parseStopPoint, (point) => {
+    const registered = point.id === undefined || toPosition(point) ? null : register.get(point.id);
     return mapLocation(point, circle, registered && [registered.lat, registered.lng]);
   });
   return { stops: groupPoints(kept, circle.radius, register), leftOut };
@@ -71,13 +71,13 @@ export function groupKnownStops(
 }
 
 function mapLocation(point: StopPoint, circle: Circle, registered: Position | null): Point {
-  const position = need(findPosition(point) ?? registered, 'no position');
+  const position = getOrLeaveOut(toPosition(point) ?? registered, 'no position');
   const metres = upstreamMetres([circle.lat, circle.lng], position);
   if (metres > MAX_DISTANCE_METRES) throw new LeftOut('of another request');
   return {
-    stop_id: need(point.properties?.STOP_GLOBAL_ID ?? point.id, 'no identifier'),
+    stop_id: getOrLeaveOut(point.properties?.STOP_GLOBAL_ID ?? point.id, 'no identifier'),
     // Stops of type STOP have the literal name "undefined, undefined".
-    name: need(findNameWithPlace(point), 'no name'),
+    name: getOrLeaveOut(toNameWithPlace(point), 'no name'),
     metres,
     lat: position[0],
     lng: position[1],

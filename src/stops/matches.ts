@@ -1,14 +1,7 @@
 import type { LocationsPayload } from '../efa/payload.ts';
 import { mapRecords } from '../efa/response/record.ts';
-import {
-  findLocality,
-  findPosition,
-  findStopName,
-  listModes,
-  readStopPoint,
-  type StopPoint,
-} from '../efa/stop-point.ts';
-import { LeftOut, type LeftOutCounts, need } from '../transit/left-out.ts';
+import { listModes, parseStopPoint, type StopPoint, toLocality, toPosition, toStopName } from '../efa/stop-point.ts';
+import { getOrLeaveOut, LeftOut, type LeftOutCounts } from '../transit/left-out.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { formatPlace, type Position, placeParameter } from '../transit/place.ts';
 import { nearness } from './name-search.ts';
@@ -57,7 +50,7 @@ export async function rankMatches(
   types: readonly PlaceType[],
   near: Position | undefined,
 ): Promise<{ results: PlaceMatch[]; leftOut: LeftOutCounts }> {
-  const { kept, leftOut } = await mapRecords(locations, readStopPoint, (location) => mapLocation(location, types));
+  const { kept, leftOut } = await mapRecords(locations, parseStopPoint, (location) => mapLocation(location, types));
   const ranked = kept.map(({ match, found }) => {
     const { lat, lng } = found;
     const isPlaced = near && lat !== null && lng !== null;
@@ -79,14 +72,14 @@ function mapLocation(location: StopPoint, types: readonly PlaceType[]): { match:
   const type = TYPE_OF_UPSTREAM.get(location.type);
   // Platforms, and kinds of places never seen before.
   if (!type || !types.includes(type)) throw new LeftOut('not requested');
-  const position = findPosition(location);
+  const position = toPosition(location);
   return {
     match: (location.matchQuality ?? 0) / (type === 'stop' ? BEST_MATCH.stop : BEST_MATCH.other),
     found: {
-      id: need(areOnlyStops(types) ? location.id : usableId(location.id, position), 'no identifier'),
+      id: getOrLeaveOut(areOnlyStops(types) ? location.id : usableId(location.id, position), 'no identifier'),
       type,
-      name: need(location.name?.trim() || findStopName(location), 'no name'),
-      suburb: findLocality(location) ?? '',
+      name: getOrLeaveOut(location.name?.trim() || toStopName(location), 'no name'),
+      suburb: toLocality(location) ?? '',
       lat: position?.[0] ?? null,
       lng: position?.[1] ?? null,
       modes: type === 'stop' ? sortModes(listModes(location)) : [],

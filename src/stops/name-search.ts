@@ -65,8 +65,8 @@ export class NameSearch {
   }
 
   /** Returns the best match first. */
-  async find(query: Parameters<NameIndex['find']>[0], now: Date): Promise<StopRecord[]> {
-    const ids = await (await this.#current(now.getTime())).find(query);
+  async search(query: Parameters<NameIndex['search']>[0], now: Date): Promise<StopRecord[]> {
+    const ids = await (await this.#current(now.getTime())).search(query);
     return ids.flatMap((id) => this.#register.get(id) ?? []);
   }
 
@@ -164,7 +164,12 @@ class NameIndex {
   }
 
   /** Returns identifiers, best match first. With `isLoose`, if no stop has all words, returns the stops with the most words. */
-  async find(query: { text: string; limit: number; near?: Position | undefined; isLoose: boolean }): Promise<string[]> {
+  async search(query: {
+    text: string;
+    limit: number;
+    near?: Position | undefined;
+    isLoose: boolean;
+  }): Promise<string[]> {
     const { text, limit, near, isLoose } = query;
     const words = wordsOf(text)
       .slice(0, MAX_WORDS)

@@ -1,11 +1,11 @@
-import { readFlag, readObject } from '../efa/response/field.ts';
+import { parseFlag, parseObject } from '../efa/response/field.ts';
 import {
-  findLocality,
-  findOwnPosition,
   isRealName,
   listModes,
-  readStopPoint,
+  parseStopPoint,
   type StopPoint,
+  toLocality,
+  toOwnPosition,
   withoutLocality,
 } from '../efa/stop-point.ts';
 import { STOP_ID } from '../transit/region.ts';
@@ -35,12 +35,12 @@ export function plannerStops(table: StopTable): PlannerStops {
 export const noPlannerStops: PlannerStops = plannerStops(noStops());
 
 /** Reads stops, platforms and poles from a list of places of the trip planner, and the groups that only poles refer to. */
-export function readNamedStops(locations: readonly unknown[]): StopRecord[] {
+export function parseNamedStops(locations: readonly unknown[]): StopRecord[] {
   const stops = new Map<string, StopRecord>();
   const groups = new Map<string, StopRecord>();
   for (const place of locations) {
-    const point = readStopPoint(place);
-    const stop = point && readFlag(readObject(place)?.isGlobalId) ? readNamedStop(point) : null;
+    const point = parseStopPoint(place);
+    const stop = point && parseFlag(parseObject(place)?.isGlobalId) ? parseNamedStop(point) : null;
     if (!point || !stop) continue;
     stops.set(stop.stop_id, stop);
     const [name, suburb] = splitPlace(point.properties?.STOP_NAME_WITH_PLACE) ?? [];
@@ -62,13 +62,13 @@ export function readNamedStops(locations: readonly unknown[]): StopRecord[] {
  * Null if the place is not a stop. Parents are not read, because at stations they have the name of the platform. Upstream gives
  * a platform the modes of its whole station.
  */
-function readNamedStop(point: StopPoint): StopRecord | null {
+function parseNamedStop(point: StopPoint): StopRecord | null {
   const isStop = point.type === 'stop' || point.type === 'platform';
   if (!point.id || !isStop || !STOP_ID.test(point.id)) return null;
   // A platform with the ID of its station would overwrite the station's name and position. Poles have a STOP_GLOBAL_ID.
   if (point.type === 'platform' && point.parent?.id === point.id && !point.properties?.STOP_GLOBAL_ID) return null;
-  const [name, suburb] = readNames(point);
-  const position = findOwnPosition(point);
+  const [name, suburb] = parseNames(point);
+  const position = toOwnPosition(point);
   if (!isRealName(name) || !position) return null;
   const parentId = point.properties?.STOP_GLOBAL_ID ?? point.parent?.id ?? point.id;
   const hasParent = parentId !== point.id && STOP_ID.test(parentId);
@@ -85,10 +85,10 @@ function readNamedStop(point: StopPoint): StopRecord | null {
 }
 
 /** In lists of stops around a place, a stop's suburb appears only at the end of its name. */
-function readNames(point: StopPoint): readonly [name: string, suburb: string] {
+function parseNames(point: StopPoint): readonly [name: string, suburb: string] {
   const split = point.type === 'stop' ? splitPlace(point.properties?.STOP_NAME_WITH_PLACE) : null;
   const name = withoutLocality(point, point.disassembledName ?? point.name)?.trim() ?? '';
-  return split ?? [name, findLocality(point) ?? ''];
+  return split ?? [name, toLocality(point) ?? ''];
 }
 
 /** "Town Hall Station, Sydney" */

@@ -1,4 +1,4 @@
-import { readPage } from '../efa/departure-page.ts';
+import { fetchDeparturePage } from '../efa/departure-page.ts';
 import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { MODES } from '../transit/mode.ts';
@@ -16,7 +16,7 @@ export async function requestLines(
   let name = stopId;
   try {
     for (const at of [null, nextWeekdayMorning(now())]) {
-      const page = await readPage(queryUpstream, { kind: 'departureMonitor', stopId, modes: MODES, at });
+      const page = await fetchDeparturePage(queryUpstream, { kind: 'departureMonitor', stopId, modes: MODES, at });
       name = page.stopName;
       if (page.departures.length === 0) continue;
       const lines = page.departures.map((departure) => ({

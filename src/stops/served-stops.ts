@@ -2,10 +2,10 @@ import { DAY_MS } from '../core/clock.ts';
 import { createBoundedMap } from '../core/own-memory.ts';
 import { findKnownStop } from '../efa/expected-response.ts';
 import { type DepartureMonitorPayload, findUnknownStopMessage } from '../efa/payload.ts';
-import { findMode } from '../efa/product-class.ts';
+import { toMode } from '../efa/product-class.ts';
 import type { QueryUpstream } from '../efa/query-upstream.ts';
-import { readObject } from '../efa/response/field.ts';
-import { readProduct } from '../efa/response/run.ts';
+import { parseObject } from '../efa/response/field.ts';
+import { parseProduct } from '../efa/response/run.ts';
 import { ApiError, nullIfApiError } from '../errors/api-error.ts';
 import { freshnessOf } from '../transit/freshness.ts';
 import { MODES, type Mode, sortModes } from '../transit/mode.ts';
@@ -36,7 +36,7 @@ export class StopChecks {
    * this order until the limit is filled, a check fails, or no call is left. With `mayCall` false there are no checks. A stop
    * that could not be checked is returned, with `knownUntil` 0. `knownUntil` is infinite if no check was needed.
    */
-  async findServed(
+  async listServed(
     candidates: readonly NearbyStop[],
     request: { modes: readonly Mode[]; limit: number },
     { queryUpstream, mayCall, now }: { queryUpstream: QueryUpstream; mayCall: boolean; now: Date },
@@ -131,8 +131,8 @@ function withModesSeen(stop: NearbyStop, activity: StopActivity | null): NearbyS
 function modesSeen({ stopEvents }: DepartureMonitorPayload): Mode[] {
   return sortModes(
     stopEvents.flatMap((event) => {
-      const product = readProduct(readObject(readObject(event)?.transportation)?.product);
-      return findMode(product?.class ?? product?.iconId ?? 0) ?? [];
+      const product = parseProduct(parseObject(parseObject(event)?.transportation)?.product);
+      return toMode(product?.class ?? product?.iconId ?? 0) ?? [];
     }),
   );
 }

@@ -9,7 +9,7 @@ import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { isCovered, middleOf } from '../transit/place.ts';
 import { type Bounds, BUILT_UP_CANBERRA } from '../transit/region.ts';
 import { toSydneyWallClock } from '../transit/time.ts';
-import { noPlannerStops, type PlannerStops, plannerStops, readNamedStops } from './named-stops.ts';
+import { noPlannerStops, type PlannerStops, parseNamedStops, plannerStops } from './named-stops.ts';
 import { type StopRecord, StopTable, tableText } from './table.ts';
 
 /*
@@ -96,8 +96,8 @@ export class Suburbs implements PlannerStops {
   }
 
   /** Records the trip planner's list around a cell. Stops within the cell that are no longer listed are dropped. */
-  note(cell: Bounds, locations: readonly unknown[], now: number): void {
-    const stops = readNamedStops(locations);
+  record(cell: Bounds, locations: readonly unknown[], now: number): void {
+    const stops = parseNamedStops(locations);
     // Cells are only requested if they have stops, so an empty list is an error of upstream.
     if (stops.length > 0) {
       for (const { stop_id } of this.table.inBox(cell)) this.#named.set(stop_id, null);
@@ -135,9 +135,9 @@ export function sweepSuburbs(
   }: { stops: Iterable<StopRecord>; queryUpstream: QueryUpstream; clock: Clock; log: Log<'warn'> },
 ): () => void {
   let due: Bounds[] | null = null;
-  let cancel = clock.after(REQUEST_EVERY_MS, look, { isBackground: true });
+  let cancel = clock.after(REQUEST_EVERY_MS, sweep, { isBackground: true });
 
-  async function look(): Promise<void> {
+  async function sweep(): Promise<void> {
     let pauseMs = REQUEST_EVERY_MS;
     try {
       await step();
@@ -145,7 +145,7 @@ export function sweepSuburbs(
       pauseMs = PAUSE_AFTER_FAILURE_MS;
       log.warn({ reason: (error as Error).message }, 'the sweep for suburbs pauses');
     }
-    cancel = clock.after(pauseMs, look, { isBackground: true });
+    cancel = clock.after(pauseMs, sweep, { isBackground: true });
   }
 
   async function step(): Promise<void> {
@@ -157,7 +157,7 @@ export function sweepSuburbs(
     const [lat, lng] = middleOf(cell);
     const request = { kind: 'coord', lat, lng, radiusMetres: RADIUS_METRES } as const;
     const { payload } = await queryUpstream(request, { priority: 'background' });
-    suburbs.note(cell, payload.locations, clock.now());
+    suburbs.record(cell, payload.locations, clock.now());
     await suburbs.save(CELLS_PER_SAVE);
   }
 

@@ -66,7 +66,7 @@ export class StopTable implements Iterable<StopRecord> {
     const byCell = new Float64Array(starts.length);
     let previousId = '';
     for (const row of starts.keys()) {
-      const { stop_id, lat, lng } = this.#read(row);
+      const { stop_id, lat, lng } = this.#parse(row);
       this.#lats[row] = Math.round(lat * MICRODEGREES);
       this.#lngs[row] = Math.round(lng * MICRODEGREES);
       byCell[row] = cellOf(lat, lng) * starts.length + row;
@@ -84,11 +84,11 @@ export class StopTable implements Iterable<StopRecord> {
 
   get(stopId: string): StopRecord | null {
     const row = firstFrom(0, this.#starts.length, (at) => this.#idAt(at) >= stopId);
-    return row < this.#starts.length && this.#idAt(row) === stopId ? this.#read(row) : null;
+    return row < this.#starts.length && this.#idAt(row) === stopId ? this.#parse(row) : null;
   }
 
   *[Symbol.iterator](): Generator<StopRecord> {
-    for (let row = 0; row < this.#starts.length; row++) yield this.#read(row);
+    for (let row = 0; row < this.#starts.length; row++) yield this.#parse(row);
   }
 
   /** The stops within these bounds, in no particular order. */
@@ -105,7 +105,7 @@ export class StopTable implements Iterable<StopRecord> {
       for (; next < this.#cells.length && (this.#cells[next] as number) <= cell + columns; next++) {
         const row = this.#rows[next] as number;
         const [lat, lng] = [this.#lats[row] as number, this.#lngs[row] as number];
-        if (lat >= fromLat && lat <= toLat && lng >= fromLng && lng <= toLng) yield this.#read(row);
+        if (lat >= fromLat && lat <= toLat && lng >= fromLng && lng <= toLng) yield this.#parse(row);
       }
     }
   }
@@ -115,9 +115,9 @@ export class StopTable implements Iterable<StopRecord> {
     return this.#text.toString('latin1', start, this.#text.indexOf(TAB, start));
   }
 
-  #read(row: number): StopRecord {
+  #parse(row: number): StopRecord {
     const start = this.#starts[row] as number;
-    return readLine(this.#text.toString('utf8', start, this.#text.indexOf(NEWLINE, start)));
+    return parseLine(this.#text.toString('utf8', start, this.#text.indexOf(NEWLINE, start)));
   }
 }
 
@@ -158,7 +158,7 @@ export function nameWithSuburb({ name, suburb }: Pick<StopRecord, 'name' | 'subu
   return suburb === '' || name.endsWith(`, ${suburb}`) ? name : `${name}, ${suburb}`;
 }
 
-function readLine(line: string): StopRecord {
+function parseLine(line: string): StopRecord {
   const [stop_id = '', name = '', suburb = '', lat, lng, modes = '', parent = '', platform, wheelchair] =
     line.split('\t');
   const position = { lat: Number(lat), lng: Number(lng) };
@@ -170,7 +170,7 @@ function readLine(line: string): StopRecord {
     name,
     suburb,
     ...position,
-    modes: readModes(modes),
+    modes: parseModes(modes),
     parent_id: parent || null,
     is_platform: platform === '1',
     ...(wheelchair && { wheelchair: wheelchair === '1' }),
@@ -178,7 +178,7 @@ function readLine(line: string): StopRecord {
 }
 
 /** The lists are shared, so there is only one for each combination. */
-function readModes(text: string): readonly Mode[] {
+function parseModes(text: string): readonly Mode[] {
   const cached = MODES_OF_TEXT.get(text);
   if (cached) return cached;
   const modes = text === '' ? [] : z.array(modeSchema).max(MODES.length).parse(text.split(','));

@@ -17,12 +17,12 @@ export function packPath({ calls, lat, lng }: CutPath): Int32Array {
 }
 
 /** Reads the path between two calls of a pattern from its record in the file. Null if the file is missing or damaged. */
-export async function readPath(
+export async function loadPath(
   file: string,
   record: { start: number; end: number; calls: number },
   { first, last }: { first: number; last: number },
 ): Promise<Position[] | null> {
-  const bytes = await readBytes(file, record).catch(() => null);
+  const bytes = await loadBytes(file, record).catch(() => null);
   if (!bytes) return null;
   const at = (number: number) => bytes.readInt32LE(4 * number);
   const points = (bytes.length / 4 - record.calls) / 2;
@@ -34,7 +34,7 @@ export async function readPath(
   });
 }
 
-async function readBytes(file: string, { start, end }: { start: number; end: number }): Promise<Buffer | null> {
+async function loadBytes(file: string, { start, end }: { start: number; end: number }): Promise<Buffer | null> {
   const bytes = Buffer.alloc(end - start);
   const handle = await open(file);
   try {

@@ -17,7 +17,7 @@ import {
   ROUTE,
   type Sections,
 } from './packed-timetable.ts';
-import { readPath } from './paths.ts';
+import { loadPath } from './paths.ts';
 import { type FileId, SCHEDULE_FILES } from './schedule-files.ts';
 import { serviceDayStart, toDate, toDayNumber, toMoment, weekdayOf } from './service-day.ts';
 import { createWater } from './water.ts';
@@ -355,12 +355,12 @@ export class Timetable {
   }
 
   /** Reads the path between two calls of a trip from disk; null if unknown. */
-  async readPath(trip: number, range: { first: number; last: number }): Promise<Position[] | null> {
+  async loadPath(trip: number, range: { first: number; last: number }): Promise<Position[] | null> {
     const { pathStart, pathEnd } = this.sections;
     const pattern = this.patternOf(trip);
     const [start, end] = [pathStart[pattern] as number, pathEnd[pattern] as number];
     if (this.#pathsFile === null || start === end) return null;
-    return readPath(this.#pathsFile, { start, end, calls: this.stopsOf(pattern).length }, range);
+    return loadPath(this.#pathsFile, { start, end, calls: this.stopsOf(pattern).length }, range);
   }
 
   routeOf(pattern: number): TimetableRoute {
@@ -368,7 +368,7 @@ export class Timetable {
   }
 
   /** The trips with this ID; if none has it and it contains a date, those with another date in it. */
-  findTrips(tripId: string, files?: readonly FileId[]): number[] {
+  listTripsBetween(tripId: string, files?: readonly FileId[]): number[] {
     const { tripSlots, datelessSlots } = this.sections;
     const find = (slots: Uint32Array, id: string, idOf: (trip: number) => string) =>
       [...candidatesOf(slots, hash32(id))]

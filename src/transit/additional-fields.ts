@@ -2,7 +2,16 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { carriageSchema } from './departure.ts';
 import { lineIdField } from './line-id.ts';
-import { describe, notAllowed, oneOf, optional, readAs, requiredText, splitList, withDefault } from './parameter.ts';
+import {
+  describe,
+  notAllowed,
+  oneOf,
+  optional,
+  parameterOf,
+  requiredText,
+  splitList,
+  withDefault,
+} from './parameter.ts';
 
 /** Optional response fields. Without these parameters a response has exactly the fields of the specification. */
 
@@ -26,7 +35,7 @@ export function includeParameter<Words extends Readonly<Record<string, string>>>
   const allowed =
     knownWords.length > 1 ? `must be some of ${knownWords.join(', ')}, separated by commas` : `must be ${knownWords}`;
   return optional(
-    readAs(requiredText(allowed), (text, refuse): readonly (keyof Words)[] => {
+    parameterOf(requiredText(allowed), (text, refuse): readonly (keyof Words)[] => {
       const requested = splitList(text.toLowerCase());
       const unknown = splitList(text).filter((word) => !knownWords.includes(word.toLowerCase()));
       if (requested.length === 0) return refuse(allowed);

@@ -36,7 +36,7 @@ export class LeftOut extends Error {
 }
 
 /** Returns the value; throws `LeftOut` with the reason if it is null, undefined or empty. */
-export function need<Value>(value: Value | null | undefined, reason: LeftOutReason): Value {
+export function getOrLeaveOut<Value>(value: Value | null | undefined, reason: LeftOutReason): Value {
   if (value === null || value === undefined || value === '') throw new LeftOut(reason);
   return value;
 }

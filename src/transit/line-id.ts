@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readAs, requiredText } from './parameter.ts';
+import { parameterOf, requiredText } from './parameter.ts';
 
 export { isNamed, isOnRoad, lineIdOf } from './line-names.ts';
 
@@ -15,7 +15,7 @@ export const nullableLineIdField = lineIdField.nullable().meta({
 const LINE_ID = /^[\w.-]{1,100}$/;
 const allowed = 'must be a line ID such as train_T1 or 2507_333';
 
-export const lineIdParameter = readAs(requiredText('a line ID such as train_T1'), (text, refuse) => {
+export const lineIdParameter = parameterOf(requiredText('a line ID such as train_T1'), (text, refuse) => {
   const id = text.trim();
   return LINE_ID.test(id) ? id : refuse(allowed, { hint: `Find IDs with /v1/lines?q=${encodeURIComponent(id)}.` });
 }).meta({ type: 'string', pattern: LINE_ID.source });

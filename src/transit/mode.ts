@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MODES, type Mode } from './modes.ts';
-import { notAllowed, readAs, requiredText, splitList } from './parameter.ts';
+import { notAllowed, parameterOf, requiredText, splitList } from './parameter.ts';
 
 export { MODES, type Mode } from './modes.ts';
 
@@ -12,7 +12,7 @@ export const legModeSchema = z
 const allowed = `must be all or some of ${MODES.join(', ')}, separated by commas`;
 
 /** The `modes` parameter: case-insensitive, duplicates removed, `all` wins. The result is in the order of `MODES`. */
-export const modesParameter = readAs(requiredText(allowed), (text, refuse): Mode[] => {
+export const modesParameter = parameterOf(requiredText(allowed), (text, refuse): Mode[] => {
   const names = splitList(text.toLowerCase());
   const unknown = splitList(text).filter((name) => name.toLowerCase() !== 'all' && !isMode(name.toLowerCase()));
   if (names.length === 0) return refuse(allowed);

@@ -25,14 +25,14 @@ export interface ProblemDetails {
   isSentence?: boolean;
 }
 
-/** Text parsed by `read`. When `read` calls `refuse`, its message becomes a problem of the parameter. */
-export function readAs<Value>(
+/** Text parsed by `parse`. When `parse` calls `refuse`, its message becomes a problem of the parameter. */
+export function parameterOf<Value>(
   schema: ReturnType<typeof requiredText>,
-  read: (text: string, refuse: (message: string, details?: ProblemDetails) => never) => Value,
+  parse: (text: string, refuse: (message: string, details?: ProblemDetails) => never) => Value,
 ) {
   return schema.transform(
     (text, context): Value =>
-      read(text, (message, details) => {
+      parse(text, (message, details) => {
         context.issues.push({ code: 'custom', input: text, message, params: { ...details } });
         return z.NEVER;
       }),
@@ -53,8 +53,8 @@ export function withDefault<Schema extends z.ZodType>(schema: Schema, text: z.in
 
 /** Converts a default to JSON. `type` is the parameter's JSON Schema type. */
 export function toDefault(type: unknown, text: string): unknown {
-  const read = DEFAULTS[String(type)] ?? String;
-  return read(text);
+  const parse = DEFAULTS[String(type)] ?? String;
+  return parse(text);
 }
 
 const DEFAULTS: Record<string, (text: string) => unknown> = {
@@ -117,7 +117,7 @@ const OR = new Intl.ListFormat('en-AU', { type: 'disjunction' });
 /** Some of a few words, in any case, separated by commas. */
 export function someOf<const Words extends readonly [string, ...string[]]>(words: Words) {
   const allowed = `must be some of ${words.join(', ')}, separated by commas`;
-  return readAs(requiredText(allowed), (text, refuse): Words[number][] => {
+  return parameterOf(requiredText(allowed), (text, refuse): Words[number][] => {
     const names = splitList(text.toLowerCase());
     const unknown = names.filter((name) => !words.includes(name));
     if (names.length === 0) return refuse(allowed);

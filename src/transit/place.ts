@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DECIMAL, notAllowed, type ProblemDetails, readAs, requiredText, splitList } from './parameter.ts';
+import { DECIMAL, notAllowed, type ProblemDetails, parameterOf, requiredText, splitList } from './parameter.ts';
 import { isWithin, type Position } from './position.ts';
 import { AUSTRALIA, type Bounds, COVERED, STOP_ID } from './region.ts';
 
@@ -35,14 +35,14 @@ export const positionSchema = z.tuple([latitudeSchema, longitudeSchema]);
 const MAX_NAME = 50;
 
 /** A stop ID from a caller. The result is upper-case. */
-export const stopIdParameter = readAs(
+export const stopIdParameter = parameterOf(
   requiredText('a stop ID such as 200070', 'must be given once; /v1/boards takes several stops'),
   (text, refuse): string => {
     const id = text.trim();
     if (STOP_ID.test(id)) return id.toUpperCase();
     return id.includes(',')
       ? refuse('must be one stop ID', { hint: 'For several stops use /v1/boards.' })
-      : refuse('must be a stop ID such as 200070', { hint: lookUp(id) });
+      : refuse('must be a stop ID such as 200070', { hint: describePlace(id) });
   },
 ).meta({ type: 'string', pattern: STOP_ID.source });
 
@@ -58,14 +58,14 @@ export function stopListParameter(
   }: { isEntry?: (entry: string) => boolean; hintFor?: (malformed: readonly string[]) => string | undefined } = {},
 ) {
   const allowed = `must be 1 to ${maxStops} stop IDs separated by commas`;
-  return readAs(requiredText(allowed), (text, refuse): string[] => {
+  return parameterOf(requiredText(allowed), (text, refuse): string[] => {
     const stops = [...new Set(splitList(text.toUpperCase()))];
     const malformed = splitList(text).filter((stop) => !isEntry(stop));
     if (stops.length === 0) return refuse(allowed);
     if (malformed.length > 0)
       return refuse(notAllowed(allowed, malformed), {
         isComplete: true,
-        hint: hintFor(malformed) ?? lookUp(malformed[0] as string),
+        hint: hintFor(malformed) ?? describePlace(malformed[0] as string),
       });
     if (stops.length > maxStops) {
       return refuse(`has too many stops: ${stops.length} given, at most ${maxStops}`, { isComplete: true });
@@ -75,7 +75,7 @@ export function stopListParameter(
 }
 
 /** A hint on how to find the stop that the caller named. */
-function lookUp(name: string, search = '/v1/stops/search'): string {
+function describePlace(name: string, search = '/v1/stops/search'): string {
   if (!/\p{L}{2}/u.test(name)) return 'Find IDs with /v1/stops/search or /v1/nearby.';
   return `Look it up: ${search}?q=${encodeURIComponent(name.slice(0, MAX_NAME).toWellFormed())}`;
 }
@@ -110,8 +110,8 @@ const boundsAllowed =
 
 /** A window of at most `maxDegrees` each way; `otherWay` says what to do with a larger one. */
 export const boundsParameter = (maxDegrees: number, otherWay: string) =>
-  readAs(requiredText('a window as south,west,north,east'), (text, refuse): Bounds => {
-    const numbers = readDecimals(text);
+  parameterOf(requiredText('a window as south,west,north,east'), (text, refuse): Bounds => {
+    const numbers = parseDecimals(text);
     const [south = Number.NaN, west = Number.NaN, north = Number.NaN, east = Number.NaN] = numbers;
     if (numbers.length !== 4) return refuse(boundsAllowed);
     if (areSwapped(south, west)) return refuse('must be south,west,north,east', { hint: SWAPPED_HINT });
@@ -158,16 +158,16 @@ export function nameInPlaceId(id: string): string {
 }
 
 /** A stop ID, a place ID, or `lat,lng`. Any other text with a comma is read as `lat,lng`. */
-export const placeParameter = readAs(
+export const placeParameter = parameterOf(
   requiredText('a stop ID such as 200070, a place ID, or a position as lat,lng'),
   (text, refuse): Place => {
     const id = text.trim();
     if (isPlaceId(id)) return Buffer.byteLength(id) <= MAX_ID_BYTES && !/\p{C}/u.test(id) ? id : refuse(placeIdAllowed);
     const refuseName = () =>
-      refuse(placeAllowed, { hint: lookUp(id, HAS_NUMBER.test(id) ? '/v1/places/search' : undefined) });
+      refuse(placeAllowed, { hint: describePlace(id, HAS_NUMBER.test(id) ? '/v1/places/search' : undefined) });
     if (!text.includes(',')) return stopIdParameter.safeParse(text).data ?? refuseName();
     if (/\p{L}{2}/u.test(id)) return refuseName();
-    const position = readPosition(text);
+    const position = parsePosition(text);
     if (!Array.isArray(position)) return refuse(position.allowed, { hint: position.hint });
     const [lat, lng] = position;
     return [Number(lat.toFixed(DECIMALS)) + 0, Number(lng.toFixed(DECIMALS)) + 0];
@@ -178,14 +178,14 @@ export const placeParameter = readAs(
 });
 
 /** `lat,lng`. */
-export const positionParameter = readAs(requiredText('a position as lat,lng'), (text, refuse): Position => {
-  const position = readPosition(text);
+export const positionParameter = parameterOf(requiredText('a position as lat,lng'), (text, refuse): Position => {
+  const position = parsePosition(text);
   return Array.isArray(position) ? position : refuse(position.allowed, { hint: position.hint });
 }).meta({ type: 'string', pattern: `^\\s*${PAIR_PATTERN}\\s*$` });
 
 /** Returns the position; for other texts, the message with the allowed format. */
-function readPosition(text: string): Position | { allowed: string; hint?: string } {
-  const numbers = readDecimals(text);
+function parsePosition(text: string): Position | { allowed: string; hint?: string } {
+  const numbers = parseDecimals(text);
   const [lat = Number.NaN, lng = Number.NaN] = numbers;
   if (areSwapped(lat, lng)) return { allowed: 'must be lat,lng', hint: SWAPPED_HINT };
   const isPosition = numbers.length === 2 && Math.abs(lat) <= 90 && Math.abs(lng) <= 180;
@@ -193,7 +193,7 @@ function readPosition(text: string): Position | { allowed: string; hint?: string
 }
 
 /** Comma-separated decimal numbers; an empty list for any other text. */
-function readDecimals(text: string): number[] {
+function parseDecimals(text: string): number[] {
   const parts = text.split(',').map((part) => part.trim());
   return parts.every((part) => DECIMAL.test(part)) ? parts.map(Number) : [];
 }

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { MINUTE_MS } from '../core/clock.ts';
 import { contentOf, type IdSigner } from '../core/signer.ts';
 import { MODES, type Mode } from './mode.ts';
-import { readAs, requiredText } from './parameter.ts';
+import { parameterOf, requiredText } from './parameter.ts';
 
-export { isDated, isSameRun, readTrainId, withoutDate } from './trip-id.ts';
+export { isDated, isSameRun, parseTrainId as readTrainId, withoutDate } from './trip-id.ts';
 
 /** A departure of a run; with it any instance can request the run again at any time. */
 export interface RunStart {
@@ -39,7 +39,7 @@ export function writeRunId(
 
 const needed = requiredText('a run_id as boards and journeys give it with include=ids');
 /** Parses a `run_id`. Operations check the signature. */
-export const runIdParameter = readAs(needed, (text, refuse): RunStart & { id: string } => {
+export const runIdParameter = parameterOf(needed, (text, refuse): RunStart & { id: string } => {
   const id = text.trim();
   const encoded = contentOf(id);
   const bytes = Buffer.from(encoded, 'base64url');

@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 import { z } from 'zod';
 import { MINUTE_MS } from '../core/clock.ts';
-import { readAs, requiredText, wholeBetween } from './parameter.ts';
+import { parameterOf, requiredText, wholeBetween } from './parameter.ts';
 import { SYDNEY } from './region.ts';
 
 /**
@@ -24,7 +24,7 @@ export const timestampSchema = z
 const DAY = /^\d{8}$|^\d{4}-\d\d-\d\d$/;
 
 /** The result is `YYYYMMDD`. */
-export const dateParameter = readAs(requiredText('a date such as 20261130'), (text, refuse) => {
+export const dateParameter = parameterOf(requiredText('a date such as 20261130'), (text, refuse) => {
   const trimmed = text.trim();
   const day = trimmed.replaceAll('-', '');
   if (!DAY.test(trimmed)) return refuse('must be a date such as 20261130 or 2026-11-30');
@@ -42,9 +42,9 @@ const ISO_8601 =
 const timeAllowed = 'must be a Sydney time such as 0830 or 08:30, or ISO 8601 such as 2026-11-23T08:00+11:00';
 
 /** Converts a time with an offset to `YYYYMMDDTHHmm` in Sydney, so that the same moment always makes the same query. */
-export const timeParameter = readAs(requiredText('a time such as 0830'), (text, refuse) => {
+export const timeParameter = parameterOf(requiredText('a time such as 0830'), (text, refuse) => {
   const trimmed = text.trim();
-  return (CLOCK.test(trimmed) ? trimmed.replace(':', '') : readMoment(trimmed)) ?? refuse(timeAllowed);
+  return (CLOCK.test(trimmed) ? trimmed.replace(':', '') : parseMoment(trimmed)) ?? refuse(timeAllowed);
 }).meta({
   type: 'string',
   pattern: `${CLOCK.source}|${ISO_8601.source.replaceAll('Z|', '[Zz]|').replaceAll('[T ]', '[Tt ]')}`,
@@ -54,13 +54,13 @@ export const timeParameter = readAs(requiredText('a time such as 0830'), (text, 
 });
 
 /** A time, or only a date (`YYYYMMDD`, which no time looks like). */
-export const dayOrTimeParameter = readAs(requiredText('a time such as 0830'), (text, refuse) => {
+export const dayOrTimeParameter = parameterOf(requiredText('a time such as 0830'), (text, refuse) => {
   const day = dateParameter.safeParse(text).data;
   return day ?? timeParameter.safeParse(text).data ?? refuse(`${timeAllowed}, or a date such as 2026-11-30`);
 }).meta({ ...timeParameter.meta(), pattern: `${DAY.source}|${timeParameter.meta()?.pattern}` });
 
 /** Null if the text is not ISO 8601. An unencoded `+` (not `%2B`) arrives as a blank. */
-function readMoment(text: string): string | null {
+function parseMoment(text: string): string | null {
   const [, day, clock, offset] = ISO_8601.exec(text) ?? [];
   const moment = DateTime.fromISO(`${day}T${clock}${offset?.replace(' ', '+') ?? ''}`, {
     zone: offset ? SYDNEY : 'utc',
@@ -150,7 +150,7 @@ export function toSydneyTimestamp(timestamp: string): string | null {
 /** Parses an ISO 8601 timestamp, as UTC if it has no offset; undefined for any other text. */
 export function parseTimestamp(text: string | undefined): Date | undefined {
   if (!text) return undefined;
-  const parsed = readOwnFormat(text) ?? DateTime.fromISO(text, { zone: 'utc' }).toJSDate();
+  const parsed = parseOwnFormat(text) ?? DateTime.fromISO(text, { zone: 'utc' }).toJSDate();
   const year = parsed.getUTCFullYear();
   return year >= 1970 && year <= 2999 ? parsed : undefined;
 }
@@ -158,7 +158,7 @@ export function parseTimestamp(text: string | undefined): Date | undefined {
 const OWN_FORMAT = /^\d{4}-\d\d-(\d\d)T\d\d:\d\d:\d\dZ$/;
 
 /** A fast path for our usual format, because a response has hundreds of timestamps. Null for any other text. */
-function readOwnFormat(text: string): Date | null {
+function parseOwnFormat(text: string): Date | null {
   const [, day] = OWN_FORMAT.exec(text) ?? [];
   const read = new Date(text);
   // `Date` accepts 30 February as 2 March.

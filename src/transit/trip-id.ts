@@ -18,7 +18,7 @@ export function isSameRun(one: string | null, other: string | null): boolean {
 }
 
 /** The parts of a train's trip ID. TrainLink's diesel trains are also in the file and the feeds of Sydney's trains, under the same number. */
-export function readTrainId(tripId: string): { number: string; isDiesel: boolean } {
+export function parseTrainId(tripId: string): { number: string; isDiesel: boolean } {
   const [number = '', , , , set = ''] = tripId.split('.');
   return { number, isDiesel: /^[NJPX]/.test(set) };
 }

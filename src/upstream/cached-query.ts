@@ -103,13 +103,13 @@ export function createCachedQuery(layers: {
     const { request, key } = lookup;
     try {
       const keep = (arrived: ReceivedResponse<unknown>) => {
-        if (isKeptWhole(request)) void cache.keep(key, arrived);
+        if (isKeptWhole(request)) void cache.store(key, arrived);
       };
       const { payload, retrievedAt } = await call(request, ticket, keep, abandoned);
-      failures.noteSuccess(request.kind, key);
+      failures.recordSuccess(request.kind, key);
       return { payload, retrievedAt, freshness: freshnessIn(retrievedAt.getTime(), lookup, 'upstream', null) };
     } catch (error) {
-      if (isOfCall(error)) failures.note(request.kind, key, error);
+      if (isOfCall(error)) failures.record(request.kind, key, error);
       throw error;
     }
   }

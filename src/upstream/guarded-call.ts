@@ -79,12 +79,12 @@ export function createGuardedCall(options: {
     poll: (key: number) => Promise<Result>,
     priority: 'feed' | 'background' = 'feed',
   ): Promise<Result> {
-    const key = await budget.take({ priority, accounts: [] });
+    const key = await budget.spend({ priority, accounts: [] });
     const startedAt = clock.now();
     counts.calls++;
     try {
       const result = await poll(key);
-      budget.noteSuccess(key, startedAt);
+      budget.recordSuccess(key, startedAt);
       return result;
     } catch (error) {
       counts.failures++;
@@ -101,7 +101,7 @@ export function createGuardedCall(options: {
     };
     const permit = breaker.permit(origin);
     try {
-      const key = await budget.take(ticket, abandoned);
+      const key = await budget.spend(ticket, abandoned);
       return { key, permit: ticket.priority === 'background' ? withoutFailures(permit) : permit };
     } catch (error) {
       permit.withdrawn();
@@ -136,7 +136,7 @@ export function createGuardedCall(options: {
         const wasOpen = breaker.isOpen();
         permit.succeeded();
         if (wasOpen && !breaker.isOpen()) log.info({}, 'upstream responds again: circuit breaker closed');
-        budget.noteSuccess(key, startedAt);
+        budget.recordSuccess(key, startedAt);
         keep(response);
         return response;
       } catch (error) {

@@ -49,13 +49,13 @@ export class FailureMemory {
     return isWithin(failure, this.#now()) ? (failure.error ?? null) : null;
   }
 
-  note(kind: UpstreamRequest['kind'], key: string, error: ApiError): void {
+  record(kind: UpstreamRequest['kind'], key: string, error: ApiError): void {
     const hash = hashOf(key);
     releaseStack(error);
     this.#failures.set(hash, { error, at: this.#now(), pauseMs: this.#pauseAfter(kind, hash, error) });
   }
 
-  noteSuccess(kind: UpstreamRequest['kind'], key: string): void {
+  recordSuccess(kind: UpstreamRequest['kind'], key: string): void {
     this.#lastSuccess.set(kind, this.#now());
     if (this.#failures.size > 0) this.#failures.delete(hashOf(key));
   }

@@ -4,8 +4,8 @@ import { MINUTE_MS } from '../core/clock.ts';
 import { nextTurn } from '../core/event-loop-turn.ts';
 import { createBoundedMap, ownBytes, pipeThrough } from '../core/own-memory.ts';
 import type { ReceivedResponse } from '../efa/query-upstream.ts';
-import { readResponse, type UpstreamRequest } from '../efa/request.ts';
-import { RESPONSE_LIMITS, readJson } from '../efa/response/json-reader.ts';
+import { parseResponse, type UpstreamRequest } from '../efa/request.ts';
+import { parseJson, RESPONSE_LIMITS } from '../efa/response/json-reader.ts';
 import type { FreshnessWindow } from '../transit/freshness.ts';
 
 /** A cached response: the received bytes, compressed to a tenth of their JSON or a fiftieth of the parsed object. */
@@ -51,7 +51,7 @@ export class ResponseCache {
   }
 
   /** Caches the response at once and compresses it in a later turn. The promise never rejects. */
-  async keep(key: string, { json, retrievedAt }: ReceivedResponse<unknown>): Promise<void> {
+  async store(key: string, { json, retrievedAt }: ReceivedResponse<unknown>): Promise<void> {
     const entry: KeptResponse = { retrievedAt: retrievedAt.getTime(), bytes: json, isPacked: false };
     this.#kept.set(key, entry);
     try {
@@ -78,7 +78,7 @@ async function pack(json: Buffer): Promise<Buffer> {
 /** Unpacks a response and parses it like the client does. */
 export async function unpack(request: UpstreamRequest, { bytes, isPacked }: KeptResponse): Promise<unknown> {
   const json = isPacked ? await decompress(bytes) : bytes;
-  return readResponse(request, await readJson(json));
+  return parseResponse(request, await parseJson(json));
 }
 
 /** Throws if there are more bytes than a response may have. */

@@ -27,7 +27,7 @@ const later = (ms: number) => {
 };
 
 async function used(key: string): Promise<number | undefined> {
-  return (await store.readUsage(parseKey(key)?.accountId ?? '', ['20261121']))[0];
+  return (await store.loadUsage(parseKey(key)?.accountId ?? '', ['20261121']))[0];
 }
 
 /** Returns how many of `requests` concurrent requests were admitted; the others must be 429 by the burst limit. */

@@ -63,7 +63,7 @@ it('the account database loses no acknowledged key and no counted request when i
       expect(await store.listKeys(key?.accountId ?? '')).toMatchObject([{ hash: key?.hash, revokedAt: null }]);
     }
     for (const [text, used] of counted) {
-      const [kept = 0] = await store.readUsage(parseKey(text)?.accountId ?? '', [DAY]);
+      const [kept = 0] = await store.loadUsage(parseKey(text)?.accountId ?? '', [DAY]);
       // The last request may have been counted before the kill without being reported.
       expect(kept - used).toBeGreaterThanOrEqual(0);
       expect(kept - used).toBeLessThanOrEqual(text === keys.at(-1) ? 50 : 0);
@@ -124,7 +124,7 @@ it('the account database deletes counts of old days when a new day begins', asyn
   const key = parseKey(await issueTestKey(store));
   const request = { accountId: key?.accountId ?? '', keyHash: key?.hash ?? '', sender: '' };
   for (const day of ['20261020', '20261119', '20261120', '20261121']) await store.admit({ ...request, day });
-  expect(await store.readUsage(request.accountId, ['20261020', '20261119', '20261120', '20261121'])).toEqual([
+  expect(await store.loadUsage(request.accountId, ['20261020', '20261119', '20261120', '20261121'])).toEqual([
     0, 1, 1, 1,
   ]);
   await store.close();

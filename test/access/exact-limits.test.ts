@@ -76,6 +76,6 @@ describe.each(Object.entries(SHARED))('four processes on %s', (_name, open) => {
     const answered = await send(key, requests);
     days.push(quotaDay(new Date()));
     expect(answered).toEqual(expected);
-    expect(await store.readUsage(parseKey(key)?.accountId ?? '', [...new Set(days)])).toEqual([1000]);
+    expect(await store.loadUsage(parseKey(key)?.accountId ?? '', [...new Set(days)])).toEqual([1000]);
   });
 });

@@ -65,7 +65,7 @@ function boardOf({ stopId, at }: DepartureMonitorRequest): object {
 const get = (key: string, url: string) => app.inject({ url, headers: { authorization: `Bearer ${key}` } });
 
 async function charged(key: string): Promise<number> {
-  return (await store.readUsage(parseKey(key)?.accountId ?? '', ['20260415']))[0] ?? 0;
+  return (await store.loadUsage(parseKey(key)?.accountId ?? '', ['20260415']))[0] ?? 0;
 }
 
 /** Advances the simulated time in steps, so that requests over connections are answered meanwhile. */

@@ -45,7 +45,7 @@ beforeEach(() => {
       store.admissionRequests++;
       return store.response();
     },
-    readKey: async () => {
+    loadKey: async () => {
       throw unavailable('not-sent');
     },
     check: async () => 'writable',

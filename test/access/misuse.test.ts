@@ -45,7 +45,7 @@ afterEach(async () => {
 
 const get = (url: string) => service.app.inject({ url, headers: { authorization: `Bearer ${key}` } });
 const calls = () => service.upstream.requests.length;
-const used = async () => (await store.readUsage(parseKey(key)?.accountId ?? '', [DAY]))[0] ?? 0;
+const used = async () => (await store.loadUsage(parseKey(key)?.accountId ?? '', [DAY]))[0] ?? 0;
 let last = 0;
 /** Returns stops that no request has named before. */
 const stops = (first: string, count: number) =>

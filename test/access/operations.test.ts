@@ -264,6 +264,6 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
 });
 
 async function used(key: string): Promise<number> {
-  const [count] = await store.readUsage(parseKey(key)?.accountId ?? '', [DAY]);
+  const [count] = await store.loadUsage(parseKey(key)?.accountId ?? '', [DAY]);
   return count ?? 0;
 }

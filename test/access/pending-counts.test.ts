@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { noteUsed, PendingCounts } from '#src/access/pending-counts.ts';
+import { PendingCounts, recordUsed } from '#src/access/pending-counts.ts';
 import type { CountUpdate } from '#src/access/store.ts';
 import { UnavailableError } from '#src/core/redis/connection.ts';
 
@@ -79,7 +79,7 @@ describe('unacknowledged requests', () => {
     const store = createLossyStore(() => false);
     const pending = new PendingCounts({ ...ALWAYS_THERE, update: store.update });
     store.usedBySender = 5;
-    noteUsed(pending.senderOf('account', DAY), 3);
+    recordUsed(pending.senderOf('account', DAY), 3);
     for (const isServed of [true, true, false]) pending.addUnacknowledged('account', DAY, isServed);
     await pending.reconcile('account');
     // Two requests were served and the store had counted two, so none is missing.

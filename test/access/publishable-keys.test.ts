@@ -6,7 +6,7 @@ import {
   keyCounter,
   makeGrant,
   OPERATION_STOPS,
-  readOrigin,
+  parseOrigin,
   visitorOf,
 } from '#src/access/grant.ts';
 import { parseKey } from '#src/access/keys.ts';
@@ -72,7 +72,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
   }
   const statusOf = async (...sent: Parameters<typeof send>) => (await send(...sent)).statusCode;
   const codeOf = async (...sent: Parameters<typeof send>) => (await send(...sent)).json().error?.code;
-  const usageOf = async (key: string, counter = DAY) => (await store().readUsage(keyOf(key).accountId, [counter]))[0];
+  const usageOf = async (key: string, counter = DAY) => (await store().loadUsage(keyOf(key).accountId, [counter]))[0];
 
   describe('a publishable key', () => {
     it('a publishable key is accepted only from pages of its origins', async () => {
@@ -236,11 +236,11 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       const counters = (['origin', 'operation', 'visitor', 'share', 'account'] as const).map((event) =>
         eventCounter(hash, DAY, event),
       );
-      await expect.poll(() => store().readUsage(accountId, counters)).toEqual([1, 1, 4, 1, 0]);
+      await expect.poll(() => store().loadUsage(accountId, counters)).toEqual([1, 1, 4, 1, 0]);
       const ofOther = eventCounter(keyOf(other).hash, DAY, 'account');
       await expect.poll(() => usageOf(other, ofOther)).toBe(1);
       await store().deleteAccount(accountId, new Date(NOW));
-      expect(await store().readUsage(accountId, [...counters, keyCounter(hash, DAY)])).toEqual([0, 0, 0, 0, 0, 0]);
+      expect(await store().loadUsage(accountId, [...counters, keyCounter(hash, DAY)])).toEqual([0, 0, 0, 0, 0, 0]);
     });
   });
 
@@ -314,7 +314,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
     expect((await send(key, { origin: '' })).headers['x-key-warning']).toBeUndefined();
     const { accountId, hash } = keyOf(key);
     const counter = eventCounter(hash, DAY, 'browser');
-    await expect.poll(() => store().readUsage(accountId, [counter])).toEqual([1]);
+    await expect.poll(() => store().loadUsage(accountId, [counter])).toEqual([1]);
   });
 
   it('the log contains neither publishable keys nor tokens', () => {
@@ -526,7 +526,7 @@ it('a refund goes to the hour that was charged', async () => {
   const headers = { authorization: `Bearer ${key}`, origin: PAGE };
   expect((await app.inject({ url: '/v1/probe/five?failing', headers })).statusCode).toBe(504);
   const hours = [10, 11].map((hour) => `${keyCounter(hash, DAY)}:${hour}:${visitorOf({ hash }, '127.0.0.1')}`);
-  expect(await store.readUsage(accountId, [DAY, ...hours])).toEqual([0, 0, 0]);
+  expect(await store.loadUsage(accountId, [DAY, ...hours])).toEqual([0, 0, 0]);
   await app.close();
   await store.close();
 });
@@ -561,7 +561,7 @@ it.each([
   ['ftp://example.org', null],
   ['https://*.*.example.org', null],
 ])('the setting of origins reads %s as %s', (text, origin) => {
-  expect(readOrigin(text)).toBe(origin);
+  expect(parseOrigin(text)).toBe(origin);
 });
 
 it.each([
@@ -584,7 +584,7 @@ it.each([
   'schools.nsw.edu.au',
   'eq.edu.au',
 ])('the setting of origins refuses the wildcard https://*.%s, below which anyone may have a site', (host) => {
-  expect(readOrigin(`https://*.${host}`)).toBeNull();
+  expect(parseOrigin(`https://*.${host}`)).toBeNull();
   const { problems } = makeGrant(
     { origins: [`https://*.${host}`], apps: false, operations: [], perDay: '', perVisitorHour: '' },
     'free',
@@ -602,5 +602,5 @@ it.each([
   ['https://*.somebody.github.io', 'https://*.somebody.github.io'],
   ['https://*.corp.internal', 'https://*.corp.internal'],
 ])('the setting of origins reads %s as %s, without a dot at the end of the host', (text, origin) => {
-  expect(readOrigin(text)).toBe(origin);
+  expect(parseOrigin(text)).toBe(origin);
 });

@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 async function used(key: string, day = '20261121'): Promise<number> {
-  return (await store.readUsage(parseKey(key)?.accountId ?? '', [day]))[0] ?? 0;
+  return (await store.loadUsage(parseKey(key)?.accountId ?? '', [day]))[0] ?? 0;
 }
 
 async function use(key: string, count: number, day = '20261121'): Promise<void> {

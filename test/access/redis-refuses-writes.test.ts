@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 const send = async (key: string, url?: string) => (await app.send(key, url)).statusCode;
-const used = (key: string) => store.readUsage(parseKey(key)?.accountId ?? '', [quotaDay(app.clock.now)]);
+const used = (key: string) => store.loadUsage(parseKey(key)?.accountId ?? '', [quotaDay(app.clock.now)]);
 
 const FULL = { begin: ['CONFIG', 'SET', 'maxmemory', '1'], end: ['CONFIG', 'SET', 'maxmemory', '0'] };
 const ALONE = {

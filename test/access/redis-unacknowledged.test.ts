@@ -29,7 +29,7 @@ const admit = () => store.admit({ accountId, keyHash, day: DAY, sender: 'a' });
 /** Requests served, and how many of them lost their response from Redis. */
 const update = (number: number, count: number, unacknowledged: number) =>
   store.update({ accountId, day: DAY, count, unacknowledged, usedBySenderBefore: 0, sender: 'a', number });
-const used = async () => (await store.readUsage(accountId, [DAY]))[0];
+const used = async () => (await store.loadUsage(accountId, [DAY]))[0];
 
 it('a sender’s updates are counted after its unacknowledged requests are reconciled', async () => {
   await admit();

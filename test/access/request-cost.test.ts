@@ -35,7 +35,7 @@ describe.each(Object.entries(OPENERS))('a request that costs five, in %s', (_nam
   });
   afterAll(() => app.close().then(close));
 
-  const used = async (key: string) => (await store.readUsage(parseKey(key)?.accountId ?? '', [DAY]))[0];
+  const used = async (key: string) => (await store.loadUsage(parseKey(key)?.accountId ?? '', [DAY]))[0];
 
   it('a request that costs five is charged as five, and its response says so', async () => {
     const key = await issueTestKey(store);
@@ -95,7 +95,7 @@ describe.each(Object.entries(OPENERS))('a request that costs five, in %s', (_nam
       app.clock.now = new Date('2026-11-22T00:00:00.100Z');
     };
     await app.send(key, '/v1/probe/five?failing');
-    expect(await store.readUsage(parseKey(key)?.accountId ?? '', [DAY, '20261122'])).toEqual([0, 0]);
+    expect(await store.loadUsage(parseKey(key)?.accountId ?? '', [DAY, '20261122'])).toEqual([0, 0]);
     app.clock.now = new Date(NOW);
     app.meanwhile = () => {};
   });
@@ -116,7 +116,7 @@ describe('a request that costs five, while the store is unreachable', () => {
     instances: () => 1,
     presence: createPresence({ storeName: 'the store', nodeOf: () => '', probe, log, marginMs: 60 }),
     admit: () => response(),
-    readKey: async () => {
+    loadKey: async () => {
       throw new UnavailableError('unreachable', 'not-sent');
     },
     check: async () => 'writable',

@@ -53,7 +53,7 @@ it('an unreadable store is logged once, and the last suspensions stay in force',
     if (isUnreachable) throw new Error('no');
     return null;
   };
-  const restrictions = new Restrictions({ store: { readRestrictions }, log });
+  const restrictions = new Restrictions({ store: { loadRestrictions: readRestrictions }, log });
   opened.push(restrictions);
   const line = { level: 'info', message: 'suspensions cannot be reloaded; keeping the last copy' };
   for (let n = 0; n < 3; n++) await restrictions.refresh();

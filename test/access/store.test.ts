@@ -41,15 +41,15 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
   afterAll(() => close());
 
   it('the store records whose accounts it holds', async () => {
-    expect(await store.readKind()).toBeNull();
+    expect(await store.loadKind()).toBeNull();
     const { id } = await store.openAccount({ email: SANDBOX_EMAIL, plan: 'pro', createdAt: NOW.toISOString() });
-    expect(await store.readKind()).toBe('sandbox');
+    expect(await store.loadKind()).toBe('sandbox');
     await store.openAccount({ email: 'ada@example.com', plan: 'pro', createdAt: NOW.toISOString() });
-    expect(await store.readKind()).toBe('real');
+    expect(await store.loadKind()).toBe('real');
     await store.deleteAccount(id, NOW);
     await store.markKind('sandbox');
     await store.markKind('real');
-    expect(await store.readKind()).toBe('sandbox');
+    expect(await store.loadKind()).toBe('sandbox');
   });
 
   it('the store treats an unknown plan as the smallest one, and logs it once', async () => {
@@ -69,7 +69,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     await countRequests(store, key, PLANS.free.dailyLimit, TODAY);
     expect(await quota.admit(parseKey(key) as ApiKey)).toMatchObject({ kind: 'exhausted' });
     expect(warnings).toEqual([{ plan: 'business', countsAs: 'free' }]);
-    expect(await store.findAccount(accountId)).toMatchObject({ plan: 'free' });
+    expect(await store.loadAccount(accountId)).toMatchObject({ plan: 'free' });
     await quota.close();
   });
 
@@ -99,14 +99,14 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
       ['free', 'pro', 'free'].map((plan) => openAccount(plan as 'free', 'same@example.com')),
     );
     expect(new Set(opened.map(({ id, plan }) => `${id} ${plan}`)).size).toBe(1);
-    expect(await store.findAccountByEmail('same@example.com')).toEqual(opened[0]);
-    expect(await store.findAccount(opened[0]?.id ?? '')).toEqual(opened[0]);
+    expect(await store.loadAccountByEmail('same@example.com')).toEqual(opened[0]);
+    expect(await store.loadAccount(opened[0]?.id ?? '')).toEqual(opened[0]);
   });
 
   it('an empty store finds nothing', async () => {
     const id = generateAccountId();
-    expect(await store.findAccount(id)).toBeNull();
-    expect(await store.findAccountByEmail('nobody@example.com')).toBeNull();
+    expect(await store.loadAccount(id)).toBeNull();
+    expect(await store.loadAccountByEmail('nobody@example.com')).toBeNull();
     expect(await store.listKeys(id)).toEqual([]);
     expect(await store.setPlan(id, 'pro')).toBe(false);
     expect(await store.revokeKey(id, 'hash', NOW)).toBe(false);
@@ -160,7 +160,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     const used = responses.flatMap((response) => (response.kind === 'admitted' ? response.used : []));
     expect(used.sort((a, b) => a - b)).toEqual(Array.from({ length: 1000 }, (_, n) => n + 1));
     expect(responses.at(-1)).toMatchObject({ kind: 'exhausted', plan: 'free', used: 1000 });
-    expect(await store.readUsage(account.id, [TODAY, '20261120'])).toEqual([1000, 0]);
+    expect(await store.loadUsage(account.id, [TODAY, '20261120'])).toEqual([1000, 0]);
   });
 
   it('all keys of an account share one count in the store', async () => {
@@ -174,7 +174,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     const { request, account } = await openWithKey('pro');
     for (let n = 0; n < 1010; n++) await store.admit(request);
     expect(await store.admit(request)).toMatchObject({ kind: 'admitted', plan: 'pro', used: 1011 });
-    expect(await store.readUsage(account.id, [TODAY])).toEqual([1011]);
+    expect(await store.loadUsage(account.id, [TODAY])).toEqual([1011]);
   });
 
   it('the store counts from zero each day, and adds a late count to its own day', async () => {
@@ -183,7 +183,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     await store.admit(request);
     expect(await store.admit({ ...request, day: '20261122' })).toMatchObject({ used: 1 });
     expect(await store.admit(request)).toMatchObject({ used: 3 });
-    expect(await store.readUsage(account.id, [TODAY, '20261122'])).toEqual([3, 1]);
+    expect(await store.loadUsage(account.id, [TODAY, '20261122'])).toEqual([3, 1]);
   });
 
   it('the store distinguishes revoked from unknown keys at once, and keeps the first revocation time', async () => {
@@ -248,7 +248,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     const { request, account } = await openWithKey();
     await store.admit({ ...request, day: '20261023' });
     await store.admit(request);
-    expect(await store.readUsage(account.id, ['20261023', TODAY])).toEqual([1, 1]);
+    expect(await store.loadUsage(account.id, ['20261023', TODAY])).toEqual([1, 1]);
   });
 
   it('the store does not accept a key for another account', async () => {
@@ -270,7 +270,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     await store.admit(request);
     await store.admit(request);
     await update(account.id, -1, 1);
-    expect(await store.readUsage(account.id, [TODAY])).toEqual([1]);
+    expect(await store.loadUsage(account.id, [TODAY])).toEqual([1]);
     await update(account.id, -5, 2);
     expect(await store.admit(request)).toMatchObject({ used: 1 });
   });
@@ -281,9 +281,9 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
     expect(await store.deleteAccount(account.id, NOW)).toBe(true);
     await update(account.id, 3, 1);
     expect(await store.admit(request)).toEqual({ kind: 'unknown' });
-    expect(await store.findAccountByEmail(account.email)).toBeNull();
+    expect(await store.loadAccountByEmail(account.email)).toBeNull();
     expect(await store.listKeys(account.id)).toEqual([]);
-    expect(await store.readUsage(account.id, [TODAY])).toEqual([0]);
+    expect(await store.loadUsage(account.id, [TODAY])).toEqual([0]);
     expect((await store.listAccounts()).map(({ id }) => id)).not.toContain(account.id);
   });
 });

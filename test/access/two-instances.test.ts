@@ -120,7 +120,7 @@ describe('two instances under load', () => {
     return served;
   }
 
-  const usageOf = async (key: string, days: string[]) => register().readUsage(keyOf(key).accountId, days);
+  const usageOf = async (key: string, days: string[]) => register().loadUsage(keyOf(key).accountId, days);
   const sum = (counts: number[]) => counts.reduce((total, count) => total + count, 0);
 
   it.each(['free', 'pro'] as const)(
@@ -160,7 +160,7 @@ it('a Redis that lost all data causes no 5xx: keys are unknown, and restored acc
   const saved = await Promise.all(
     texts.map(async (text) => {
       const { accountId, hash } = keyOf(text);
-      const account = await register().findAccount(accountId);
+      const account = await register().loadAccount(accountId);
       const record = (await register().listKeys(accountId)).find((key) => key.hash === hash);
       if (!account || !record) throw new Error('the account is there');
       const { revokedAt: _revokedAt, lastUsedOn: _lastUsedOn, ...kept } = record;
@@ -191,6 +191,6 @@ it('a Redis that lost all data causes no 5xx: keys are unknown, and restored acc
       [200, 200],
     ]);
   for (const text of texts) {
-    await expect.poll(() => register().readUsage(keyOf(text).accountId, [day])).toEqual([10]);
+    await expect.poll(() => register().loadUsage(keyOf(text).accountId, [day])).toEqual([10]);
   }
 });

@@ -16,9 +16,9 @@ beforeEach(async () => {
   lookUps = 0;
   const counting: AccountStore = {
     ...store,
-    readKey: (request) => {
+    loadKey: (request) => {
       lookUps++;
-      return store.readKey(request);
+      return store.loadKey(request);
     },
   };
   app = await buildProbeApp({ store: counting, now: '2026-11-21T10:00:00Z' });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { BoardRequest } from '#src/boards/pager.ts';
-import { readScheduledBoard } from '#src/boards/scheduled.ts';
+import { getScheduledBoard } from '#src/boards/scheduled.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
 import type { Timetable } from '#src/timetable/timetable.ts';
 import { leavesAt } from '#src/transit/departure.ts';
@@ -38,7 +38,7 @@ function rows(planned: Timetable, stopId: string, trips: TripSpec[], { file, isA
   };
   const live = new LiveTimetable(planned, [predict(planned, trips, file ? { source: file } : {})]);
   const stop = planned.findStop(stopId) as number;
-  return readScheduledBoard(request, null, { live, stop, now: NOW }).departures.map(
+  return getScheduledBoard(request, null, { live, stop, now: NOW }).departures.map(
     (one) => `${one.runId} ${one.stopId} ${(leavesAt(one) - NOW) / 60_000} ${one.state.kind}`,
   );
 }

@@ -50,7 +50,7 @@ const A: MadeTrip = {
     ['W1', '08:10'],
   ],
 };
-const runOf = (timetable: Timetable) => ({ trip: timetable.findTrips('A')[0] ?? -1, day: DAY });
+const runOf = (timetable: Timetable) => ({ trip: timetable.listTripsBetween('A')[0] ?? -1, day: DAY });
 function callsBy(timetable: Timetable, trips: TripSpec[], now = NOW) {
   const live = new LiveTimetable(timetable, [predict(timetable, trips, { source: 'sydneytrains', now })]);
   const { trip, day } = runOf(timetable);
@@ -255,7 +255,7 @@ describe('the calls of a run', () => {
     const planned = timetableOf(A);
     const added = { tripId: 'X', routeId: 'R', scheduleRelationship: 1, stops };
     const live = new LiveTimetable(planned, [predict(planned, [added], { source: 'sydneytrains', now: NOW })]);
-    const calls = live.findAdded('X').flatMap((run) => callsOfRun(live, run).calls);
+    const calls = live.listAdded('X').flatMap((run) => callsOfRun(live, run).calls);
     expect(calls.map(({ stopId, arrival, departure }) => [stopId, timesOf(arrival), timesOf(departure)])).toEqual([
       ['R1', null, [at('08:02'), at('08:03')]],
       ['T1', [at('08:08'), at('08:09')], null],

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { Runs } from '#src/boards/runs.ts';
 import { monitorBoards } from '#src/boards/source.ts';
 import type { QueryUpstream } from '#src/efa/query-upstream.ts';
-import { readResponse } from '#src/efa/request.ts';
+import { parseResponse } from '#src/efa/request.ts';
 import { ApiError } from '#src/errors/api-error.ts';
-import { readQuery } from '#src/operations/operation.ts';
+import { parseQuery } from '#src/operations/operation.ts';
 import { runOperation } from '#src/operations/runs/operation.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
 import type { FeedSourceId } from '#src/realtime/polling/feed-source.ts';
@@ -65,9 +65,9 @@ function serviceOf(
     return new LiveTimetable(timetable, snapshots);
   };
   const feeds = {
-    need: () => {},
+    request: () => {},
     untilRead: async () => {},
-    take,
+    snapshot: take,
     freshUntil: () => moment + 15_000,
     list: () => [],
   };
@@ -76,7 +76,13 @@ function serviceOf(
     requestedAlerts.push(stopIds);
     return [];
   };
-  const runs = new Runs({ now, feeds, timetable: { get: () => timetable }, isTrusted: () => isTrusted, findAlerts });
+  const runs = new Runs({
+    now,
+    feeds,
+    timetable: { get: () => timetable },
+    isTrusted: () => isTrusted,
+    listAlerts: findAlerts,
+  });
   const queryUpstream: QueryUpstream = () => {
     callCount++;
     return upstream();
@@ -89,7 +95,7 @@ function serviceOf(
     ids,
     run: () => Promise.reject(new Error('no other operation is run')),
   };
-  const find = (id: string) => runOperation.find(readQuery(runOperation, { run_id: id }), context);
+  const find = (id: string) => runOperation.handle(parseQuery(runOperation, { run_id: id }), context);
   const idOf = (runId: string, stopId: string, plannedAt: number) =>
     writeRunId({ runId, stopId, mode, plannedAt }, ids) ?? '';
   const getById = async (id: string) => (await find(id)).body;
@@ -430,7 +436,7 @@ describe('a run outside the timetable', () => {
     const properties = { RealtimeTripId: 'ST21.140126.127.0740' };
     const event = { ...stopEvents[0], transportation: { ...stopEvents[0]?.transportation, properties } };
     const request = { kind: 'departureMonitor', stopId: '200060', modes: ['bus'], at: null } as const;
-    const payload = readResponse(request, { ...rest, stopEvents: [event] });
+    const payload = parseResponse(request, { ...rest, stopEvents: [event] });
     const upstream = async () => ({ payload, retrievedAt: new Date(at('08:00')) }) as never;
     const service = serviceOf([TRAIN], { mode: 'bus', upstream });
     expect(await service.get('ST21.281125.127.0740', '2000335', at('08:02'))).toMatchObject({ route: '400' });

@@ -1,4 +1,4 @@
-import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import { loadNetwork } from '#sandbox/network/gtfs-network.ts';
 import { indexNetwork } from '#sandbox/network/network-index.ts';
 import { departureResponse } from '#sandbox/responses/departure-response.ts';
 import { Runs } from '#src/boards/runs.ts';
@@ -7,7 +7,7 @@ import { BoardTrust } from '#src/boards/trust.ts';
 import type { CallUpstream, QueryUpstream } from '#src/efa/query-upstream.ts';
 import { toRequest } from '#src/efa/request.ts';
 import { arrivalsOperation, departuresOperation } from '#src/operations/departures/operation.ts';
-import { readQuery } from '#src/operations/operation.ts';
+import { parseQuery } from '#src/operations/operation.ts';
 import { runOperation } from '#src/operations/runs/operation.ts';
 import type { FeedSourceId } from '#src/realtime/polling/feed-source.ts';
 import type { Timetable } from '#src/timetable/timetable.ts';
@@ -17,7 +17,7 @@ import { receivedResponse } from '#test/support/received-response.ts';
 import { createSandboxFeeds } from '#test/support/sandbox-feeds.ts';
 import { importSandbox } from '#test/support/sandbox-timetable.ts';
 
-export const network = indexNetwork(readNetwork());
+export const network = indexNetwork(loadNetwork());
 
 /** Boards of the sandbox from its timetable and from its departure monitor at the same time. Tests move the clock. */
 export async function openSandboxBoards(start: string, { mode = 'on' as BoardTrust['mode'] } = {}) {
@@ -47,7 +47,7 @@ export async function openSandboxBoards(start: string, { mode = 'on' as BoardTru
       timetable: () => state.timetable,
       isUsed: (source) => needed.has(source) && !state.away.has(source),
     }),
-    need(sources: Iterable<FeedSourceId>) {
+    request(sources: Iterable<FeedSourceId>) {
       for (const source of sources) needed.add(source);
     },
     problemOf: (source: string) => (state.away.has(source as FeedSourceId) ? ('no response' as const) : null),
@@ -68,11 +68,11 @@ export async function openSandboxBoards(start: string, { mode = 'on' as BoardTru
   const context = { queryUpstream: answer as QueryUpstream, boards, runs, now: () => new Date(moment), ids, run };
   const direct = { ...context, boards: monitorBoards, runs: new Runs({ ...ofRuns, isTrusted: () => false }) };
   const departures = (query: Record<string, string>, from = context) =>
-    departuresOperation.find(readQuery(departuresOperation, query), from);
+    departuresOperation.handle(parseQuery(departuresOperation, query), from);
   const arrivals = (query: Record<string, string>, from = context) =>
-    arrivalsOperation.find(readQuery(arrivalsOperation, query), from);
+    arrivalsOperation.handle(parseQuery(arrivalsOperation, query), from);
   const runOf = (query: Record<string, string>, from = context) =>
-    runOperation.find(readQuery(runOperation, query), from);
+    runOperation.handle(parseQuery(runOperation, query), from);
   return {
     now,
     advanceTo(next: string | number) {

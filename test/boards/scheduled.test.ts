@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { BoardRequest } from '#src/boards/pager.ts';
-import { readScheduledBoard } from '#src/boards/scheduled.ts';
+import { getScheduledBoard } from '#src/boards/scheduled.ts';
 import { findCallAt } from '#src/operations/departures/calls.ts';
 import { toDeparture as toDepartureBody } from '#src/operations/departures/departure.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
@@ -86,7 +86,7 @@ function board({
     ...more,
   };
   const snapshots = trips.length > 0 ? [predict(timetable, trips, { source: 'sydneytrains', now: headerAt })] : [];
-  return readScheduledBoard(request, sent, {
+  return getScheduledBoard(request, sent, {
     live: new LiveTimetable(timetable, snapshots),
     stop: timetable.findStop(stopId) as number,
     now: moment,

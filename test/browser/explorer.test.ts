@@ -53,9 +53,9 @@ const stopAt = (stop_id: string, name: string, lng: number): StopRecord => ({
 const NOW = Date.parse('2026-11-20T02:00:20Z');
 /** The reporting vehicles, none unless a test adds some. */
 let reporting: Vehicle[] = [];
-const vehicles: Pick<Vehicles, 'areKnown' | 'find'> = {
+const vehicles: Pick<Vehicles, 'areKnown' | 'fetch'> = {
   areKnown: true,
-  async find() {
+  async fetch() {
     const freshness = { retrievedAt: NOW, freshUntil: NOW, staleUntil: NOW, source: 'cache', shortage: null } as const;
     return { vehicles: reporting, missing: [], freshness };
   },

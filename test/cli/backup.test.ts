@@ -81,7 +81,7 @@ describe.each([
     await json(source, 'suspend', '@example.org', '--reason', 'spam.');
     const count = async (env: Environment, used: number) => {
       const store = await openTestStore([env.REDIS_URL].filter(Boolean), env.DATA_DIR);
-      const { id = '' } = (await store.findAccountByEmail('ada@example.com')) ?? {};
+      const { id = '' } = (await store.loadAccountByEmail('ada@example.com')) ?? {};
       await store.raiseUsage(id, new Date().toISOString().slice(0, 10).replaceAll('-', ''), used);
       await store.close();
     };
@@ -127,7 +127,7 @@ describe.each([
     const folder = join(directory, `backups-${++stores}`);
     const { file: earlier } = await json(source, 'backup', folder);
     const store = await openTestStore([source.REDIS_URL].filter(Boolean), source.DATA_DIR);
-    const { id: accountId = '' } = (await store.findAccountByEmail('ada@example.com')) ?? {};
+    const { id: accountId = '' } = (await store.loadAccountByEmail('ada@example.com')) ?? {};
     const key = { accountId, hash: 'e'.repeat(64), lastFour: 'abcd', createdAt: '2026-11-21T10:00:00.000Z' };
     // No command issues such a key.
     await store.addKey({ ...key, label: '\u001b[2J' }, 5);

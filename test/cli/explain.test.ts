@@ -49,9 +49,9 @@ async function startService(
   const snapshots = trips ? [predict(planned, trips)] : [];
   const problem = trips ? null : 'an old header';
   const feeds = {
-    need() {},
+    request() {},
     untilRead: async () => {},
-    take: () => new LiveTimetable(planned, snapshots),
+    snapshot: () => new LiveTimetable(planned, snapshots),
     problemOf: () => problem,
     publicationOf: () => feedOf(spec),
   } as const;

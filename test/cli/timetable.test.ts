@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runTimetable } from '#src/cli/timetable.ts';
 import { FILE_IDS, type FileId, SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
-import { openNewest, readStates, zipPath } from '#src/timetable/update/folder.ts';
+import { loadStates, openNewest, zipPath } from '#src/timetable/update/folder.ts';
 import { gtfsZip } from '../support/gtfs-zip.ts';
 import { smallSchedule, startScheduleServer, zipAnswer } from '../support/schedule-server.ts';
 
@@ -38,7 +38,7 @@ async function run(args: string[], more: Partial<Parameters<typeof runTimetable>
 }
 
 const folder = () => join(dataDir, 'timetable');
-const stateOf = async (id: FileId) => (await readStates(folder())).get(id);
+const stateOf = async (id: FileId) => (await loadStates(folder())).get(id);
 const timetable = async () => (await openNewest(folder()))?.files.map(({ file, trips }) => `${file} ${trips}`) ?? null;
 const tripsOf = async (id: FileId) => (await timetable())?.find((one) => one.startsWith(`${id} `));
 
@@ -255,7 +255,7 @@ describe('an unusable file', () => {
     'regionbuses/northcoast2': [/50 ms|broke off/, (_request, response) => response.write('PK')],
   };
   const ids = Object.keys(BAD) as FileId[];
-  let states: Awaited<ReturnType<typeof readStates>>;
+  let states: Awaited<ReturnType<typeof loadStates>>;
   let update: Awaited<ReturnType<typeof run>>;
   let after: string[] | null;
 
@@ -266,7 +266,7 @@ describe('an unusable file', () => {
     for (const id of ids) server.answer(id, BAD[id]?.[1] ?? (() => {}));
     server.answer('regionbuses/riverinamurray', zipAnswer(smallSchedule({ trips: 11 }), { changedAt: LATER }));
     update = await run(['update'], { limits: { downloadMs: 400, maxBytes: 20_000 }, now: () => NOW + 3_600_000 });
-    states = await readStates(folder());
+    states = await loadStates(folder());
     after = await timetable();
     await server.close();
   });

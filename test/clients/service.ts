@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
-import { readDepartureMonitor } from '#src/efa/payload.ts';
+import { parseDepartureMonitor } from '#src/efa/payload.ts';
 import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { issueTestKey } from '#test/support/access.ts';
@@ -29,7 +29,7 @@ export async function startStreamingService(): Promise<StreamingService> {
     if (service.leaves instanceof ApiError) throw service.leaves;
     const retrievedAt = Date.parse(NOW);
     const times = { retrievedAt, freshUntil: retrievedAt, staleUntil: retrievedAt };
-    const payload = readDepartureMonitor(departureMonitor(...service.leaves));
+    const payload = parseDepartureMonitor(departureMonitor(...service.leaves));
     return { payload, retrievedAt: new Date(NOW), freshness: { ...times, source: 'cache', shortage: null } };
   }) as unknown as QueryUpstream;
   const streamTimes = { minMs: 10, commentMs: 60_000, commentsPerCharge: 4 };

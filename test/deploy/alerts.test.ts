@@ -112,7 +112,7 @@ async function startService({
   const sampling = createSimulatedClock(start);
   const pressure = new PressureWatch(
     { eventLoopDelayMs: 0, heapBytes: 0, memoryBytes: 700e6 },
-    { readBytes: () => faults.rssBytes, clock: sampling },
+    { countBytes: () => faults.rssBytes, clock: sampling },
   );
   const embedded = openEmbeddedStore(':memory:');
   const slow: typeof embedded = {
@@ -234,7 +234,7 @@ function startFeed(clock: ReturnType<typeof createSimulatedClock>, feed: FeedSou
     },
     reader: {
       ...reader,
-      read: (id, bytes) => reader.read(id, encodeFeed({ timestamp: Number(Buffer.from(bytes).toString()), trips })),
+      parse: (id, bytes) => reader.parse(id, encodeFeed({ timestamp: Number(Buffer.from(bytes).toString()), trips })),
     },
     timetable: () => null,
     sharing: { ...createFeedSharing(null, clock.now), lead: async () => true },
@@ -243,7 +243,7 @@ function startFeed(clock: ReturnType<typeof createSimulatedClock>, feed: FeedSou
   });
   let cancel = clock.after(0, send);
   function send(): void {
-    feeds.need([feed]);
+    feeds.request([feed]);
     cancel = clock.after(15_000, send);
   }
   const report = (): LiveReport => ({

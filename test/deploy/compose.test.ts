@@ -3,7 +3,7 @@ import { parseEnv } from 'node:util';
 import { DCLinter } from 'dclint';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { readConfig } from '#src/config.ts';
+import { parseConfig } from '#src/config.ts';
 
 interface Service {
   build?: string | { context: string };
@@ -93,7 +93,7 @@ it('the image without settings starts the sandbox, like `npm start` on an empty 
     name,
     value,
   ]);
-  expect(readConfig(Object.fromEntries(own))).toMatchObject({ upstream: { kind: 'sandbox' }, host: '0.0.0.0' });
+  expect(parseConfig(Object.fromEntries(own))).toMatchObject({ upstream: { kind: 'sandbox' }, host: '0.0.0.0' });
 });
 
 it('only the balancer is open to other machines, and only if HTTP_ADDRESS says so', () => {
@@ -133,8 +133,8 @@ describe('an instance in docker-compose.yml', () => {
 
   const sandbox = { ...defaults, ...parseEnv(readFileSync('deploy/sandbox.env', 'utf8')) };
   it('an instance starts with the sandbox only if that is set', () => {
-    expect(() => readConfig(defaults)).toThrow(/^UPSTREAM_API_KEY must be set with REDIS_URL: .*SANDBOX=1/);
-    const config = readConfig(sandbox);
+    expect(() => parseConfig(defaults)).toThrow(/^UPSTREAM_API_KEY must be set with REDIS_URL: .*SANDBOX=1/);
+    const config = parseConfig(sandbox);
     expect(config).toMatchObject({
       upstream: { kind: 'sandbox' },
       redisUrls: ['redis://redis:6379'],
@@ -145,7 +145,7 @@ describe('an instance in docker-compose.yml', () => {
   });
 
   it('an instance refuses to start in production without the settings that all instances must share', () => {
-    const start = () => readConfig({ ...defaults, UPSTREAM_API_KEY: 'key' });
+    const start = () => parseConfig({ ...defaults, UPSTREAM_API_KEY: 'key' });
     expect(start).toThrow(/^LINK_SECRET must be set/m);
     expect(start).toThrow(/^PUBLIC_URL must be set/m);
   });
@@ -160,7 +160,7 @@ describe('an instance in docker-compose.yml', () => {
     const prometheus = parse(readFileSync('deploy/prometheus/prometheus.yml', 'utf8'));
     const { port, names } = prometheus.scrape_configs[0].dns_sd_configs[0];
     expect(names).toEqual(['api']);
-    expect(readConfig(sandbox).metrics).toEqual({ host: '0.0.0.0', port });
+    expect(parseConfig(sandbox).metrics).toEqual({ host: '0.0.0.0', port });
   });
 });
 

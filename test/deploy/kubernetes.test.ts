@@ -9,7 +9,7 @@ import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { Namespace, Secret, Service } from 'kubernetes-models/v1';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { readConfig } from '#src/config.ts';
+import { parseConfig } from '#src/config.ts';
 
 const FOLDER = 'deploy/kubernetes';
 const KINDS = {
@@ -53,7 +53,7 @@ describe('the Kubernetes manifests', () => {
     const secrets = read('secret.template.yaml').stringData;
     const given = { ...settings, ...secrets };
     expect(Object.keys(given).filter((name) => name !== 'NODE_ENV' && !(name in known))).toEqual([]);
-    const config = readConfig({
+    const config = parseConfig({
       ...settings,
       UPSTREAM_API_KEY: 'key',
       LINK_SECRET: 'x'.repeat(32),

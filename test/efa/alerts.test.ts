@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '#sandbox/server.ts';
 import { AlertList } from '#src/alerts/alert-list.ts';
 import { mapCarriedNotice } from '#src/efa/add-info.ts';
-import { mapAlerts, mapHints, readInfos, restrictsWheelchairs } from '#src/efa/alerts.ts';
+import { mapAlerts, mapHints, parseInfos, restrictsWheelchairs } from '#src/efa/alerts.ts';
 import { listCarriedNotices } from '#src/efa/carried-notices.ts';
 import type { QueryUpstream } from '#src/efa/query-upstream.ts';
-import { readResponse } from '#src/efa/request.ts';
+import { parseResponse } from '#src/efa/request.ts';
 import { alertsResponse } from '#src/operations/alerts/operation.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { tableOf } from '#src/stops/table.ts';
@@ -14,7 +14,7 @@ import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { mutate, mutations, toText } from '../contract/mutation.ts';
 import { openStream } from '../extensions/streams/reading.ts';
 
-const alertsOf = (...infos: unknown[]) => mapAlerts(readInfos(infos));
+const alertsOf = (...infos: unknown[]) => mapAlerts(parseInfos(infos));
 const alertOf = (subtitle: string, content: string) => alertsOf({ priority: 'normal', subtitle, content });
 
 describe('alerts as plain text', () => {
@@ -203,9 +203,9 @@ describe('a list of alerts', () => {
   });
 
   it('a notice about booking ahead for access counts as a wheelchair restriction', () => {
-    const [info] = readInfos({ subtitle: 'Notice of accessible access is required for the coach service' });
+    const [info] = parseInfos({ subtitle: 'Notice of accessible access is required for the coach service' });
     expect(info && restrictsWheelchairs(info)).toBe(true);
-    const [other] = readInfos({ subtitle: 'Accessible platforms may change at short notice' });
+    const [other] = parseInfos({ subtitle: 'Accessible platforms may change at short notice' });
     expect(other && restrictsWheelchairs(other)).toBe(false);
   });
 
@@ -318,7 +318,7 @@ describe('GET /v1/alerts', () => {
       source: 'upstream',
       shortage: null,
     };
-    return { payload: readResponse(request, { infos: { current } }), retrievedAt: new Date(NOW), freshness };
+    return { payload: parseResponse(request, { infos: { current } }), retrievedAt: new Date(NOW), freshness };
   }) as unknown as QueryUpstream;
 
   /** Requests the alerts while upstream lists these notices, each time from a service with an empty cache. */
@@ -562,7 +562,7 @@ describe('GET /v1/alerts', () => {
     const app = await buildTestApp({ upstream: spoilt, now: NOW, stops });
     let given: unknown;
     async function spoilt(...[request]: Parameters<QueryUpstream>): Promise<never> {
-      return { payload: readResponse(request, given), retrievedAt: new Date(NOW) } as never;
+      return { payload: parseResponse(request, given), retrievedAt: new Date(NOW) } as never;
     }
     const seen = new Set<number>();
     await fc.assert(
@@ -609,7 +609,7 @@ describe('GET /v1/alerts', () => {
     let listed: unknown[] = [];
     let now = new Date(NOW);
     const queryUpstream = (async (request: Parameters<QueryUpstream>[0]) => ({
-      payload: readResponse(request, request.kind === 'notices' ? { infos: { current: listed } } : board(onBoard, 5)),
+      payload: parseResponse(request, request.kind === 'notices' ? { infos: { current: listed } } : board(onBoard, 5)),
       retrievedAt: now,
     })) as unknown as QueryUpstream;
     const alertsOf = () => new AlertList({ now: () => now.getTime(), stops });

@@ -70,7 +70,7 @@ it('the comparison of upstream’s clock with ours allows for slow responses', a
   const clock = new UpstreamClock(log);
   const now = Date.parse('2026-04-15T06:00:00.900Z');
   const note = (date: string | undefined, seconds = 8) => {
-    clock.note(date, { sentAt: now, receivedAt: now + seconds * 1000 });
+    clock.recordResponse(date, { sentAt: now, receivedAt: now + seconds * 1000 });
     return clock.skewMs;
   };
   expect(note(undefined)).toBeNull();
@@ -87,7 +87,7 @@ it('the comparison of upstream’s clock with ours allows for slow responses', a
 
 it('the client reports upstream’s clock, even from errors', async () => {
   const told: (string | undefined)[] = [];
-  const clock = { note: (date: string | undefined) => void told.push(date) };
+  const clock = { recordResponse: (date: string | undefined) => void told.push(date) };
   client = createEfaClient({ url: upstream.url, apiKey: 'made-up', timeoutMs: 5000, clock, now: () => new Date() });
   await send('SMALL');
   expect(told).toEqual([expect.stringMatching(/GMT$/)]);

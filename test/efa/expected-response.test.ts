@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findKnownStop, isBoardOfAnotherStop, mayBeStop } from '#src/efa/expected-response.ts';
-import { readDepartureMonitor } from '#src/efa/payload.ts';
+import { parseDepartureMonitor } from '#src/efa/payload.ts';
 
 const central = {
   id: '200060',
@@ -12,7 +12,7 @@ const central = {
 const crownSt = { id: 'G201023', name: 'Crown St', type: 'stop', isBest: true, properties: { stopId: '10111010' } };
 const platform = (id: string, parent: object = central) => ({ location: { id, type: 'platform', parent } });
 const board = (locations: object[], stopEvents: object[] = [], code?: number) =>
-  readDepartureMonitor({ locations, stopEvents, systemMessages: code ? [{ code }] : [] });
+  parseDepartureMonitor({ locations, stopEvents, systemMessages: code ? [{ code }] : [] });
 
 describe('a board of the requested stop', () => {
   it.each<[what: string, stopId: string, locations: object[], stopEvents: object[]]>([

@@ -2,12 +2,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import {
-  readDepartureMonitor,
-  readJourney,
-  readLeg,
-  readLocations,
-  readStopEvent,
-  readTrip,
+  parseDepartureMonitor,
+  parseJourney,
+  parseLeg,
+  parseLocations,
+  parseStopEvent,
+  parseTrip,
 } from '#src/efa/payload.ts';
 
 const HUGE = 100_000;
@@ -28,14 +28,14 @@ const end = { id: '1' };
 
 describe('an excessively long list', () => {
   it.each([
-    ['modes of a place', (list: unknown) => readStopEvent({ transportation, location: { modes: list } })],
-    ['statuses', (list: unknown) => readStopEvent({ transportation, realtimeStatus: list })],
-    ['notices', (list: unknown) => readStopEvent({ transportation, infos: list })],
-    ['links of a notice', (list: unknown) => readStopEvent({ transportation, infos: [{ infoLinks: list }] })],
-    ['walks', (list: unknown) => readLeg({ origin: end, destination: end, transportation, footPathInfo: list })],
-    ['messages', (list: unknown) => readTrip({ systemMessages: list })],
-    ['departures', (list: unknown) => readDepartureMonitor({ stopEvents: list })],
-    ['journeys', (list: unknown) => readTrip({ journeys: list })],
+    ['modes of a place', (list: unknown) => parseStopEvent({ transportation, location: { modes: list } })],
+    ['statuses', (list: unknown) => parseStopEvent({ transportation, realtimeStatus: list })],
+    ['notices', (list: unknown) => parseStopEvent({ transportation, infos: list })],
+    ['links of a notice', (list: unknown) => parseStopEvent({ transportation, infos: [{ infoLinks: list }] })],
+    ['walks', (list: unknown) => parseLeg({ origin: end, destination: end, transportation, footPathInfo: list })],
+    ['messages', (list: unknown) => parseTrip({ systemMessages: list })],
+    ['departures', (list: unknown) => parseDepartureMonitor({ stopEvents: list })],
+    ['journeys', (list: unknown) => parseTrip({ journeys: list })],
   ])('only the first elements of an excessively long list are read: %s', (_name, parse) => {
     for (const element of [1, null, 'x', {}]) {
       const { list, read } = watchedList(element);
@@ -48,7 +48,7 @@ describe('an excessively long list', () => {
 
 describe('a journey with too many legs', () => {
   it('a journey with excessively many legs is not read, because a truncated one would be wrong', () => {
-    const legs = (count: number) => readJourney({ legs: Array(count).fill({}) }) !== undefined;
+    const legs = (count: number) => parseJourney({ legs: Array(count).fill({}) }) !== undefined;
     expect([legs(0), legs(1), legs(20), legs(21)]).toEqual([false, true, true, false]);
   });
 });
@@ -60,10 +60,10 @@ describe('a parsed response', () => {
   const records = JSON.stringify(Array(20).fill(record));
 
   it.each([
-    ['departures', () => readDepartureMonitor({ stopEvents: JSON.parse(records) })],
-    ['places', () => readLocations({ locations: JSON.parse(records) })],
-    ['journeys', () => readTrip({ journeys: JSON.parse(records) })],
-    ['legs', () => readJourney({ legs: JSON.parse(records) })],
+    ['departures', () => parseDepartureMonitor({ stopEvents: JSON.parse(records) })],
+    ['places', () => parseLocations({ locations: JSON.parse(records) })],
+    ['journeys', () => parseTrip({ journeys: JSON.parse(records) })],
+    ['legs', () => parseJourney({ legs: JSON.parse(records) })],
   ])('a parsed response is freed without a full garbage collection: %s', (_name, parse) => {
     parse();
     collectGarbage();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findTime, isCancelled } from '#src/efa/realtime.ts';
+import { isCancelled, toTimes } from '#src/efa/realtime.ts';
 import { bestKnown } from '#src/transit/time.ts';
 
 const planned = '2026-04-15T06:30:00Z';
@@ -10,29 +10,29 @@ const none = { planned: undefined, baseTimetable: undefined, estimated: undefine
 
 describe('a planned time and its estimate', () => {
   it('a tracked vehicle has a planned and a live time, and the live time is the best known', () => {
-    const time = findTime({ planned, baseTimetable, estimated }, true);
+    const time = toTimes({ planned, baseTimetable, estimated }, true);
     expect(time).toEqual({ planned: date(planned), realtime: date(estimated) });
     expect(time && bestKnown(time)).toEqual(date(estimated));
   });
 
   it('the estimate of an untracked vehicle is ignored', () => {
-    const time = findTime({ planned, baseTimetable, estimated }, false);
+    const time = toTimes({ planned, baseTimetable, estimated }, false);
     expect(time).toEqual({ planned: date(planned), realtime: null });
     expect(time && bestKnown(time)).toEqual(date(planned));
   });
 
   it('a tracked vehicle without an estimate has no live time', () => {
-    expect(findTime({ ...none, planned }, true)).toEqual({ planned: date(planned), realtime: null });
-    expect(findTime({ ...none, planned, estimated: 'soon' }, true)).toEqual({ planned: date(planned), realtime: null });
+    expect(toTimes({ ...none, planned }, true)).toEqual({ planned: date(planned), realtime: null });
+    expect(toTimes({ ...none, planned, estimated: 'soon' }, true)).toEqual({ planned: date(planned), realtime: null });
   });
 
   it('a missing planned time falls back to the base timetable, then the estimate', () => {
-    expect(findTime({ ...none, baseTimetable, estimated }, true)?.planned).toEqual(date(baseTimetable));
-    expect(findTime({ ...none, planned: 'soon', estimated }, true)?.planned).toEqual(date(estimated));
+    expect(toTimes({ ...none, baseTimetable, estimated }, true)?.planned).toEqual(date(baseTimetable));
+    expect(toTimes({ ...none, planned: 'soon', estimated }, true)?.planned).toEqual(date(estimated));
   });
 
   it('a stop without any time has null times', () => {
-    expect(findTime(none, true)).toBeNull();
+    expect(toTimes(none, true)).toBeNull();
   });
 });
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { readStopEvent, type StopEvent } from '#src/efa/payload.ts';
-import { findRunId, isWheelchairAccessible } from '#src/efa/response/run.ts';
+import { parseStopEvent, type StopEvent } from '#src/efa/payload.ts';
+import { isWheelchairAccessible, toRunId } from '#src/efa/response/run.ts';
 
 const eventOf = (properties: object, run: object = {}) =>
-  readStopEvent({ properties, transportation: { properties: run } }) as StopEvent;
+  parseStopEvent({ properties, transportation: { properties: run } }) as StopEvent;
 const runIdOf = (properties: object, run: object = {}) => {
   const event = eventOf(properties, run);
-  return findRunId(event.properties, event.transportation.properties);
+  return toRunId(event.properties, event.transportation.properties);
 };
 
 describe('the ID of a run', () => {

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import {
-  findId,
-  findLocality,
-  findPlatform,
-  findPosition,
-  findStopName,
   listModes,
   mapPath,
-  readStopPoint,
+  parseStopPoint,
   type StopPoint,
+  toLocality,
+  toPlatform,
+  toPosition,
+  toStopId,
+  toStopName,
 } from '#src/efa/stop-point.ts';
 import type { Mode } from '#src/transit/mode.ts';
 
-const point = (record: object) => readStopPoint(record) as StopPoint;
+const point = (record: object) => parseStopPoint(record) as StopPoint;
 const suburb = (name: string) => ({ type: 'locality', name });
 
 describe('the platform label', () => {
@@ -53,7 +53,7 @@ describe('the platform label', () => {
     [null, undefined, 'SVH3', 'Platform 3'],
     [null, undefined, 'LR1', null],
   ])('the platform label of a %s point named %j with code %j is %j', (mode, platformName, platform, label) => {
-    expect(findPlatform(point({ name: 'Somewhere', properties: { platform, platformName } }), mode, 'Somewhere')).toBe(
+    expect(toPlatform(point({ name: 'Somewhere', properties: { platform, platformName } }), mode, 'Somewhere')).toBe(
       label,
     );
   });
@@ -66,12 +66,12 @@ describe('the platform label', () => {
     ['King Street Wharf 3', null],
     ['Side St, Sydney', null],
   ])('the platform label comes from the name %j when there is no own field: %j', (name, label) => {
-    expect(findPlatform(point({ name }), 'train', name)).toBe(label);
+    expect(toPlatform(point({ name }), 'train', name)).toBe(label);
   });
 
   it('the platform label comes from the name of the stop when the point has none', () => {
     const parent = { type: 'stop', name: 'Town Hall Station, Platform 1, Sydney', parent: suburb('Sydney') };
-    expect(findPlatform(point({ name: 'Town Hall Station', parent }), 'train', 'Town Hall Station')).toBe('Platform 1');
+    expect(toPlatform(point({ name: 'Town Hall Station', parent }), 'train', 'Town Hall Station')).toBe('Platform 1');
   });
 
   it.each<[point: object, stopName: string, place: string | null]>([
@@ -92,14 +92,14 @@ describe('the platform label', () => {
     [{ properties: { platformName: '???' } }, 'Town Hall Station', null],
     [{}, 'Town Hall Station', null],
   ])('the platform label of the light rail point %j at %j is %j', (record, stopName, place) => {
-    expect(findPlatform(point(record), 'lightrail', stopName)).toBe(place);
+    expect(toPlatform(point(record), 'lightrail', stopName)).toBe(place);
   });
 
   it('the platform label of a walk is a stand at a bus stop and nothing at a wharf', () => {
     const properties = { platform: 'A' };
-    expect(findPlatform(point({ properties, modes: [1, 5, 11] }), null, null)).toBe('Stand A');
-    expect(findPlatform(point({ properties, modes: [5, 9] }), null, null)).toBeNull();
-    expect(findPlatform(point({ properties }), null, null)).toBeNull();
+    expect(toPlatform(point({ properties, modes: [1, 5, 11] }), null, null)).toBe('Stand A');
+    expect(toPlatform(point({ properties, modes: [5, 9] }), null, null)).toBeNull();
+    expect(toPlatform(point({ properties }), null, null)).toBeNull();
   });
 });
 
@@ -142,7 +142,7 @@ describe('the stop name', () => {
     ['never comes from the suburb', { name: '', parent: suburb('Sydney') }, null],
     ['is null without any name', {}, null],
   ])('the stop name %s', (_what, record, name) => {
-    expect(findStopName(point(record))).toBe(name);
+    expect(toStopName(point(record))).toBe(name);
   });
 });
 
@@ -151,27 +151,27 @@ describe('ID, position, suburb, modes and path of a point', () => {
     const parent = { id: '200060', type: 'stop' };
     const properties = { stopId: '10101100' };
     const coord = [-33.88, 151.2];
-    expect(findId(point({ id: 2000337, parent, properties, coord }))).toBe('2000337');
-    expect(findId(point({ parent, properties, coord }))).toBe('200060');
-    expect(findId(point({ parent: { ...suburb('Sydney'), id: 'placeID:1' }, properties, coord }))).toBe('10101100');
-    expect(findId(point({ coord }))).toBe('coord:151.2:-33.88:EPSG:4326');
-    expect(findId(point({}))).toBeNull();
+    expect(toStopId(point({ id: 2000337, parent, properties, coord }))).toBe('2000337');
+    expect(toStopId(point({ parent, properties, coord }))).toBe('200060');
+    expect(toStopId(point({ parent: { ...suburb('Sydney'), id: 'placeID:1' }, properties, coord }))).toBe('10101100');
+    expect(toStopId(point({ coord }))).toBe('coord:151.2:-33.88:EPSG:4326');
+    expect(toStopId(point({}))).toBeNull();
   });
 
   it('the position of a point falls back to its stop, never to its suburb', () => {
     const stop = { type: 'stop', coord: [-33.9, 151.3] };
-    expect(findPosition(point({ coord: [-33.88, 151.2], parent: stop }))).toEqual([-33.88, 151.2]);
-    expect(findPosition(point({ coord: ['x'], parent: stop }))).toEqual([-33.9, 151.3]);
-    expect(findPosition(point({ parent: { ...suburb('Sydney'), coord: [-33.8, 151.2] } }))).toBeNull();
-    expect(findPosition(point({ coord: [151.2, -33.88] }))).toBeNull();
+    expect(toPosition(point({ coord: [-33.88, 151.2], parent: stop }))).toEqual([-33.88, 151.2]);
+    expect(toPosition(point({ coord: ['x'], parent: stop }))).toEqual([-33.9, 151.3]);
+    expect(toPosition(point({ parent: { ...suburb('Sydney'), coord: [-33.8, 151.2] } }))).toBeNull();
+    expect(toPosition(point({ coord: [151.2, -33.88] }))).toBeNull();
   });
 
   it('the suburb of a point is its main locality, else the nearest place above', () => {
     const parent = { type: 'stop', name: 'Central Station', parent: suburb('Haymarket') };
-    expect(findLocality(point({ properties: { mainLocality: 'Sydney' }, parent }))).toBe('Sydney');
-    expect(findLocality(point({ parent }))).toBe('Haymarket');
-    expect(findLocality(point({ parent: suburb('Duffy (ACT)') }))).toBe('Duffy (ACT)');
-    expect(findLocality(point({}))).toBeNull();
+    expect(toLocality(point({ properties: { mainLocality: 'Sydney' }, parent }))).toBe('Sydney');
+    expect(toLocality(point({ parent }))).toBe('Haymarket');
+    expect(toLocality(point({ parent: suburb('Duffy (ACT)') }))).toBe('Duffy (ACT)');
+    expect(toLocality(point({}))).toBeNull();
   });
 
   it('the modes of a point come from either list, without unknown classes', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
-  findHeadsign,
-  findLineName,
-  findRouteName,
-  readTransportation,
+  parseTransportation,
   type Transportation,
+  toHeadsign,
+  toLineName,
+  toRouteName,
 } from '#src/efa/response/run.ts';
 
 it.each([
@@ -51,9 +51,9 @@ it.each([
 ])(
   'the route and line name of %s are taken from the right fields',
   (_what, disassembledName, number, name, route, lineName) => {
-    const transportation = readTransportation({ disassembledName, number, name }) as Transportation;
-    expect(findRouteName(transportation)).toBe(route);
-    expect(findLineName(transportation)).toBe(lineName);
+    const transportation = parseTransportation({ disassembledName, number, name }) as Transportation;
+    expect(toRouteName(transportation)).toBe(route);
+    expect(toLineName(transportation)).toBe(lineName);
   },
 );
 
@@ -74,9 +74,9 @@ describe('a line without a short name', () => {
     ['Shuttle Bus', 'nsw:14SHU: :H:', 'Shuttle Bus'],
     ['Shuttle Bus', '', 'Shuttle Bus'],
   ])('the line %j with the ID %j has the route %j', (number, id, route) => {
-    const transportation = readTransportation({ number, id }) as Transportation;
-    expect(findRouteName(transportation)).toBe(route);
-    expect(findLineName(transportation)).toBe(number);
+    const transportation = parseTransportation({ number, id }) as Transportation;
+    expect(toRouteName(transportation)).toBe(route);
+    expect(toLineName(transportation)).toBe(number);
   });
 });
 
@@ -103,7 +103,7 @@ describe('the headsign', () => {
     ['', [], null],
     [undefined, ['EXTRA_TRIP'], null],
   ])('the headsign %j of a run with statuses %j reads %j', (name, statuses, headsign) => {
-    const transportation = readTransportation({ destination: { name } }) as Transportation;
-    expect(findHeadsign(transportation, statuses)).toBe(headsign);
+    const transportation = parseTransportation({ destination: { name } }) as Transportation;
+    expect(toHeadsign(transportation, statuses)).toBe(headsign);
   });
 });

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, it, onTestFinished } from 'vitest';
-import { readBuild } from '#src/http/build.ts';
+import { parseBuild } from '#src/http/build.ts';
 import { buildTestApp } from '../support/app.ts';
 import { ensureProgram } from '../support/debian.ts';
 import { BUILD, scrape } from '../support/metrics.ts';
@@ -25,12 +25,12 @@ it('the commit of the build comes from the environment, else from .git, else it 
   const commit = '0123456789abcdef0123456789abcdef01234567';
   const folder = mkdtempSync(join(tmpdir(), 'transit-build-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  expect(readBuild({ GIT_COMMIT: '' }, folder)).toEqual({ version, commit: 'unknown' });
+  expect(parseBuild({ GIT_COMMIT: '' }, folder)).toEqual({ version, commit: 'unknown' });
   mkdirSync(join(folder, '.git', 'refs'), { recursive: true });
   mkdirSync(join(folder, '.git', 'objects'));
   writeFileSync(join(folder, '.git', 'HEAD'), `${commit}\n`);
-  expect(readBuild({}, folder).commit).toBe('0123456789ab');
-  expect(readBuild({ GIT_COMMIT: commit.replace('0', 'f') }, folder).commit).toBe('f123456789ab');
+  expect(parseBuild({}, folder).commit).toBe('0123456789ab');
+  expect(parseBuild({ GIT_COMMIT: commit.replace('0', 'f') }, folder).commit).toBe('f123456789ab');
 });
 
 it('the log begins with the build', async () => {

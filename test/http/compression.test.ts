@@ -59,9 +59,9 @@ describe('compression', () => {
     const responses = createFinishedResponses({ maxBytes: 1e6, now: () => 0 });
     const freshness = { retrievedAt: 0, freshUntil: 1, staleUntil: 1, source: 'upstream', shortage: null } as const;
     const found = { body: { text: 'x'.repeat(5000) }, freshness, changesAt: 1 };
-    const first = await responses.keep('/a', found);
+    const first = await responses.store('/a', found);
     const forms = await Promise.all([1, 2, 3].map(() => responses.bytesOf(first, 'br')));
-    const second = await responses.keep('/a', { ...found, body: { ...found.body } });
+    const second = await responses.store('/a', { ...found, body: { ...found.body } });
     forms.push(await responses.bytesOf(second, 'br'));
     expect(new Set(forms).size).toBe(1);
   });
@@ -73,7 +73,7 @@ describe('compression', () => {
       retrieved_at,
       text: 'x'.repeat(5000),
     }));
-    const kept = await Promise.all(bodies.map((body) => responses.keep('/a', { body, freshness })));
+    const kept = await Promise.all(bodies.map((body) => responses.store('/a', { body, freshness })));
     expect(new Set(kept.map(({ body }) => body.etag)).size).toBe(1);
     for (const [index, response] of kept.entries()) {
       const decoded = gunzipSync(await responses.bytesOf(response, 'gzip')).toString();

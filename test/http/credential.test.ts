@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { readKey } from '#src/access/credential.ts';
+import { parseCredential } from '#src/access/credential.ts';
 import { generateKey } from '#src/access/keys.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 
 const KEY = generateKey('live', 'Account1');
 
-const read = (authorization: string) => readKey({ headers: { authorization }, url: '/', query: {} });
+const read = (authorization: string) => parseCredential({ headers: { authorization }, url: '/', query: {} });
 
 function refusalOf(authorization: string): ApiError {
   try {
@@ -39,7 +39,7 @@ describe('the Authorization header', () => {
 
   it.each(['x-api-key', 'apikey'])('a key sent in %s is refused with a hint to the Authorization header', (name) => {
     const headers = { [name]: KEY };
-    expect(() => readKey({ headers, url: '/', query: {} })).toThrow('Use the Authorization header.');
+    expect(() => parseCredential({ headers, url: '/', query: {} })).toThrow('Use the Authorization header.');
   });
 
   it.each([

@@ -34,11 +34,11 @@ beforeEach(async () => {
     instruments,
     reach: {
       ...reach,
-      async find(query, turn) {
+      async search(query, turn) {
         const { promise, resolve, reject } = Promise.withResolvers<void>();
         if (turn) searches.push({ turn, end: (error) => (error ? reject(error) : resolve()) });
         await promise;
-        return reach.find(query);
+        return reach.search(query);
       },
     },
   });
@@ -64,7 +64,7 @@ const linesOf = (status: number) =>
     .split('\n')
     .filter((line) => line.includes(`"status":${status}`))
     .map((line) => JSON.parse(line));
-const charged = async () => (await store.readUsage(parseKey(key)?.accountId ?? '', ['20261121']))[0] ?? 0;
+const charged = async () => (await store.loadUsage(parseKey(key)?.accountId ?? '', ['20261121']))[0] ?? 0;
 
 it('a client that hangs up has a log line and a count as 499 at once', async () => {
   const { socket } = await send();

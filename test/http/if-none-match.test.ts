@@ -31,7 +31,7 @@ async function start(options: { burstLimits?: BurstLimits } = {}): Promise<Servi
 }
 
 async function used(key: string): Promise<number | undefined> {
-  return (await store.readUsage(parseKey(key)?.accountId ?? '', ['20261121']))[0];
+  return (await store.loadUsage(parseKey(key)?.accountId ?? '', ['20261121']))[0];
 }
 
 /** Makes requests with an unknown parameter that differs each time. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { ERROR_TABLE } from '#src/errors/api-error.ts';
-import { errorsOf, readQuery } from '#src/operations/operation.ts';
+import { errorsOf, parseQuery } from '#src/operations/operation.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { departureMonitorResponse, NOW } from '#test/contract/payloads.ts';
 import { issueTestKey } from '#test/support/access.ts';
@@ -245,7 +245,7 @@ describe('the OpenAPI description', () => {
     const { example } = document.paths[path].get.responses[200].content['application/json'];
     expect(operation.body.parse(example)).toEqual(example);
     const query = Object.fromEntries(new URLSearchParams(operation.example.query));
-    expect(() => readQuery(operation, query)).not.toThrow();
+    expect(() => parseQuery(operation, query)).not.toThrow();
   });
 
   it('the OpenAPI description names each schema once, has no dangling references, and allows further fields', () => {

@@ -144,7 +144,7 @@ describe('a process whose memory runs short', () => {
       const shares: number[] = [];
       const limits = { ...OFF, memoryBytes: LIMIT };
       const shrink = (keptShare: number) => void shares.push(keptShare);
-      const watch = new PressureWatch(limits, { readBytes: () => bytes, shrink, clock });
+      const watch = new PressureWatch(limits, { countBytes: () => bytes, shrink, clock });
       return { bytes, watch, shares };
     });
     await clock.advance(SAMPLE_EVERY_MS);
@@ -168,7 +168,7 @@ describe('a process whose memory runs short', () => {
     let bytes = 920;
     const limits = { ...OFF, memoryBytes: LIMIT };
     const shrink = (keptShare: number) => void shares.push(keptShare);
-    const watch = new PressureWatch(limits, { readBytes: () => bytes, shrink, clock });
+    const watch = new PressureWatch(limits, { countBytes: () => bytes, shrink, clock });
     await clock.advance(30 * SAMPLE_EVERY_MS);
     expect(shares).toEqual([0.5]);
     bytes = 955;

@@ -137,7 +137,7 @@ function open(town: ReturnType<typeof build>, now = MIDNIGHT) {
         cancelled: 'exclude' as const,
         maxChanges: 2,
       };
-      return (await timetableJourneys(options).find({ ...request, ...query })).journeys;
+      return (await timetableJourneys(options).fetch({ ...request, ...query })).journeys;
     },
   };
 }
@@ -215,7 +215,7 @@ describe('a rider chooses', () => {
           const { ridden, walked } = scanTown(town, choices, from);
           const expected = Math.min(ridden, walked);
           const query = { ...base, from: 'S0', choices };
-          const { stations } = await reach.find({ ...query, minutes: 90, limit: 100, isArea: false });
+          const { stations } = await reach.search({ ...query, minutes: 90, limit: 100, isArea: false });
           const reached = stations.find(({ stopId }) => stopId === `S${TARGET}`);
           if (expected > from + 90 * 60 + 1) expect(reached).toBeUndefined();
           else if (expected < from + 90 * 60) expect(near(seconds(reached?.arrivesAt ?? 0), expected)).toBe(true);

@@ -38,7 +38,7 @@ function opener(trips: Parameters<typeof openNetwork>[0]) {
     const sent = { from: 'S0', to: `S${to}`, at, isArrival, modes: MODES, isAccessible: false } as const;
     const query: JourneyQuery = { ...sent, cancelled: 'exclude', mayBeNone: true };
     const seconds = (moment: Date) => (moment.getTime() - MIDNIGHT) / 1000;
-    return (await source.find(query)).journeys.map((journey) => ({
+    return (await source.fetch(query)).journeys.map((journey) => ({
       departsAt: seconds(originOf(journey).planned),
       arrivesAt: seconds(destinationOf(journey).planned),
     }));

@@ -17,7 +17,7 @@ let engine: JourneyEngine;
 let live: LiveTimetable;
 beforeEach(() => {
   live = new LiveTimetable(timetable);
-  engine = new JourneyEngine({ log, now: () => EIGHT, takeFor: () => live });
+  engine = new JourneyEngine({ log, now: () => EIGHT, snapshotFor: () => live });
 });
 afterEach(() => engine.close());
 

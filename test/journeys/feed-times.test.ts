@@ -130,9 +130,9 @@ describe('a ride of the trip planner', () => {
   const feedsOf = (...trips: TripSpec[]) => {
     const live = new LiveTimetable(planned, [predict(planned, trips)]);
     const feeds = {
-      need: () => {},
+      request: () => {},
       untilRead: async () => {},
-      take: () => live,
+      snapshot: () => live,
       freshUntil: () => NOW,
       list: () => [],
     };

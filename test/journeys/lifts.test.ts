@@ -62,12 +62,12 @@ async function find(
     timetable: currentOf(TIMETABLE),
     engine,
     feeds: null,
-    findLiftsOut,
+    listLiftsOut: findLiftsOut,
     now: () => EIGHT,
   });
   const at = { date: '20261126', time: '0800' };
   const query = { from: '10', to: '30', at, isArrival: false, modes: MODES, isAccessible, mayBeNone: true } as const;
-  const { journeys } = await source.find({ ...query, via, cancelled: 'exclude' });
+  const { journeys } = await source.fetch({ ...query, via, cancelled: 'exclude' });
   return journeys.map((journey) => markLifts(journey, findLiftsOut)).sort(compareJourneys);
 }
 const written = (journeys: readonly Journey[]) =>
@@ -131,11 +131,11 @@ describe('lifts out of service', () => {
         timetable: currentOf(TIMETABLE),
         engine,
         feeds: null,
-        findLiftsOut,
+        listLiftsOut: findLiftsOut,
         now: () => EIGHT,
       });
       const query = { from: '10', at: { date: '20261126', time: '0800' }, modes: MODES, isAccessible };
-      const { stations } = await reach.find({ ...query, minutes: 90, limit: 10, isArea: false });
+      const { stations } = await reach.search({ ...query, minutes: 90, limit: 10, isArea: false });
       const { destinations } = await reach.times({ ...query, to: ['30'] });
       const { journey } = destinations[0] as (typeof destinations)[0];
       return [stations.map(({ stopId, ride }) => `${stopId} ${ride?.route}`), written(journey ? [journey] : [])];

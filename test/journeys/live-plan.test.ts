@@ -106,7 +106,7 @@ async function planAll(trips: readonly Trip[], minute: number, isArrival: boolea
     trips.some(({ calls }) => calls.some(({ stopId }) => stopId === stop)),
   );
   const isServed = trips.some(({ calls }) => calls.some(({ stopId }) => stopId === '1'));
-  const found = (isServed ? served : []).map((to) => source.find({ ...query, to, at: { date: DATE, time } }));
+  const found = (isServed ? served : []).map((to) => source.fetch({ ...query, to, at: { date: DATE, time } }));
   return (await Promise.all(found)).flatMap(({ journeys }) => journeys);
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import { loadNetwork } from '#sandbox/network/gtfs-network.ts';
 import { indexNetwork } from '#sandbox/network/network-index.ts';
 import type { JourneyQuery } from '#src/journeys/source.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
@@ -17,7 +17,7 @@ const DEADLINE = 2 * NOW;
 
 let timetable: Timetable;
 beforeAll(async () => {
-  timetable = await importSandbox(indexNetwork(readNetwork()), NOW);
+  timetable = await importSandbox(indexNetwork(loadNetwork()), NOW);
 });
 afterEach(() => {
   vi.restoreAllMocks();
@@ -57,12 +57,12 @@ describe('a search that reaches its deadline', () => {
     ['with a stop on the way', { via: [{ stopId: '200080', stayMinutes: 5 }], limit: 4 }],
   ])('a search %s has the journeys found until its deadline, and fails without any', async (_, more) => {
     const { source, endAfter } = open();
-    const whole = await source.find({ ...usual, ...more });
+    const whole = await source.fetch({ ...usual, ...more });
     expect(whole).toMatchObject({ isPartial: false, freshness: { freshUntil: NOW + 60_000 } });
     const outcomes = new Set<string>();
     for (let checks = 0; !outcomes.has('whole'); checks++) {
       endAfter(checks);
-      const found = await source.find({ ...usual, ...more }).catch(({ message }) => message as string);
+      const found = await source.fetch({ ...usual, ...more }).catch(({ message }) => message as string);
       vi.restoreAllMocks();
       if (typeof found === 'string') {
         expect(found).toBe('the journey search took too long');

@@ -61,7 +61,7 @@ async function openApp(zip: Buffer): Promise<TestApp> {
     now,
   });
   const upstream = () => Promise.reject(new Error('no upstream call is expected'));
-  return buildTestApp({ upstream, now: NOW, journeys: { find: (query) => byTimetable.find(query) } });
+  return buildTestApp({ upstream, now: NOW, journeys: { fetch: (query) => byTimetable.fetch(query) } });
 }
 
 async function legOf(one: TestApp, query = 'from=2001&to=2003') {
@@ -125,7 +125,7 @@ describe('the path of a ride from the timetable', () => {
 
   it('a timetable built from a file without shapes.txt contains no paths', async () => {
     const other = await openApp(smallSchedule());
-    expect(await timetable?.readPath(0, { first: 0, last: 1 })).toBeNull();
+    expect(await timetable?.loadPath(0, { first: 0, last: 1 })).toBeNull();
     await other.close();
   });
 });

@@ -261,7 +261,7 @@ describe('reach by the timetable', () => {
   const towns = open(scheduleFile('buses', TOWNS));
 
   it('reach lists stations with the last ride, and stops within a walk, without the origin', async () => {
-    const { stations, total, name } = await towns().find(QUERY);
+    const { stations, total, name } = await towns().search(QUERY);
     const written = stations.map(({ stopId, arrivesAt, changes, ride }) =>
       [stopId, clock(arrivesAt), changes, ride?.route ?? 'walk', ride?.headsign ?? ''].join(' '),
     );
@@ -272,7 +272,7 @@ describe('reach by the timetable', () => {
   it('reach ends after the requested minutes, and lists at most as many stops as requested', async () => {
     const reach = towns();
     const within = async (query: Partial<ReachQuery>) => {
-      const { stations, total } = await reach.find({ ...QUERY, ...query });
+      const { stations, total } = await reach.search({ ...QUERY, ...query });
       return [stations.map(({ stopId }) => stopId).join(), total];
     };
     expect(await within({ minutes: 75 })).toEqual(['5,2,3', 3]);
@@ -287,7 +287,7 @@ describe('reach by the timetable', () => {
     const stops = ['1', '21'].map((stopId) => ({ stopId, arrival: time, departure: time }));
     const late = open(scheduleFile('buses', TOWNS));
     const reach = late({ timestamp: EIGHT / 1000, trips: [{ tripId: 'early', startDate: '20261126', stops }] });
-    const { stations } = await reach.find(QUERY);
+    const { stations } = await reach.search(QUERY);
     expect(stations.map(({ stopId, arrivesAt }) => `${stopId} ${clock(arrivesAt)}`)).toEqual(['5 08:04', '2 08:50']);
     expect(stations[1]?.ride).toMatchObject({ departsAt: EIGHT + 1_200_000, asOf: EIGHT });
   });
@@ -307,7 +307,7 @@ describe('reach by the timetable', () => {
     const noData = ['1', '21'].map((stopId) => ({ stopId, scheduleRelationship: 2 }));
     const update = { tripId: 'early', startDate: '20261126', stops: noData };
     const reach = find({ timestamp: EIGHT / 1000, trips: [update] });
-    return expect(reach.find(QUERY)).resolves.toMatchObject({
+    return expect(reach.search(QUERY)).resolves.toMatchObject({
       stations: [
         {
           stopId: '2',
@@ -319,7 +319,7 @@ describe('reach by the timetable', () => {
   });
 
   it('the area within reach contains every reached stop and no other', async () => {
-    const { area } = await towns().find({ ...QUERY, minutes: 75, isArea: true });
+    const { area } = await towns().search({ ...QUERY, minutes: 75, isArea: true });
     const reached: Position[] = [
       [-33, 150],
       [-33.002, 150],
@@ -345,13 +345,13 @@ describe('reach by the timetable', () => {
   it('reach names the parameter with a stop that the timetable lacks, and refuses days beyond the timetable', async () => {
     const reach = towns();
     const unknown = { code: 'STOP_NOT_FOUND', message: expect.stringContaining('`from`') };
-    await expect(reach.find({ ...QUERY, from: '9' })).rejects.toMatchObject(unknown);
-    await expect(reach.find({ ...QUERY, from: [-30, 150] })).rejects.toMatchObject(unknown);
+    await expect(reach.search({ ...QUERY, from: '9' })).rejects.toMatchObject(unknown);
+    await expect(reach.search({ ...QUERY, from: [-30, 150] })).rejects.toMatchObject(unknown);
     await expect(reach.times({ ...QUERY, to: ['2', '9'] })).rejects.toMatchObject({
       code: 'STOP_NOT_FOUND',
       message: expect.stringContaining('`to`'),
     });
     const late = { ...QUERY, at: { date: '20270320', time: '0800' } };
-    await expect(reach.find(late)).rejects.toMatchObject({ code: 'DATE_OUT_OF_RANGE' });
+    await expect(reach.search(late)).rejects.toMatchObject({ code: 'DATE_OUT_OF_RANGE' });
   });
 });

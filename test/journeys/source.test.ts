@@ -47,8 +47,8 @@ function choose(options: {
   } = options;
   return chooseJourneys({
     mode,
-    planner: { find: planner },
-    timetable: { covers: () => covers, lastDay: () => '20270131', find: search },
+    planner: { fetch: planner },
+    timetable: { covers: () => covers, lastDay: () => '20270131', fetch: search },
     isScarce: () => isScarce,
     clock: { ...systemClock, after: (_, task) => systemClock.after(20, task) },
     ...(compared && { compared }),
@@ -63,39 +63,39 @@ const failing =
 
 describe('the source of journeys', () => {
   it('journeys come from the trip planner while it responds and calls are left', async () => {
-    expect((await choose({}).find(query, context)).origin).toEqual({ source: 'planner' });
+    expect((await choose({}).fetch(query, context)).origin).toEqual({ source: 'planner' });
   });
 
   it('journeys come from the timetable, without an upstream call, while calls are short', async () => {
     const planner = async () => expect.unreachable();
-    expect((await choose({ isScarce: true, planner }).find(query, context)).origin).toEqual({
+    expect((await choose({ isScarce: true, planner }).fetch(query, context)).origin).toEqual({
       source: 'timetable',
       reason: 'calls are short',
     });
-    expect((await choose({ mode: 'timetable', planner }).find(query, context)).origin.source).toBe('timetable');
+    expect((await choose({ mode: 'timetable', planner }).fetch(query, context)).origin.source).toBe('timetable');
   });
 
   it('journeys come from the timetable when the trip planner fails, is slow or has no calls left', async () => {
     const reasonOf = async (planner: () => Promise<FoundJourneys>) =>
-      (await choose({ planner }).find(query, context)).origin.reason;
+      (await choose({ planner }).fetch(query, context)).origin.reason;
     expect(await reasonOf(failing('UPSTREAM_ERROR'))).toBe('the trip planner fails');
     expect(await reasonOf(failing('UPSTREAM_UNAVAILABLE', 'day'))).toBe('calls are short');
     expect(await reasonOf(() => new Promise(() => {}))).toBe('the trip planner is slow');
   });
 
   it('journeys outside the timetable come from the trip planner, errors included', async () => {
-    await expect(choose({ planner: failing('STOP_NOT_FOUND') }).find(query, context)).rejects.toMatchObject({
+    await expect(choose({ planner: failing('STOP_NOT_FOUND') }).fetch(query, context)).rejects.toMatchObject({
       code: 'STOP_NOT_FOUND',
     });
     await expect(
-      choose({ covers: false, mode: 'timetable', planner: failing('UPSTREAM_ERROR') }).find(query, context),
+      choose({ covers: false, mode: 'timetable', planner: failing('UPSTREAM_ERROR') }).fetch(query, context),
     ).rejects.toMatchObject({ code: 'UPSTREAM_ERROR' });
   });
 
   it('journeys of both sources are compared, and agree within three minutes', async () => {
     const compared: boolean[] = [];
     for (const ours of [0, 180_000, 181_000]) {
-      await choose({ ours, compared: (agrees) => compared.push(agrees) }).find(query, context);
+      await choose({ ours, compared: (agrees) => compared.push(agrees) }).fetch(query, context);
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(compared).toEqual([true, true, false]);
@@ -106,7 +106,7 @@ describe('the source of journeys', () => {
     const refused = () => Promise.reject(serviceUnavailable());
     const none = () => Promise.reject(new ApiError('NO_JOURNEYS_FOUND', 'none'));
     for (const search of [refused, none]) {
-      await choose({ search, compared: (agrees) => compared.push(agrees) }).find(query, context);
+      await choose({ search, compared: (agrees) => compared.push(agrees) }).fetch(query, context);
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(compared).toEqual([false]);
@@ -116,7 +116,7 @@ describe('the source of journeys', () => {
     const planner = async () => {
       throw beyondTimetable('20300101');
     };
-    await expect(choose({ covers: false, planner }).find(query, context)).rejects.toMatchObject({
+    await expect(choose({ covers: false, planner }).fetch(query, context)).rejects.toMatchObject({
       code: 'DATE_OUT_OF_RANGE',
       message:
         'The day 20300101, from `date` or `time`, is outside the published timetable. The timetable ends on 20270131.',

@@ -141,7 +141,7 @@ function openWith(files: readonly ScheduleFile[], members: Record<string, string
       cancelled: 'exclude' as const,
       mayBeNone: true,
     };
-    return (await source.find({ ...sent, ...query })).journeys;
+    return (await source.fetch({ ...sent, ...query })).journeys;
   };
 }
 
@@ -165,7 +165,7 @@ it('a ride on a run of a frequency says that it has no fixed times', async () =>
 
 /** The service's feeds, next polled in 20 seconds. */
 const FEEDS = {
-  need() {},
+  request() {},
   untilRead: async () => {},
   list: () => [],
   freshUntil: () => EIGHT + 20_000,
@@ -254,7 +254,7 @@ describe('journeys from the timetable', () => {
       cancelled: 'exclude',
     } as const;
     const freshUntil = async (at: JourneyQuery['at']) =>
-      (await source.find({ ...sent, at, mayBeNone: true })).freshness?.freshUntil;
+      (await source.fetch({ ...sent, at, mayBeNone: true })).freshness?.freshUntil;
     expect(await freshUntil(null)).toBe(EIGHT + 20_000);
     expect(await freshUntil({ date: '20261127', time: '0800' })).toBe(EIGHT + 60_000);
   });
@@ -268,7 +268,7 @@ describe('journeys from the timetable', () => {
     const retrievedAt = async (updates: object[]) => {
       const update = { tripId: 'early', startDate: '20261126', stops: updates };
       engine.take([snapshotOf(timetable, { timestamp: EIGHT / 1000 - 600, trips: [update] })]);
-      const found = await source.find({ ...sent, cancelled: 'exclude', mayBeNone: true });
+      const found = await source.fetch({ ...sent, cancelled: 'exclude', mayBeNone: true });
       return [found.journeys[0]?.legs[0]?.isLive, EIGHT - found.retrievedAt.getTime()];
     };
     const stops = ['1', '2'].map((stopId) => ({ stopId, departure: { delay: 0 } }));

@@ -267,7 +267,7 @@ describe('journeys with via', () => {
       now: () => EIGHT,
     });
     const sent = { from: '1', to: '3', at: null, isArrival: false, modes: MODES, isAccessible: false } as const;
-    const { journeys } = await source.find({ ...sent, cancelled: 'exclude', mayBeNone: true, via, ...more });
+    const { journeys } = await source.fetch({ ...sent, cancelled: 'exclude', mayBeNone: true, via, ...more });
     return journeys.map(({ legs }) =>
       legs
         .map(({ mode, runId, origin, destination }) =>

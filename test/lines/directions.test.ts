@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readDirections } from '#src/lines/directions.ts';
+import { loadDirections } from '#src/lines/directions.ts';
 import { noticesOfLeftOut } from '#src/operations/lines/line.ts';
 import { toDayNumber } from '#src/timetable/service-day.ts';
 import { type MadeTrip, scheduleFile } from '../support/schedule-file.ts';
@@ -18,13 +18,13 @@ it('a table that would be too long has the busiest runs, and says how many are l
   const trips = [...steps.map((step) => trip(step, 0)), trip(100, 0), trip(100, 1)];
   const timetable = timetableOf(scheduleFile('buses', { stops: stopIds.map((id) => ({ id })), trips }));
   const patterns = Array.from({ length: steps.length + 1 }, (_, pattern) => pattern);
-  const directions = await readDirections(timetable, patterns, toDayNumber('20261126') as number);
+  const directions = await loadDirections(timetable, patterns, toDayNumber('20261126') as number);
   const [{ stops, runs, leftOut, patterns: shown }] = directions as [(typeof directions)[0]];
   expect(stops.length).toBeLessThanOrEqual(2000);
   expect(leftOut).toBeGreaterThan(0);
   expect(runs.length + leftOut).toBe(trips.length);
   expect(runs.map(({ tripId }) => tripId)).toEqual(expect.arrayContaining(['100 0', '100 1']));
-  for (const { readTimes } of runs) expect(readTimes().filter((time) => time !== null)).toHaveLength(500);
+  for (const { listTimes: readTimes } of runs) expect(readTimes().filter((time) => time !== null)).toHaveLength(500);
   expect(shown.length).toBeLessThan(patterns.length);
   expect(noticesOfLeftOut(directions)).toEqual([
     { text: `${leftOut} runs are left out, because a table with their stops would be too long.` },

@@ -37,10 +37,10 @@ describe('createFinishedResponses', () => {
   it('expired responses make room as new ones are cached', async () => {
     let now = 0;
     const responses = createFinishedResponses({ maxBytes: 1e6, now: () => now });
-    for (let index = 0; index < 40; index++) await responses.keep(`early ${index}`, freshUntil(15_000));
+    for (let index = 0; index < 40; index++) await responses.store(`early ${index}`, freshUntil(15_000));
     expect(responses.size().entries).toBe(40);
     now = 15_000;
-    for (let index = 0; index < 10; index++) await responses.keep(`late ${index}`, freshUntil(30_000));
+    for (let index = 0; index < 10; index++) await responses.store(`late ${index}`, freshUntil(30_000));
     expect(responses.size().entries).toBe(10);
     expect(responses.find('early 39')).toBeNull();
     expect(responses.find('late 0')?.key).toBe('late 0');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readQuery } from '#src/operations/operation.ts';
+import { parseQuery } from '#src/operations/operation.ts';
 import { describedOperations } from '../support/operations.ts';
 
 /** 10:00 in Sydney on Thursday 26 November 2026. */
@@ -9,7 +9,7 @@ const operations = describedOperations('https://example.test/docs', () => NOW);
 function priceOf(path: string, query: string): number {
   const operation = operations.find((one) => one.path === path);
   if (!operation) throw new Error(`no operation ${path}`);
-  return operation.cost?.(readQuery(operation, Object.fromEntries(new URLSearchParams(query)))) ?? 1;
+  return operation.cost?.(parseQuery(operation, Object.fromEntries(new URLSearchParams(query)))) ?? 1;
 }
 
 const ends = 'from=200060&to=209573';

@@ -31,7 +31,7 @@ function createRequests() {
     errors: [],
     tool: { description: '' },
     example: { query: '', body: {} },
-    async find(_query, context) {
+    async handle(_query, context) {
       const { retrievedAt } = await context.queryUpstream(QUESTION);
       const moment = retrievedAt.getTime();
       const freshness = { retrievedAt: moment, freshUntil: moment + 1000, staleUntil: moment + 1000 };
@@ -45,7 +45,7 @@ function createRequests() {
     deadlineMs: 1000,
     log: { warn() {}, debug() {} },
   });
-  const find = (requester: Requester) => responses.find(operation, {}, requester);
+  const find = (requester: Requester) => responses.get(operation, {}, requester);
   return { sent, release, queryUpstream, responses, operation, find };
 }
 
@@ -86,7 +86,7 @@ describe('an operation that runs another', () => {
     defineOperation({
       ...inner,
       path: '/v1/outer',
-      async find(_query, { run }) {
+      async handle(_query, { run }) {
         const [first] = await Promise.all(texts.map((text) => run(inner, { text })));
         if (!first) throw new Error('nothing was run');
         return first;
@@ -96,7 +96,7 @@ describe('an operation that runs another', () => {
   it('an operation run by another passes on the accounts of the outer request', async () => {
     const { sent, release, responses, operation } = createRequests();
     release();
-    await responses.find(createOuter(operation, ['a', 'b']), {}, { priority: 'low', account: 'first' });
+    await responses.get(createOuter(operation, ['a', 'b']), {}, { priority: 'low', account: 'first' });
     expect(sent.map(({ accounts }) => [...(accounts ?? [])])).toEqual([['first'], ['first']]);
   });
 
@@ -109,7 +109,7 @@ describe('an operation that runs another', () => {
     async (priority, most) => {
       const { sent, release, responses, operation } = createRequests();
       const texts = Array.from({ length: 20 }, (_, index) => String(index));
-      const finding = responses.find(createOuter(operation, texts), {}, { priority, account: 'first' });
+      const finding = responses.get(createOuter(operation, texts), {}, { priority, account: 'first' });
       await new Promise((resolve) => setImmediate(resolve));
       expect(sent).toHaveLength(most);
       release();
@@ -132,13 +132,13 @@ describe('the deadline of an operation that runs others', () => {
     const outer = defineOperation({
       ...operation,
       path: '/v1/outer',
-      async find(_query, { run }) {
+      async handle(_query, { run }) {
         const outcomes = await Promise.allSettled(['a', 'b', 'c', 'd'].map((text) => run(operation, { text })));
         expect(outcomes.map(({ status }) => status)).toEqual(Array(4).fill('rejected'));
         throw outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason)[3];
       },
     });
-    await expect(responses.find(outer, {}, { priority: 'low' })).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+    await expect(responses.get(outer, {}, { priority: 'low' })).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
   });
 });
 

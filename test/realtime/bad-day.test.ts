@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Feed } from '#src/realtime/feed/feed.ts';
-import { readFeed, UndecodableFeed } from '#src/realtime/feed/feed-reader.ts';
+import { parseFeed, UndecodableFeed } from '#src/realtime/feed/feed-reader.ts';
 import {
   type FeedHealth,
   findFeedProblem,
@@ -64,7 +64,7 @@ const bad: Poll[] = [
 function read(response: Buffer | PollFailure): Feed | PollFailure {
   if (typeof response === 'string') return response;
   try {
-    return new Feed(readFeed(response));
+    return new Feed(parseFeed(response));
   } catch (error) {
     expect(error).toBeInstanceOf(UndecodableFeed);
     return 'undecodable';

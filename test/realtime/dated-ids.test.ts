@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { findRide } from '#src/boards/ride.ts';
 import { callsOfRun, findRun } from '#src/boards/run-calls.ts';
-import { readScheduledBoard } from '#src/boards/scheduled.ts';
+import { getScheduledBoard } from '#src/boards/scheduled.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
 import type { FeedSourceId } from '#src/realtime/polling/feed-source.ts';
@@ -33,7 +33,7 @@ const live = new LiveTimetable(planned, [snapshot]);
 const start = { runId: LIVE_ID, mode: 'lightrail', stopId: 'A', plannedAt: NOW + 3 * MINUTE_MS } as const;
 
 it('a board shows the live time of a run whose feed has its ID with another date', () => {
-  const board = readScheduledBoard(
+  const board = getScheduledBoard(
     {
       queryUpstream: () => Promise.reject(new Error('no upstream call is expected')),
       request: { kind: 'departureMonitor', stopId: 'A', modes: MODES, at: null, isArrival: false },
@@ -69,15 +69,15 @@ it('a vehicle whose feed has its ID with another date has its run, headsign and 
   const vehicles = new Vehicles({
     now: () => NOW,
     feeds: {
-      take: () => live,
+      snapshot: () => live,
       freshUntil: () => NOW,
-      findVehicles: async (sources: readonly FeedSourceId[], criteria) =>
+      fetchVehicles: async (sources: readonly FeedSourceId[], criteria) =>
         sources.flatMap((source) =>
-          source === 'newcastle' ? { source, vehicles: positions.findVehicles(criteria), headerAt: NOW } : [],
+          source === 'newcastle' ? { source, vehicles: positions.listVehicles(criteria), headerAt: NOW } : [],
         ),
     },
   });
-  const { vehicles: found } = await vehicles.find(['lightrail'], { tripId: PLANNED_ID });
+  const { vehicles: found } = await vehicles.fetch(['lightrail'], { tripId: PLANNED_ID });
   expect(found).toMatchObject([
     { tripId: PLANNED_ID, headsign: 'Newcastle Beach', start: { ...start, runId: PLANNED_ID } },
   ]);
@@ -88,7 +88,7 @@ it('a journey rides a run whose feed has its ID with another date at its live ti
   const engine = createInlineEngine(planned);
   engine.take([snapshot]);
   const source = timetableJourneys({ timetable: currentOf(planned), engine, feeds: null, now: () => NOW });
-  const { journeys } = await source.find({
+  const { journeys } = await source.fetch({
     from: 'A',
     to: 'C',
     isArrival: false,

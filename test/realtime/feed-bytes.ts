@@ -1,6 +1,6 @@
 import bindings from 'gtfs-realtime-bindings';
 import { Feed } from '#src/realtime/feed/feed.ts';
-import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import { parseFeed } from '#src/realtime/feed/feed-reader.ts';
 import { STOP, TRIP } from '#src/realtime/feed/packed-feed.ts';
 
 const { FeedMessage } = bindings.transit_realtime;
@@ -83,7 +83,7 @@ export function carriageField({ position, occupancy }: NonNullable<StopSpec['car
 }
 
 export function feedOf(spec: FeedSpec): Feed {
-  return new Feed(readFeed(encodeFeed(spec)));
+  return new Feed(parseFeed(encodeFeed(spec)));
 }
 
 /** The trips of a feed in its order, or those with this identifier. */
@@ -106,7 +106,7 @@ export const text = (value: string) => Buffer.from(value);
 export const entity = (...tripUpdate: Buffer[]) => field(2, 2, field(1, 2, text('1')), field(3, 2, ...tripUpdate));
 /** The trip of a trip update. */
 export const trip = (id: string, ...more: Buffer[]) => field(1, 2, field(1, 2, text(id)), ...more);
-export const read = (...entities: Buffer[]) => new Feed(readFeed(Buffer.concat([header, ...entities])));
+export const read = (...entities: Buffer[]) => new Feed(parseFeed(Buffer.concat([header, ...entities])));
 
 /** A field of the protobuf wire format, for bytes that no encoder would write. */
 export function field(number: number, wireType: number, ...content: (number | Uint8Array)[]): Buffer {

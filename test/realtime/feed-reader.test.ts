@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import bindings from 'gtfs-realtime-bindings';
 import { describe, expect, it } from 'vitest';
 import { Feed } from '#src/realtime/feed/feed.ts';
-import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import { parseFeed } from '#src/realtime/feed/feed-reader.ts';
 import {
   encodeFeed,
   entity,
@@ -63,7 +63,7 @@ describe('reading trip updates', () => {
       fc.property(feedSpec, (spec) => {
         const bytes = encodeFeed(spec);
         const expected = FeedMessage.decode(bytes);
-        const feed = new Feed(readFeed(bytes));
+        const feed = new Feed(parseFeed(bytes));
         expect(feed.headerAt).toBe(Number(expected.header.timestamp) * 1000);
         expect(feed.tripCount).toBe(expected.entity.length);
         expect(feed.unreadable).toBe(0);
@@ -115,7 +115,7 @@ describe('reading trip updates', () => {
         const bytes = encodeFeed({ timestamp: TIMESTAMP, trips: [{ tripId: 'one', stops }] });
         const decoded = FeedMessage.decode(bytes).entity[0]?.tripUpdate?.stopTimeUpdate ?? [];
         const expected = decoded.map(({ stopId }) => withoutBlanks(stopId ?? '') || null);
-        const feed = new Feed(readFeed(bytes));
+        const feed = new Feed(parseFeed(bytes));
         expect(tripsOf(feed)[0]?.stopUpdates.map(({ stopId }) => stopId)).toEqual(expected);
         expect(feed.textCount).toBe(new Set(['one', ...expected.filter((name) => name !== null)]).size);
       }),
@@ -271,7 +271,7 @@ describe('reading vehicle positions', () => {
     ...more,
   });
   const vehiclesOf = (...vehicles: bindings.transit_realtime.IVehiclePosition[]) =>
-    feedOf({ timestamp: TIMESTAMP, vehicles }).findVehicles(everywhere);
+    feedOf({ timestamp: TIMESTAMP, vehicles }).listVehicles(everywhere);
   /** Upstream's field 1007. */
   const own = (...message: Buffer[]) => new Uint8Array(field(1007, 2, ...message));
 
@@ -279,8 +279,8 @@ describe('reading vehicle positions', () => {
     fc.assert(
       fc.property(vehiclesSpec, (vehicles) => {
         const bytes = encodeFeed({ timestamp: TIMESTAMP, vehicles });
-        const feed = new Feed(readFeed(bytes));
-        const found = feed.findVehicles(everywhere);
+        const feed = new Feed(parseFeed(bytes));
+        const found = feed.listVehicles(everywhere);
         expect(feed.vehicleCount).toBe(vehicles.length);
         for (const { vehicle: expected } of FeedMessage.decode(bytes).entity) {
           const one = found.find(({ vehicleId }) => vehicleId === expected?.vehicle?.id);
@@ -300,8 +300,8 @@ describe('reading vehicle positions', () => {
             isAccessible: null,
             carriages: null,
           });
-          expect(feed.findVehicles({ tripId: one?.tripId ?? '' })).toContainEqual(one);
-          expect(feed.findVehicles({ isAt: (lat, lng) => lat === one?.lat && lng === one?.lng })).toContainEqual(one);
+          expect(feed.listVehicles({ tripId: one?.tripId ?? '' })).toContainEqual(one);
+          expect(feed.listVehicles({ isAt: (lat, lng) => lat === one?.lat && lng === one?.lng })).toContainEqual(one);
         }
       }),
       { numRuns: 200 },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { Feed, NotAPackedFeed } from '#src/realtime/feed/feed.ts';
-import { MAX_FEED_BYTES, readFeed, UndecodableFeed } from '#src/realtime/feed/feed-reader.ts';
+import { MAX_FEED_BYTES, parseFeed, UndecodableFeed } from '#src/realtime/feed/feed-reader.ts';
 import { HEADER, MAX_CARRIAGES, MAX_TRIPS_PER_ID, MAX_UPDATES_PER_TRIP, TRIP } from '#src/realtime/feed/packed-feed.ts';
 import { createPlannedRuns } from '#src/realtime/prediction/planned-runs.ts';
 import { predictFeed } from '#src/realtime/prediction/predict-feed.ts';
@@ -130,26 +130,28 @@ describe('bytes that are not a usable feed', () => {
   };
 
   it.each(Object.entries(refused))('bytes that are %s are refused with a named error', (_, bytes) => {
-    expect(() => readFeed(bytes)).toThrow(UndecodableFeed);
+    expect(() => parseFeed(bytes)).toThrow(UndecodableFeed);
   });
 
   it('a feed with more bytes than the limit is refused with a named error', () => {
-    expect(() => readFeed(Buffer.alloc(MAX_FEED_BYTES + 1))).toThrow(UndecodableFeed);
+    expect(() => parseFeed(Buffer.alloc(MAX_FEED_BYTES + 1))).toThrow(UndecodableFeed);
   });
 
   it('a feed with too many identifiers is refused with a named error', () => {
     const stops = Array.from({ length: 100_001 }, (_, stop) => field(2, 2, field(4, 2, text(String(stop)))));
-    expect(() => readFeed(Buffer.concat([header, entity(trip('one'), Buffer.concat(stops))]))).toThrow(UndecodableFeed);
+    expect(() => parseFeed(Buffer.concat([header, entity(trip('one'), Buffer.concat(stops))]))).toThrow(
+      UndecodableFeed,
+    );
   });
 
   it('a feed with too many stop updates is refused with a named error', () => {
     const many = entity(trip('one'), Buffer.alloc(2 * 500_001, field(2, 2)));
-    expect(() => readFeed(Buffer.concat([header, many]))).toThrow(UndecodableFeed);
+    expect(() => parseFeed(Buffer.concat([header, many]))).toThrow(UndecodableFeed);
   });
 });
 
 describe('an oversized feed', () => {
-  const packedOf = (trips: TripSpec[]) => readFeed(encodeFeed({ timestamp: TIMESTAMP, trips }));
+  const packedOf = (trips: TripSpec[]) => parseFeed(encodeFeed({ timestamp: TIMESTAMP, trips }));
   const repeat = (count: number, tripOf: (index: number) => TripSpec) =>
     packedOf(Array.from({ length: count }, (_, index) => tripOf(index)));
 
@@ -191,7 +193,7 @@ describe('a feed that is hostile to the prediction', () => {
   const predictTrips = (trips: TripSpec[]) => predictHere(feedOf({ timestamp: TIMESTAMP, trips }));
   /** How late the bus `one` is at each stop, in seconds; null if it is not live there. */
   function lateness(snapshot: Snapshot, tripId = 'one') {
-    const [trip] = NETWORK.findTrips(tripId);
+    const [trip] = NETWORK.listTripsBetween(tripId);
     const [first, end] = snapshot.callsOf(snapshot.findRun(trip as number, toDayNumber(DAY) as number));
     const { departure, plannedDeparture } = snapshot.sections;
     return Array.from({ length: end - first }, (_, at) =>
@@ -252,7 +254,7 @@ describe('a feed that is hostile to the prediction', () => {
         { tripId: name, scheduleRelationship: 1, routeId: name, stops },
       ]);
       expect(lateness(snapshot)).toEqual([null, 120, 120]);
-      expect(snapshot.findAdded(name)).toEqual([]);
+      expect(snapshot.listAdded(name)).toEqual([]);
     }
   });
 
@@ -363,7 +365,7 @@ describe('impossible carriages', () => {
 describe('arbitrary bytes', () => {
   const isFeedOrNamedError = (bytes: Buffer) => {
     try {
-      const feed = new Feed(readFeed(bytes));
+      const feed = new Feed(parseFeed(bytes));
       tripsOf(feed);
       predictHere(feed);
     } catch (error) {
@@ -413,7 +415,7 @@ describe('arbitrary bytes', () => {
 
 describe('a packed feed from another instance', () => {
   const stops = [{ stopId: 'A', carriages: [{ position: 1, occupancy: 2 }] }, { stopId: 'B' }];
-  const packed = readFeed(
+  const packed = parseFeed(
     encodeFeed({ timestamp: TIMESTAMP, trips: [{ tripId: 'one', scheduleRelationship: 1, stops }] }),
   );
 
@@ -447,7 +449,7 @@ describe('a packed feed from another instance', () => {
       tripId: `trip ${index}`,
       stops: Array(20).fill(stops[0]),
     }));
-    const wild = readFeed(encodeFeed({ timestamp: TIMESTAMP, trips }));
+    const wild = parseFeed(encodeFeed({ timestamp: TIMESTAMP, trips }));
     const words = new Int32Array(wild, HEADER.words * 4, trips.length * TRIP.words);
     for (let row = 0; row < words.length; row += TRIP.words) words.set([0, 2 ** 31 - 1], row + TRIP.firstUpdate);
     const feed = new Feed(wild);

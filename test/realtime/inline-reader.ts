@@ -1,5 +1,5 @@
 import { Feed } from '#src/realtime/feed/feed.ts';
-import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import { parseFeed } from '#src/realtime/feed/feed-reader.ts';
 import type { ReadFeed, ReadingThread } from '#src/realtime/feed/reading-thread.ts';
 import { type FeedId, isPositions } from '#src/realtime/polling/feed-source.ts';
 import { createPlannedRuns } from '#src/realtime/prediction/planned-runs.ts';
@@ -8,7 +8,7 @@ import { Snapshot } from '#src/realtime/snapshot.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
 
 /** Reads feeds as the reading thread does, but at once, for tests with a simulated clock. It knows no positions. */
-export function createInlineReader(): Pick<ReadingThread, 'use' | 'read' | 'open'> {
+export function createInlineReader(): Pick<ReadingThread, 'use' | 'parse' | 'open'> {
   let runs: ReturnType<typeof createPlannedRuns> | null = null;
   const predict = (id: FeedId, packed: ArrayBuffer): ReadFeed => {
     const feed = new Feed(packed);
@@ -19,7 +19,7 @@ export function createInlineReader(): Pick<ReadingThread, 'use' | 'read' | 'open
     use: (packed) => {
       runs = createPlannedRuns(new Timetable(packed));
     },
-    read: async (id, bytes) => predict(id, readFeed(Buffer.from(bytes))),
+    parse: async (id, bytes) => predict(id, parseFeed(Buffer.from(bytes))),
     open: async (id, packed) => predict(id, packed),
   };
 }

@@ -1,5 +1,5 @@
 import { Feed } from '#src/realtime/feed/feed.ts';
-import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import { parseFeed } from '#src/realtime/feed/feed-reader.ts';
 import type { ReadFeed } from '#src/realtime/feed/reading-thread.ts';
 import { type FeedId, isPositions, sourceOf } from '#src/realtime/polling/feed-source.ts';
 import { createPlannedRuns } from '#src/realtime/prediction/planned-runs.ts';
@@ -19,7 +19,7 @@ export function createReader(timetable: Timetable | null = null) {
     use(packed: SharedArrayBuffer): void {
       runs = createPlannedRuns(new Timetable(packed));
     },
-    read: (id: FeedId, bytes: Uint8Array) => open(id, readFeed(Buffer.from(bytes))),
+    parse: (id: FeedId, bytes: Uint8Array) => open(id, parseFeed(Buffer.from(bytes))),
     open,
   };
 }

@@ -9,7 +9,7 @@ import { createFeedSharing } from '#src/realtime/polling/feed-sharing.ts';
 import { toDayNumber } from '#src/timetable/service-day.ts';
 import type { Timetable } from '#src/timetable/timetable.ts';
 import type { ScheduleSource } from '#src/timetable/update/download.ts';
-import { keepCurrent } from '#src/timetable/update/keep-current.ts';
+import { followUpdates } from '#src/timetable/update/keep-current.ts';
 import { updateTimetable } from '#src/timetable/update/update.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { smallSchedule } from '#test/support/schedule-server.ts';
@@ -47,7 +47,7 @@ async function startService() {
   const update = (trips: number, now: () => number) =>
     updateTimetable({ ...options, source: sourceOf(trips), hasTimetable: true, now });
   await update(12, clock.now);
-  const current = await keepCurrent({ ...options, source: sourceOf(12) });
+  const current = await followUpdates({ ...options, source: sourceOf(12) });
   const reader = createReader(current.get());
   const held = { until: Promise.resolve() };
   const feeds = new LiveFeeds({
@@ -67,7 +67,7 @@ async function startService() {
     log,
   });
   current.beforeChange((newest) => feeds.prepare(newest));
-  feeds.need(['MFF']);
+  feeds.request(['MFF']);
   await clock.advance(1000);
   return {
     clock,
@@ -88,7 +88,7 @@ async function startService() {
 
 /** How late T11 is, in minutes; null if it is not live. */
 function latenessOf(live: LiveTimetable | null): number | null {
-  const [trip] = live?.timetable.findTrips('T11') ?? [];
+  const [trip] = live?.timetable.listTripsBetween('T11') ?? [];
   const [call] = live && trip !== undefined ? live.run(trip, DAY).calls : [];
   return call?.isLive ? (call.departsAt - call.plannedDepartsAt) / 60_000 : null;
 }
@@ -97,10 +97,10 @@ describe('while a timetable is replaced', () => {
   it('requests with the new timetable have live times from the first, and those with the old one keep theirs', async () => {
     const service = await startService();
     const { current, feeds } = service;
-    const before = feeds.take();
+    const before = feeds.snapshot();
     expect([before?.timetable.tripCount, latenessOf(before)]).toEqual([12, 5]);
     const first: (LiveTimetable | null)[] = [];
-    current.onChange(() => first.push(feeds.take()));
+    current.onChange(() => first.push(feeds.snapshot()));
     await service.replace();
     await vi.waitUntil(() => first.length > 0, 60_000);
     expect([first[0]?.timetable.tripCount, latenessOf(first[0] ?? null)]).toEqual([20, 5]);
@@ -123,14 +123,14 @@ describe('while a timetable is replaced', () => {
     });
     await service.replace();
     await vi.waitUntil(() => isPreparing, 60_000);
-    expect([feeds.take()?.timetable.tripCount, latenessOf(feeds.take())]).toEqual([12, 5]);
+    expect([feeds.snapshot()?.timetable.tripCount, latenessOf(feeds.snapshot())]).toEqual([12, 5]);
     // The reader already predicts new publications by the new timetable.
-    feeds.need(['MFF']);
+    feeds.request(['MFF']);
     await service.clock.advance(9000);
-    expect([feeds.take()?.timetable.tripCount, latenessOf(feeds.take())]).toEqual([12, 5]);
+    expect([feeds.snapshot()?.timetable.tripCount, latenessOf(feeds.snapshot())]).toEqual([12, 5]);
     hold.resolve();
     await vi.waitUntil(() => newest !== null, 60_000);
-    expect([feeds.take()?.timetable.tripCount, latenessOf(feeds.take())]).toEqual([20, 5]);
+    expect([feeds.snapshot()?.timetable.tripCount, latenessOf(feeds.snapshot())]).toEqual([20, 5]);
     await service.close();
   });
 });

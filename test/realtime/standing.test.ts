@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readScheduledBoard } from '#src/boards/scheduled.ts';
+import { getScheduledBoard } from '#src/boards/scheduled.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
 import { MODES } from '#src/transit/mode.ts';
@@ -27,7 +27,7 @@ const stands = [
 async function shown(vehicles: typeof stands) {
   const snapshot = predict(planned, trips, { vehicles });
   const now = NOW + 30 * SECOND_MS;
-  const board = readScheduledBoard(
+  const board = getScheduledBoard(
     {
       queryUpstream: () => Promise.reject(new Error('no upstream call is expected')),
       request: { kind: 'departureMonitor', stopId: 'B', modes: MODES, at: null, isArrival: false },
@@ -41,7 +41,7 @@ async function shown(vehicles: typeof stands) {
   const engine = createInlineEngine(planned);
   engine.take([snapshot]);
   const source = timetableJourneys({ timetable: currentOf(planned), engine, feeds: null, now: () => now });
-  const { journeys } = await source.find({
+  const { journeys } = await source.fetch({
     from: 'B',
     to: 'C',
     isArrival: false,

@@ -59,7 +59,7 @@ function startFeeds({
     clock,
     log: createTestLog(),
   });
-  const trusted = () => feeds.take()?.snapshots.map(({ source }) => source);
+  const trusted = () => feeds.snapshot()?.snapshots.map(({ source }) => source);
   return { clock, polls, feeds, trusted };
 }
 
@@ -67,7 +67,7 @@ describe('trusted feeds', () => {
   it('a feed is trusted once it is needed and read', async () => {
     const { clock, feeds, trusted } = startFeeds();
     expect(feeds.problemOf('buses', clock.now())).toBe('not read yet');
-    feeds.need(['buses']);
+    feeds.request(['buses']);
     await clock.advance(2000);
     expect(trusted()).toEqual(['buses']);
     expect(feeds.problemOf('buses', clock.now())).toBeNull();
@@ -76,7 +76,7 @@ describe('trusted feeds', () => {
 
   it('only the first board that needs a feed waits for it', async () => {
     const { feeds, trusted } = startFeeds();
-    feeds.need(['buses']);
+    feeds.request(['buses']);
     // The clock stands still, so this board does not wait for the next poll.
     expect(await feeds.untilRead(['buses'], 2000).then(trusted)).toEqual(['buses']);
     await feeds.untilRead(['buses'], 2000);
@@ -85,7 +85,7 @@ describe('trusted feeds', () => {
 
   it('a board waits for a feed that cannot be polled up to its own limit, and the feed reports the problem', async () => {
     const { clock, feeds, trusted } = startFeeds({ failing: 'metro' });
-    feeds.need(['metro']);
+    feeds.request(['metro']);
     const read = feeds.untilRead(['metro'], 2000);
     await clock.advance(2000);
     await read;
@@ -100,9 +100,9 @@ describe('trusted feeds', () => {
     const { clock, feeds } = startFeeds();
     const ages: number[] = [];
     for (let second = 0; second < 300; second++) {
-      feeds.need(['MFF', 'buses']);
+      feeds.request(['MFF', 'buses']);
       await clock.advance(1000);
-      for (const { headerAt } of feeds.take()?.snapshots ?? []) ages.push(clock.now() - headerAt);
+      for (const { headerAt } of feeds.snapshot()?.snapshots ?? []) ages.push(clock.now() - headerAt);
     }
     expect(ages.length).toBeGreaterThan(590);
     expect(Math.max(...ages)).toBeLessThanOrEqual(45_000);
@@ -110,12 +110,12 @@ describe('trusted feeds', () => {
 
   it('a feed unused for minutes at night is polled before it is shown again', async () => {
     const { clock, feeds, trusted, polls } = startFeeds({ start: NIGHT });
-    feeds.need(['MFF']);
+    feeds.request(['MFF']);
     await clock.advance(120_000);
     expect(polls).toEqual(['MFF']);
     expect(feeds.problemOf('MFF', clock.now())).toBe('not polled lately');
     expect(trusted()).toEqual([]);
-    feeds.need(['MFF']);
+    feeds.request(['MFF']);
     const read = feeds.untilRead(['MFF'], 2000).then(trusted);
     await clock.advance(1000);
     expect(await read).toEqual(['MFF']);
@@ -123,7 +123,7 @@ describe('trusted feeds', () => {
 
   it('responses are fresh until the next of their feeds is read', async () => {
     const { clock, feeds } = startFeeds();
-    feeds.need(['sydneytrains', 'MFF']);
+    feeds.request(['sydneytrains', 'MFF']);
     await feeds.untilRead(['sydneytrains', 'MFF'], 2000);
     expect(feeds.freshUntil(['MFF']) - clock.now()).toBe(42_000);
     expect(feeds.freshUntil(['sydneytrains', 'MFF']) - clock.now()).toBe(32_000);
@@ -134,7 +134,7 @@ describe('trusted feeds', () => {
 describe('a feed that is compared with the timetable', () => {
   async function problemWith(known: readonly TripSpec[], trips: TripSpec[] = TRIPS) {
     const { clock, feeds, trusted } = startFeeds({ known, trips });
-    feeds.need(['buses']);
+    feeds.request(['buses']);
     await clock.advance(1000);
     const [about] = feeds.list();
     return { problem: feeds.problemOf('buses', clock.now()), share: about?.foundShare, snapshots: trusted()?.length };
@@ -170,7 +170,7 @@ describe('a feed that is compared with the timetable', () => {
 
   it('what a feed has that the timetable lacks is listed by reason, with examples', async () => {
     const { clock, feeds } = startFeeds({ known: TRIPS.slice(5) });
-    feeds.need(['buses']);
+    feeds.request(['buses']);
     await clock.advance(1000);
     const examples = TRIPS.slice(0, 5).map(({ tripId }) => tripId);
     expect(feeds.list()[0]?.leftOut).toEqual({ 'trip not in the timetable': { count: 5, examples } });
@@ -180,7 +180,7 @@ describe('a feed that is compared with the timetable', () => {
     const empty = TRIPS.map((trip) => ({ ...trip, routeId: 'RTTA_REV' }));
     const others = TRIPS.slice(0, 20).map(({ tripId }) => ({ tripId: `passengers ${tripId}`, routeId: 'NSN_1a' }));
     const { clock, feeds, trusted } = startFeeds({ trips: [...empty, ...others], known: others });
-    feeds.need(['sydneytrains']);
+    feeds.request(['sydneytrains']);
     await clock.advance(2000);
     expect(trusted()).toEqual(['sydneytrains']);
     expect(feeds.list()[0]).toMatchObject({ foundShare: 1, leftOut: {} });

@@ -38,13 +38,13 @@ async function found(planned: Timetable, trips: TripSpec[] | null, report: Repor
   const vehicles = new Vehicles({
     now: () => now,
     feeds: {
-      take: () => new LiveTimetable(planned, snapshots),
+      snapshot: () => new LiveTimetable(planned, snapshots),
       freshUntil: () => now,
-      findVehicles: async (sources: readonly FeedSourceId[], criteria) =>
-        sources.map((source) => ({ source, vehicles: positions.findVehicles(criteria), headerAt: now })),
+      fetchVehicles: async (sources: readonly FeedSourceId[], criteria) =>
+        sources.map((source) => ({ source, vehicles: positions.listVehicles(criteria), headerAt: now })),
     },
   });
-  const result = await vehicles.find(['bus'], { bounds: EVERYWHERE, isAt: () => true });
+  const result = await vehicles.fetch(['bus'], { bounds: EVERYWHERE, isAt: () => true });
   return result.vehicles[0];
 }
 

@@ -1,4 +1,4 @@
-import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import { loadNetwork } from '#sandbox/network/gtfs-network.ts';
 import type { SandboxService } from '#sandbox/network/network.ts';
 
 /*
@@ -10,7 +10,7 @@ import type { SandboxService } from '#sandbox/network/network.ts';
  *
  * Nothing stops at Old Mill Rd.
  */
-export const SMALL_NETWORK = readNetwork(new URL('./small-network/', import.meta.url));
+export const SMALL_NETWORK = loadNetwork(new URL('./small-network/', import.meta.url));
 
 /** A service that runs every day. */
 export function daily(firstMinute: number, lastMinute: number, everyMinutes: number): SandboxService {

@@ -2,8 +2,8 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import type { QueryUpstream } from '#src/efa/query-upstream.ts';
-import { readResponse, type UpstreamRequest } from '#src/efa/request.ts';
-import { readBuiltIn } from '#src/stops/file.ts';
+import { parseResponse, type UpstreamRequest } from '#src/efa/request.ts';
+import { loadBuiltIn } from '#src/stops/file.ts';
 import { plannerStops } from '#src/stops/named-stops.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { type StopRecord, StopTable, tableOf, tableText } from '#src/stops/table.ts';
@@ -58,7 +58,7 @@ describe('the table of stops', () => {
 });
 
 describe('the bundled stops', () => {
-  const table = readBuiltIn();
+  const table = loadBuiltIn();
   const register = new StopRegister(() => table);
 
   it('the bundled stops cover New South Wales', () => {
@@ -345,7 +345,7 @@ describe('GET /v1/stops', async () => {
 
   it('GET /v1/stops.ndjson is charged 100 requests, and one or none when the file is not sent', async () => {
     const key = await issueTestKey(store);
-    const used = async () => (await store.readUsage(parseKey(key)?.accountId ?? '', ['20261123']))[0];
+    const used = async () => (await store.loadUsage(parseKey(key)?.accountId ?? '', ['20261123']))[0];
     const send = (method: 'GET' | 'HEAD', more = {}) =>
       app.inject({ method, url: '/v1/stops.ndjson', headers: { authorization: `Bearer ${key}`, ...more } });
     const { headers } = await send('GET');
@@ -505,7 +505,7 @@ describe('a stop of the timetable', () => {
       { subtitle: 'Wauchope', ...line({ iconId: 33 }) },
     ];
     const upstream = (async (request: UpstreamRequest) => ({
-      payload: readResponse(request, { infos: { current: notices } }),
+      payload: parseResponse(request, { infos: { current: notices } }),
       retrievedAt: new Date(NOW),
     })) as unknown as QueryUpstream;
     const buses = timetableOf(
@@ -531,7 +531,7 @@ describe('a stop outside the timetable', () => {
   let board: () => object = () => ({});
   const queryUpstream = (async (request: UpstreamRequest) => {
     sent.push(request);
-    return { payload: readResponse(request, board()), retrievedAt: new Date(NOW) };
+    return { payload: parseResponse(request, board()), retrievedAt: new Date(NOW) };
   }) as unknown as QueryUpstream;
   const central = { id: '200060', isGlobalId: true, name: 'Central Station, Sydney', type: 'stop', isBest: true };
   const station = { ...central, disassembledName: 'Central Station', coord: [-33.884, 151.206] };

@@ -1,4 +1,4 @@
-import { type DepartureMonitorPayload, readDepartureMonitor } from '#src/efa/payload.ts';
+import { type DepartureMonitorPayload, parseDepartureMonitor } from '#src/efa/payload.ts';
 import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import type { DepartureMonitorRequest } from '#src/efa/request.ts';
 
@@ -22,7 +22,7 @@ export function planned(minute: number): string {
 
 /** A response of the departure monitor; without events, that of a known stop with no departures. */
 export function toPayload(events: readonly MadeUpEvent[], stopId = '200070'): DepartureMonitorPayload {
-  return readDepartureMonitor({
+  return parseDepartureMonitor({
     version: '10.6.21.17',
     locations: [{ id: stopId, name: 'Town Hall Station, Sydney', type: 'stop', isBest: true }],
     stopEvents: events.map((event) => {

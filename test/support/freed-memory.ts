@@ -11,7 +11,7 @@ const ROUNDS = 150;
 const OBJECTS = 20_000;
 const clock = createSimulatedClock(0);
 const limits = { eventLoopDelayMs: 0, heapBytes: 0, memoryBytes: LIMIT };
-const watch = new PressureWatch(limits, { readBytes: () => Number(process.argv[2]) * LIMIT, clock });
+const watch = new PressureWatch(limits, { countBytes: () => Number(process.argv[2]) * LIMIT, clock });
 await clock.advance(1000);
 
 const objects: object[] = [];

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import PostalMime, { type Email } from 'postal-mime';
-import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import { loadNetwork } from '#sandbox/network/gtfs-network.ts';
 import { networkMap } from '#sandbox/network/network-map.ts';
 import { type Sandbox, startSandbox } from '#sandbox/server.ts';
 import { sandboxKey } from '#src/access/sandbox-key.ts';
@@ -12,7 +12,7 @@ import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { monitorBoards } from '#src/boards/source.ts';
 import { deadlinesFrom } from '#src/core/clock.ts';
 import { createEfaClient } from '#src/efa/client.ts';
-import { findMode } from '#src/efa/product-class.ts';
+import { toMode } from '#src/efa/product-class.ts';
 import type { IncidentStore } from '#src/extensions/telemetry/incidents.ts';
 import {
   createInstruments,
@@ -33,9 +33,9 @@ import { freePort } from './free-port.ts';
 import { stopsOfTwoLines } from './two-lines.ts';
 
 /** Read once for all fronts. */
-const NETWORK = readNetwork();
+const NETWORK = loadNetwork();
 const NETWORK_MAP = networkMap(NETWORK, (productClass) =>
-  productClass < 5 || productClass === 9 ? findMode(productClass) : null,
+  productClass < 5 || productClass === 9 ? toMode(productClass) : null,
 );
 
 export interface Front extends AsyncDisposable {

@@ -1,5 +1,5 @@
 import type { QueryUpstream } from '#src/efa/query-upstream.ts';
-import { type PayloadOf, readResponse, type UpstreamRequest } from '#src/efa/request.ts';
+import { type PayloadOf, parseResponse, type UpstreamRequest } from '#src/efa/request.ts';
 import {
   coordResponse,
   departureMonitorResponse,
@@ -19,7 +19,7 @@ const ANSWERS: Record<UpstreamRequest['kind'], unknown> = {
 
 /** An upstream without a network that always responds well. */
 export const healthyUpstream: QueryUpstream = async <Requested extends UpstreamRequest>(request: Requested) => {
-  const payload: PayloadOf<Requested> = readResponse(request, ANSWERS[request.kind]);
+  const payload: PayloadOf<Requested> = parseResponse(request, ANSWERS[request.kind]);
   return { payload, retrievedAt: new Date(NOW) };
 };
 

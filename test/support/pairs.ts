@@ -91,9 +91,9 @@ function runsWith(schedule: MadeSchedule, specs: NonNullable<Pair['feeds']>, now
     ([source, spec]) => new Snapshot(predictFeed(planned, { source, feed: feedOf(spec) })),
   );
   const feeds = {
-    need: () => {},
+    request: () => {},
     untilRead: async () => {},
-    take: () => new LiveTimetable(timetable, snapshots),
+    snapshot: () => new LiveTimetable(timetable, snapshots),
     list: () => [],
     freshUntil: () => Date.parse(now) + 2000,
   };

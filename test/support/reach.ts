@@ -10,7 +10,7 @@ export function emptyReach(now: number): Reach {
     shortage: null,
   };
   return {
-    find: async () => ({ name: null, departsAt: now, stations: [], total: 0, area: null, freshness }),
+    search: async () => ({ name: null, departsAt: now, stations: [], total: 0, area: null, freshness }),
     times: async ({ to }) => ({
       name: null,
       destinations: to.map((stopId) => ({ stopId, name: stopId, journey: null })),

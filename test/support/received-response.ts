@@ -1,5 +1,5 @@
 import type { ReceivedResponse } from '#src/efa/query-upstream.ts';
-import { type PayloadOf, readResponse, type UpstreamRequest } from '#src/efa/request.ts';
+import { type PayloadOf, parseResponse, type UpstreamRequest } from '#src/efa/request.ts';
 
 /** A response as the client returns it, without a network. */
 export function receivedResponse<Requested extends UpstreamRequest>(
@@ -7,5 +7,5 @@ export function receivedResponse<Requested extends UpstreamRequest>(
   response: object,
   retrievedAt: Date,
 ): ReceivedResponse<PayloadOf<Requested>> {
-  return { payload: readResponse(request, response), json: Buffer.from(JSON.stringify(response)), retrievedAt };
+  return { payload: parseResponse(request, response), json: Buffer.from(JSON.stringify(response)), retrievedAt };
 }

@@ -1,7 +1,7 @@
 import { feedResponse } from '#sandbox/feeds/feed.ts';
 import type { NetworkIndex } from '#sandbox/network/network-index.ts';
 import { Feed } from '#src/realtime/feed/feed.ts';
-import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import { parseFeed } from '#src/realtime/feed/feed-reader.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
 import { FEED_SOURCES, type FeedSourceId } from '#src/realtime/polling/feed-source.ts';
 import { createPlannedRuns } from '#src/realtime/prediction/planned-runs.ts';
@@ -32,25 +32,25 @@ export function createSandboxFeeds(
     const snapshot =
       read.get(source) ??
       new Snapshot(
-        predictFeed(planned, { source, feed: new Feed(readFeed(feedResponse(network, source, now() / 1000))) }),
+        predictFeed(planned, { source, feed: new Feed(parseFeed(feedResponse(network, source, now() / 1000))) }),
       );
     read.set(source, snapshot);
     headers.set(source, snapshot.headerAt);
     return snapshot;
   }
 
-  const takeFor = (of: Timetable) =>
+  const snapshotFor = (of: Timetable) =>
     new LiveTimetable(
       of,
       SOURCES.filter(isUsed).map((source) => snapshotOf(source, of)),
     );
   return {
-    need(_: Iterable<FeedSourceId>): void {},
+    request(_: Iterable<FeedSourceId>): void {},
     untilRead: async () => {},
-    takeFor,
-    take(): LiveTimetable | null {
+    snapshotFor,
+    snapshot(): LiveTimetable | null {
       const of = timetable();
-      return of && takeFor(of);
+      return of && snapshotFor(of);
     },
     freshUntil: () => now() + 15_000,
     list: () =>

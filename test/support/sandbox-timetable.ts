@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NetworkIndex } from '#sandbox/network/network-index.ts';
 import { createSchedule, isSchedule } from '#sandbox/schedule/schedule.ts';
-import { readScheduleFile } from '#src/timetable/import/read-file.ts';
+import { loadScheduleFile } from '#src/timetable/import/read-file.ts';
 import { FILE_IDS, SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
 import { buildTimetable } from './timetable.ts';
@@ -16,7 +16,7 @@ export async function importSandbox(network: NetworkIndex, now: number): Promise
   const files = ids.map(async (id) => {
     const path = join(folder, `${id.replaceAll('/', '-')}.zip`);
     writeFileSync(path, (await publish(SCHEDULE_FILES[id].path, now / 1000)).zip);
-    return readScheduleFile(path, id);
+    return loadScheduleFile(path, id);
   });
   const read = await Promise.all(files);
   rmSync(folder, { recursive: true });

@@ -39,7 +39,7 @@ export interface MadeSchedule {
   lastDay?: string;
 }
 
-/** A file of the schedule as `readScheduleFile` returns it. */
+/** A file of the schedule as `loadScheduleFile` returns it. */
 export function scheduleFile(id: FileId, made: MadeSchedule): ScheduleFile {
   const stops = made.stops.map((stop) => ({ ...STOP, name: stop.id, ...stop }));
   const routes = (made.routes ?? [{ id: 'R' }]).map((route) => ({ ...ROUTE, shortName: route.id, ...route }));

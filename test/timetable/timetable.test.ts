@@ -365,11 +365,11 @@ describe('trips of the timetable', () => {
         ],
       }),
     );
-    const files = timetable.findTrips('x').map((trip) => timetable.trip(trip).file);
+    const files = timetable.listTripsBetween('x').map((trip) => timetable.trip(trip).file);
     expect(files).toEqual(['metro', 'buses']);
-    expect(timetable.findTrips('x', ['buses']).map((trip) => timetable.trip(trip).file)).toEqual(['buses']);
-    expect(timetable.findTrips('x', ['innerwest'])).toEqual([]);
-    expect(timetable.findTrips('z')).toEqual([]);
+    expect(timetable.listTripsBetween('x', ['buses']).map((trip) => timetable.trip(trip).file)).toEqual(['buses']);
+    expect(timetable.listTripsBetween('x', ['innerwest'])).toEqual([]);
+    expect(timetable.listTripsBetween('z')).toEqual([]);
   });
 
   it('a trip with a date in its ID is found with any date, unless the full ID matches', () => {
@@ -379,7 +379,7 @@ describe('trips of the timetable', () => {
       scheduleFile('newcastle', { stops: station, trips: [{ id: '70764.150626.31.1143', days, calls }] }),
       scheduleFile('buses', { stops: station, trips: [{ id: '2584204', days, calls }] }),
     );
-    const find = (id: string) => timetable.findTrips(id).map((trip) => timetable.trip(trip).tripId);
+    const find = (id: string) => timetable.listTripsBetween(id).map((trip) => timetable.trip(trip).tripId);
     expect(find('SN56.140126.4.N.2.1156')).toEqual(['SN56.140126.4.N.2.1156']);
     expect(find('SN56.160126.4.N.2.1156')).toEqual(['SN56.140126.4.N.2.1156', 'SN56.150126.4.N.2.1156']);
     expect(find('NP23.1257.130126.124.P.6.88113799')).toEqual(['NP23.1257.120126.124.P.6.88113799']);
@@ -406,7 +406,7 @@ describe('trips of the timetable', () => {
         },
       ],
     });
-    const [trip = -1] = timetable.findTrips('x');
+    const [trip = -1] = timetable.listTripsBetween('x');
     expect(timetable.trip(trip)).toEqual({
       index: trip,
       tripId: 'x',
@@ -463,7 +463,7 @@ describe('trips of the timetable', () => {
         },
       ],
     });
-    const [trip = -1] = timetable.findTrips('x');
+    const [trip = -1] = timetable.listTripsBetween('x');
     expect(datesFrom('20261109', '20261127').filter((date) => timetable.runsOn(trip, dayOf(date)))).toEqual([
       '20261110',
       '20261123',
@@ -495,7 +495,7 @@ describe('trips of the timetable', () => {
       ],
     });
     const next = (id: string, date = '20261126') => {
-      const trip = timetable.nextTrip(timetable.findTrips(id)[0] as number, dayOf(date));
+      const trip = timetable.nextTrip(timetable.listTripsBetween(id)[0] as number, dayOf(date));
       return trip === null ? null : timetable.trip(trip).tripId;
     };
     expect(['101E', '101F', 'later', 'of another block'].map((id) => next(id))).toEqual(['101F', null, null, null]);
@@ -536,7 +536,7 @@ describe('trips of the timetable', () => {
         },
       ],
     });
-    const [one, two] = ['one', 'two'].map((id) => timetable.findTrips(id)[0] as number) as [number, number];
+    const [one, two] = ['one', 'two'].map((id) => timetable.listTripsBetween(id)[0] as number) as [number, number];
     expect(timetable.nextTrip(one, dayOf('20261126'))).toBe(continues ? two : null);
   });
 
@@ -583,9 +583,9 @@ describe('trips of the timetable', () => {
         }),
       );
     const timetable = openBuses({ stops: station, trips: [...trips('long', 5001), ...trips('short', 5000)] });
-    const next = (id: string) => timetable.nextTrip(timetable.findTrips(id)[0] as number, dayOf('20261126'));
+    const next = (id: string) => timetable.nextTrip(timetable.listTripsBetween(id)[0] as number, dayOf('20261126'));
     expect(next('long 0')).toBeNull();
-    expect(next('short 0')).toBe(timetable.findTrips('short 1')[0]);
+    expect(next('short 0')).toBe(timetable.listTripsBetween('short 1')[0]);
     expect(timetable.files[0]?.leftOut).toEqual({ 'block of more than 5000 trips': 1 });
   });
 
@@ -609,7 +609,7 @@ describe('trips of the timetable', () => {
       trips: [...Array.from({ length: limit + 2 }, (_, at) => trip('many', at)), trip('few', 1)],
     });
     expect(timetable.tripCount).toBe(limit + 1);
-    expect(timetable.findTrips('few 1')).toHaveLength(1);
+    expect(timetable.listTripsBetween('few 1')).toHaveLength(1);
     expect(timetable.files[0]?.leftOut).toEqual({ [`trip of a line with more than ${limit} ${what}`]: 2 });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findMode, isWalkClass, toExcludedClasses } from '#src/efa/product-class.ts';
+import { isWalkClass, toExcludedClasses, toMode } from '#src/efa/product-class.ts';
 import { MODES, modesParameter, sortModes } from '#src/transit/mode.ts';
 
 describe('the `modes` parameter', () => {
@@ -50,7 +50,7 @@ describe('product classes', () => {
     [99, null],
     [100, null],
   ])('product class %i is %s', (productClass, mode) => {
-    expect(findMode(productClass)).toBe(mode);
+    expect(toMode(productClass)).toBe(mode);
   });
 
   it('only product classes 99 and 100 are walks', () => {

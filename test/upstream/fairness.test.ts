@@ -171,10 +171,10 @@ describe('calls taken from a store 300 ms away', () => {
     const near = new ProcessMeter({ rps: 5, dailyBudget: 60_000 }, clock.now);
     const takes = { open: 0, most: 0 };
     const far: Meter = {
-      async take(priority) {
+      async spend(priority) {
         takes.most = Math.max(takes.most, ++takes.open);
         await sleep(clock, 150);
-        const result = near.take(priority);
+        const result = near.spend(priority);
         await sleep(clock, 150);
         takes.open--;
         return result;

@@ -22,7 +22,7 @@ it.each([
   const received = receivedResponse(QUESTION, response, NOW);
   const read = () => unpack(QUESTION, cache.find('key', WINDOW) as KeptResponse);
 
-  const kept = cache.keep('key', received);
+  const kept = cache.store('key', received);
   expect(cache.find('key', WINDOW)?.isPacked).toBe(false);
   expect(await read()).toEqual(received.payload);
 
@@ -34,8 +34,8 @@ it.each([
 it('a packed response does not replace a newer one', async () => {
   const cache = createCache();
   const later = new Date(NOW.getTime() + 1000);
-  const first = cache.keep('key', receivedResponse(QUESTION, departureMonitorResponse, NOW));
-  const second = cache.keep('key', receivedResponse(QUESTION, departureMonitorResponse, later));
+  const first = cache.store('key', receivedResponse(QUESTION, departureMonitorResponse, NOW));
+  const second = cache.store('key', receivedResponse(QUESTION, departureMonitorResponse, later));
   await Promise.all([first, second]);
   expect(cache.find('key', WINDOW)).toMatchObject({ retrievedAt: later.getTime(), isPacked: true });
 });
@@ -43,14 +43,14 @@ it('a packed response does not replace a newer one', async () => {
 it('a response that cannot be packed is not cached, and nothing fails', async () => {
   const cache = createCache();
   const received = receivedResponse(QUESTION, departureMonitorResponse, NOW);
-  await cache.keep('key', { ...received, json: 0 as unknown as Buffer });
+  await cache.store('key', { ...received, json: 0 as unknown as Buffer });
   expect(cache.find('key', WINDOW)).toBeNull();
 });
 
 it('the response cache stays within its memory limit', async () => {
   const cache = createCache();
   const response = receivedResponse(QUESTION, departureMonitorResponse, NOW);
-  for (let one = 0; one < 2000; one++) await cache.keep(`key ${one}`, response);
+  for (let one = 0; one < 2000; one++) await cache.store(`key ${one}`, response);
   const { entries, bytes } = cache.size();
   expect(bytes).toBeLessThanOrEqual(1_000_000);
   expect(entries).toBeGreaterThan(100);

@@ -54,35 +54,35 @@ const spent = async () => Number(await admin.get(await spentKey()));
 
 it('a day’s count lost by Redis continues from the highest count that an instance knows', async () => {
   const before = presumedSpent(EVENING, LIMITS);
-  await one.take('high');
+  await one.spend('high');
   await admin.incrby(await spentKey(), 1000);
-  await other.take('high');
+  await other.spend('high');
   expect(await spent()).toBe(before + 1002);
 
   await admin.flushall();
-  await one.take('high');
-  await other.take('high');
+  await one.spend('high');
+  await other.spend('high');
   expect(await spent()).toBe(before + 1003);
 });
 
 it('calls granted in advance are withdrawn when the clock is set back', async () => {
-  await one.take('high');
+  await one.spend('high');
   clock.set(EVENING - 12 * HOUR_MS);
-  expect(await one.take('high')).toEqual({ isTaken: true });
+  expect(await one.spend('high')).toEqual({ isTaken: true });
   expect(await spent()).toBe(presumedSpent(EVENING - 12 * HOUR_MS, LIMITS) + 1);
-  expect(await other.take('high')).toEqual({ isTaken: true });
+  expect(await other.spend('high')).toEqual({ isTaken: true });
 });
 
 it('calls made while Redis is unreachable are added once when it is back', async () => {
-  await one.take('high');
+  await one.spend('high');
   const before = await spent();
   server.signal('SIGSTOP');
-  await one.take('high');
+  await one.spend('high');
   await clock.advance(2 * RATE_WINDOW_MS);
-  for (let n = 0; n < 3; n++) expect(await one.take('high')).toEqual({ isTaken: true });
+  for (let n = 0; n < 3; n++) expect(await one.spend('high')).toEqual({ isTaken: true });
   await comeBack();
   await clock.advance(2 * RATE_WINDOW_MS);
-  await Promise.all([one.take('high'), one.take('high')]);
+  await Promise.all([one.spend('high'), one.spend('high')]);
   // The first call was also sent to Redis, and its response came too late.
   expect(await spent()).toBe(before + 6);
 });
@@ -93,14 +93,14 @@ it('all instances together keep to the rate when Redis dies while calls are take
     createRedisMeter({ redis: { ...redis, instances: () => 2 }, apiKey: 'd', limits, clock }),
   );
   const takeFive = async () => {
-    const results = await Promise.all(Array.from({ length: 5 }, () => (meter as Meter).take('high')));
+    const results = await Promise.all(Array.from({ length: 5 }, () => (meter as Meter).spend('high')));
     return results.filter(({ isTaken }) => isTaken).length;
   };
-  await meter?.take('high');
+  await meter?.spend('high');
   // Redis has a clock of its own.
   await sleep(systemClock, RATE_WINDOW_MS);
   await clock.advance(RATE_WINDOW_MS);
-  const others = Promise.all(Array.from({ length: 5 }, () => another?.take('high')));
+  const others = Promise.all(Array.from({ length: 5 }, () => another?.spend('high')));
   server.signal('SIGSTOP');
   // Redis may have granted them to the other instance.
   expect(await takeFive()).toBe(0);
@@ -131,7 +131,7 @@ it.each([1, 2])('a Redis 250 ms away still allows exactly five calls a second wi
     return new Budget({ meters, limits, clock: systemClock });
   });
   // This many may wait two seconds for their call; one after another would take longer.
-  const tickets = Array.from({ length: 10 }, (_, index) => budgets[index % count]?.take(ticket()));
+  const tickets = Array.from({ length: 10 }, (_, index) => budgets[index % count]?.spend(ticket()));
   await expect(Promise.all(tickets)).resolves.toHaveLength(10);
   await expect.poll(() => starts.length).toBe(10);
   const gaps = starts.slice(5).map((start, index) => start - (starts[index] ?? 0));

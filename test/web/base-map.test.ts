@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { readBuiltIn } from '#src/stops/file.ts';
+import { loadBuiltIn } from '#src/stops/file.ts';
 
 type Point = readonly [lat: number, lng: number];
 
@@ -49,7 +49,7 @@ function metresTo(lines: Point[][], [lat, lng]: Point): number {
   return least * METRES_PER_DEGREE;
 }
 
-const stops = [...readBuiltIn()];
+const stops = [...loadBuiltIn()];
 
 it('the explorer’s map draws every stop near the shore on land', () => {
   const wet = stops

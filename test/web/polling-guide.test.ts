@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { issueKey } from '#src/access/keys.ts';
 import { PLANS } from '#src/access/plan.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
-import { readDepartureMonitor } from '#src/efa/payload.ts';
+import { parseDepartureMonitor } from '#src/efa/payload.ts';
 import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import type { DepartureMonitorRequest } from '#src/efa/request.ts';
 import type { Departures } from '#src/operations/departures/departure.ts';
@@ -54,7 +54,7 @@ async function departuresSoon({ stopId }: DepartureMonitorRequest) {
   const now = app.clock.now;
   const planned = Array.from({ length: 12 }, (_, index) => new Date(now.getTime() + index * 180_000).toISOString());
   const response = departureMonitorFor(`?name_dm=${stopId}`, ...planned);
-  return { payload: readDepartureMonitor(JSON.parse(response)), retrievedAt: now };
+  return { payload: parseDepartureMonitor(JSON.parse(response)), retrievedAt: now };
 }
 
 let loaded = 0;

@@ -125,7 +125,7 @@ it('the status page counts boards from the timetable, and departures with live t
   const traffic = new Traffic(() => new Date(NOW));
   traffic.boardMade({ boards: 1, timetableBoards: 1, departures: 10, liveDepartures: 5 });
   traffic.boardMade({ boards: 1, timetableBoards: 0, departures: 10, liveDepartures: 0 });
-  const view = await traffic.view();
+  const view = await traffic.getView();
   expect([timetableShareOf(view.recent(5)), liveShareOf(view.recent(5))]).toEqual([0.5, 0.25]);
 });
 
@@ -209,7 +209,7 @@ it('incidents are on the status page, in its JSON and in an Atom feed, and a bad
       { status: 'degraded', reason: 'the sandbox is failing', from: AT - 60_000, to: null },
     ],
   };
-  const incidentStore = { read: async () => JSON.stringify(record), write: async () => {} };
+  const incidentStore = { load: async () => JSON.stringify(record), write: async () => {} };
   const upstreamHealth = () => ({ budgetLeft: 1, isBreakerOpen: true });
   await using front = await startFront({ now: NOW, incidentStore, upstreamHealth });
   const { body } = await front.app.inject({ url: '/status', headers: { accept: 'text/html' } });
@@ -296,14 +296,14 @@ it('the status page forgets after a day, and its memory does not grow', async ()
     clock.now = new Date(clock.now.getTime() + 60_000);
     traffic.answered('/v1/trips', minute % 2 ? 200 : 503, 10);
   }
-  const trips = summarise((await traffic.view()).recent(24 * 60), '/v1/trips');
+  const trips = summarise((await traffic.getView()).recent(24 * 60), '/v1/trips');
   expect(trips).toMatchObject({ answered: 24 * 60, successRate: 0.5 });
 });
 
 it('percentiles on the status page are accurate to 15 %', async () => {
   const traffic = new Traffic(() => new Date(NOW));
   for (let ms = 1; ms <= 1000; ms++) traffic.answered('/v1/trips', 200, ms);
-  const trips = summarise((await traffic.view()).recent(5), '/v1/trips');
+  const trips = summarise((await traffic.getView()).recent(5), '/v1/trips');
   expect(trips.p50Ms).toBeGreaterThanOrEqual(500);
   expect(trips.p50Ms).toBeLessThanOrEqual(580);
   expect(trips.p95Ms).toBeGreaterThanOrEqual(950);

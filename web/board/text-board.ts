@@ -5,12 +5,12 @@ import type { CreateExtension } from '#src/http/extension.ts';
 import { freshnessHeaders } from '#src/http/freshness-headers.ts';
 import { requesterOf } from '#src/http/operation-routes.ts';
 import { wantsPage } from '#src/http/paths.ts';
-import { noteSources } from '#src/http/request-log.ts';
+import { recordSources } from '#src/http/request-log.ts';
 import { PAGE_POLICY } from '#src/http/response-headers.ts';
 import { logError } from '#src/http/send-error.ts';
 import type { Departures } from '#src/operations/departures/departure.ts';
 import { departuresOperation } from '#src/operations/departures/operation.ts';
-import { noticeTo, readQuery, withOwnDefaults } from '#src/operations/operation.ts';
+import { noticeTo, parseQuery, withOwnDefaults } from '#src/operations/operation.ts';
 import type { Responses } from '#src/operations/serve.ts';
 import { toSydneyWallClock } from '#src/transit/time.ts';
 import { sendPage } from '../layout.ts';
@@ -66,14 +66,14 @@ async function textBoard(
   app.get<{ Params: { stop: string } }>('/board/:stop', async (request, reply) => {
     const { stop } = request.params;
     const receivedQuery = request.query as Record<string, unknown>;
-    const query = readQuery(
+    const query = parseQuery(
       departuresOperation,
       { ...withOwnDefaults(DEFAULTS, receivedQuery), stop },
       request.operationPath,
     );
-    const response = await responses.find(departuresOperation, query, requesterOf(request));
+    const response = await responses.get(departuresOperation, query, requesterOf(request));
     const { body, freshness } = response;
-    noteSources(request, response);
+    recordSources(request, response);
     reply.headers(freshnessHeaders(freshness, now().getTime())).header('cache-control', 'private, no-store');
     const notice = noticeTo(receivedQuery, response.notices);
     const remarks = isSandbox ? ['SANDBOX: times, delays and alerts are made up.'] : [];

@@ -4,7 +4,7 @@ import { type SignedKeys, WALL_DATA_PATH } from '#src/access/signed-keys.ts';
 import { requesterOf } from '#src/http/operation-routes.ts';
 import { sendResponse } from '#src/http/send-response.ts';
 import { departuresOperation } from '#src/operations/departures/operation.ts';
-import { readQuery, withOwnDefaults } from '#src/operations/operation.ts';
+import { parseQuery, withOwnDefaults } from '#src/operations/operation.ts';
 import { queryKey, type Responses } from '#src/operations/serve.ts';
 import { html } from '../html.ts';
 
@@ -21,13 +21,13 @@ export async function wallBoard(
   app.get<{ Params: { stop: string } }>(WALL_DATA_PATH, async (request, reply) => {
     const { stop } = request.params;
     const received = request.query as Record<string, unknown>;
-    const query = readQuery(
+    const query = parseQuery(
       departuresOperation,
       { ...withOwnDefaults(DEFAULTS, received), stop },
       request.operationPath,
     );
-    const cached = responses.peek(queryKey(departuresOperation, query));
-    const response = cached ?? (await responses.find(departuresOperation, query, requesterOf(request)));
+    const cached = responses.find(queryKey(departuresOperation, query));
+    const response = cached ?? (await responses.get(departuresOperation, query, requesterOf(request)));
     return sendResponse(request, reply, response, { responses, now });
   });
 }

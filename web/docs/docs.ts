@@ -6,7 +6,7 @@ import { type Html, html } from '../html.ts';
 import { fixedPage, type Layout } from '../layout.ts';
 import { downloads } from './downloads.ts';
 import { errorPages, errorTable } from './error-pages.ts';
-import { GUIDES, type Guide, readGuides } from './guides.ts';
+import { GUIDES, type Guide, parseGuides } from './guides.ts';
 import { headersBody } from './headers-page.ts';
 import { machineReadable } from './machine-readable.ts';
 import { fillIn, heading } from './markdown.ts';
@@ -41,7 +41,7 @@ interface Page {
 /** `GET /docs` and the pages under it: tasks, guides, operations, errors and the search. */
 export async function docs(app: FastifyInstance, options: DocsOptions): Promise<void> {
   const { layout, operations, publicUrl, testKey, publishableKey } = options;
-  const guides = readGuides(publicUrl);
+  const guides = parseGuides(publicUrl);
   const frame = createFrame(layout, createSidebar(guides, operations));
   const pages = [
     ...guides.map((guide) => guidePage(guide, options)),

@@ -39,11 +39,11 @@ const EXAMPLE = /^<!-- example (\S+) -->$/gm;
 const ENDINGS: Readonly<Record<string, string>> = { mjs: 'js', kt: 'kotlin' };
 
 /** Reads and renders all guides. Throws when a file is missing, so that the service does not start. */
-export function readGuides(publicUrl: string): Guide[] {
-  return GUIDE_NAMES.map((name) => readGuide(name, publicUrl));
+export function parseGuides(publicUrl: string): Guide[] {
+  return GUIDE_NAMES.map((name) => parseGuide(name, publicUrl));
 }
 
-function readGuide(name: Guide['name'], publicUrl: string): Guide {
+function parseGuide(name: Guide['name'], publicUrl: string): Guide {
   const text = readFileSync(new URL(`${name}.md`, FOLDER), 'utf8').replaceAll(EXAMPLE, (_comment, example: string) => {
     const [file = '', ending = ''] = /[^/]+\.(\w+)$/.exec(example) ?? [];
     const code = readFileSync(new URL(example, EXAMPLES), 'utf8');

@@ -21,7 +21,7 @@ export interface HomeOptions {
   isSandbox: boolean;
   testKey: () => Promise<string | null>;
   operations: readonly Operation[];
-  responses: Pick<Responses, 'find'>;
+  responses: Pick<Responses, 'get'>;
   now: () => Date;
 }
 
@@ -35,7 +35,7 @@ const SERVICE_LINKS = [
 
 /** `GET /`, and `GET /live-board`: the board alone, which the page refreshes. */
 export async function home(app: FastifyInstance, options: HomeOptions): Promise<void> {
-  const liveBoard = async () => boardTable(await findHomeBoard(options.responses), { ...options, now: options.now() });
+  const liveBoard = async () => boardTable(await fetchHomeBoard(options.responses), { ...options, now: options.now() });
 
   app.get('/live-board', async (_request, reply) => sendPage(reply, (await liveBoard()).markup));
   app.get('/', async (_request, reply) => {
@@ -123,7 +123,7 @@ const MAX_ALERT_LENGTH = 160;
 const PATIENCE_MS = 1500;
 
 /** Finds the departures of one well-known stop; null if they take too long. Never throws. */
-async function findHomeBoard(responses: Pick<Responses, 'find'>): Promise<Departures | null> {
+async function fetchHomeBoard(responses: Pick<Responses, 'get'>): Promise<Departures | null> {
   const query: DeparturesQuery = {
     stop: HOME_STOP,
     modes: [...MODES],
@@ -132,7 +132,7 @@ async function findHomeBoard(responses: Pick<Responses, 'find'>): Promise<Depart
     include: ['alert_texts'],
   };
   const board = responses
-    .find(departuresOperation, query, { priority: 'background' })
+    .get(departuresOperation, query, { priority: 'background' })
     .then(({ body }) => body.content());
   return within(PATIENCE_MS, board, () => upstreamTimeout(PATIENCE_MS)).catch(() => null);
 }

@@ -58,7 +58,7 @@ export const rotateForm = revokeForm.extend({
 export type FieldErrors = Partial<Record<string, string>>;
 
 /** Validates a form. Throws `INVALID_PARAMETER` if the body has no fields at all, such as text or a JSON array. */
-export function readForm<Fields>(
+export function parseForm<Fields>(
   schema: z.ZodType<Fields>,
   body: unknown,
 ): { fields: Fields; errors: null } | { fields: null; errors: FieldErrors } {
@@ -73,9 +73,9 @@ export function readForm<Fields>(
   return { fields: null, errors };
 }
 
-/** Like `readForm`, for forms that are not shown again with their errors: throws `INVALID_PARAMETER`. */
+/** Like `parseForm`, for forms that are not shown again with their errors: throws `INVALID_PARAMETER`. */
 export function expectForm<Fields>(schema: z.ZodType<Fields>, body: unknown): Fields {
-  const { fields, errors } = readForm(schema, body);
+  const { fields, errors } = parseForm(schema, body);
   if (errors) throw invalidForm(errors);
   return fields;
 }

@@ -121,7 +121,7 @@ export function createKeyService(options: {
     },
     /** Mails a magic link to the address's keys, or a notice that it has none. */
     async sendLink(email: string): Promise<void> {
-      const account = await accounts.findAccountByEmail(email);
+      const account = await accounts.loadAccountByEmail(email);
       await mail(email, account ? magicLinkMail(await createLink(account.id)) : unknownAddressMail(mailContext));
     },
     /** Mails another key, publishable if it has a grant. Returns false when the account has the maximum number of keys. */

@@ -19,7 +19,7 @@ import {
   newKeyForm,
   newPublishableKeyForm,
   openKeysForm,
-  readForm,
+  parseForm,
   revokeForm,
   rotateForm,
   stopNameForm,
@@ -45,7 +45,7 @@ export interface KeysPageOptions {
   accountThrottle: Throttle;
   signedKeys: SignedKeys;
   /** Finds stops by name, best match first. */
-  findStops: (name: string) => Promise<readonly { stop_id: string; name: string }[]>;
+  searchStops: (name: string) => Promise<readonly { stop_id: string; name: string }[]>;
   /** Text shown after a link was mailed. */
   sentText: string;
   now: () => Date;
@@ -98,27 +98,27 @@ async function sendKeys(
   const days = Array.from({ length: CHART_DAYS }, (_, index) => quotaDayFrom(now(), index - CHART_DAYS + 1));
   const [keys, counts, wantsMails, token] = await Promise.all([
     accounts.listKeys(account.id),
-    accounts.readUsage(account.id, days),
+    accounts.loadUsage(account.id, days),
     accounts.wantsQuotaMails(account.id),
     links.createVisitToken(visit),
   ]);
   const usage = days.map((day, index) => ({ day: formatDay(day), count: counts[index] ?? 0 }));
   const quotaMails = { isOn: wantsMails, url: links.createQuotaMailsUrl(account.id) };
   const valid = keys.filter((key) => isValid(key, now()));
-  const events = await readEvents(accounts, valid, days.slice(-EVENT_DAYS));
+  const events = await loadEvents(accounts, valid, days.slice(-EVENT_DAYS));
   const body = keysView({ account, keys, events, token, usage, quotaMails, notice, refused, now: now() });
   const head = html`${localTimeScript}<script type="module" src="/assets/wall/stop-field.js"></script>`;
   return sendPage(reply, layout({ title: 'Your keys', description: DESCRIPTION, path: '/keys', head, body }));
 }
 
 /** Returns daily counts of requests and events for each key, by the key's hash. */
-async function readEvents(accounts: Accounts, keys: readonly KeyRecord[], days: readonly string[]) {
+async function loadEvents(accounts: Accounts, keys: readonly KeyRecord[], days: readonly string[]) {
   const names = ['requests', ...LISTED_EVENTS] as const;
   const ofKey = async ({ accountId, hash }: KeyRecord): Promise<[string, KeyCounts[]]> => {
     const counters = days.flatMap((day) =>
       names.map((name) => (name === 'requests' ? keyCounter(hash, day) : eventCounter(hash, day, name))),
     );
-    const counts = await accounts.readUsage(accountId, counters);
+    const counts = await accounts.loadUsage(accountId, counters);
     const ofDay = (day: number) => names.map((name, index) => [name, counts[day * names.length + index] ?? 0]);
     return [hash, days.map((day, index) => ({ day: formatDay(day), ...Object.fromEntries(ofDay(index)) }))];
   };
@@ -128,7 +128,7 @@ async function readEvents(accounts: Accounts, keys: readonly KeyRecord[], days: 
 async function requestLink(app: FastifyInstance, options: KeysPageOptions): Promise<void> {
   const { layout, keyService, linkThrottle, sentText } = options;
   app.post('/keys/link', async (request, reply) => {
-    const { fields, errors } = readForm(linkForm, request.body);
+    const { fields, errors } = parseForm(linkForm, request.body);
     if (errors) {
       if (wantsPage(request)) return sendPage(reply.code(400), linkRequestPage(layout, { errors }));
       throw invalidForm(errors);
@@ -217,7 +217,7 @@ async function changeKeys(app: FastifyInstance, options: KeysPageOptions): Promi
  */
 async function boardLink(
   app: FastifyInstance,
-  { accounts, links, signedKeys, findStops }: KeysPageOptions,
+  { accounts, links, signedKeys, searchStops: findStops }: KeysPageOptions,
 ): Promise<void> {
   app.post('/keys/stops', async (request) => {
     const fields = expectForm(stopNameForm, request.body);

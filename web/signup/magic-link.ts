@@ -29,7 +29,7 @@ export type MagicLinks = ReturnType<typeof createMagicLinks>;
 export function createMagicLinks(options: {
   secrets: Secrets;
   publicUrl: string;
-  accounts: Pick<Accounts, 'findAccount' | 'listKeys' | 'useLink'>;
+  accounts: Pick<Accounts, 'loadAccount' | 'listKeys' | 'useLink'>;
   now: () => Date;
 }) {
   const { secrets, publicUrl, accounts, now } = options;
@@ -52,7 +52,7 @@ export function createMagicLinks(options: {
     const since = Number(moment);
     if (!moment || now().getTime() >= since + LINK_MINUTES * MINUTE_MS) return null;
     if (!isSigned(await textToSign(purpose, accountId, since), signature)) return null;
-    const account = await accounts.findAccount(accountId);
+    const account = await accounts.loadAccount(accountId);
     return account && { account, since };
   }
 
@@ -81,7 +81,7 @@ export function createMagicLinks(options: {
 }
 
 /** Reads the signing secret from the data directory, or creates it, so that links stay valid across restarts. */
-export async function readLinkSecret(dataDir: string): Promise<string> {
+export async function loadLinkSecret(dataDir: string): Promise<string> {
   const path = join(dataDir, 'link-secret');
   await makePrivateFolder(dataDir);
   try {

@@ -20,7 +20,7 @@ const NOBODY = '.invalid';
  * processes.
  */
 export function createQuotaMails(options: {
-  accounts: Pick<Accounts, 'findAccount' | 'claimQuotaMail'>;
+  accounts: Pick<Accounts, 'loadAccount' | 'claimQuotaMail'>;
   mailer: Pick<RetryingMailer, 'sendOrRetry'>;
   mailContext: MailContext;
   createLink: (accountId: string) => string;
@@ -29,7 +29,7 @@ export function createQuotaMails(options: {
   const { accounts, mailer, mailContext, createLink, log } = options;
 
   async function send(accountId: string, day: QuotaDay, percent: number): Promise<void> {
-    const account = await accounts.findAccount(accountId);
+    const account = await accounts.loadAccount(accountId);
     if (!account || account.email.endsWith(NOBODY)) return;
     if (!(await accounts.claimQuotaMail(accountId, day, percent))) return;
     const resetAt = endOfDay(day);
@@ -42,7 +42,7 @@ export function createQuotaMails(options: {
      * Records a charged request. The request that reaches 80 % or 100 % of the daily limit triggers a mail, each at most once a
      * day.
      */
-    note({ kind, caller: { accountId, plan }, day, count, used }: Admission): void {
+    record({ kind, caller: { accountId, plan }, day, count, used }: Admission): void {
       const { dailyLimit } = PLANS[plan];
       if (kind !== 'admitted' || dailyLimit === null) return;
       const isReached = (percent: number, requests: number) => requests * 100 >= dailyLimit * percent;

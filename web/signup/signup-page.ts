@@ -5,7 +5,7 @@ import type { Restrictions } from '#src/access/restrictions.ts';
 import { wantsPage } from '#src/http/paths.ts';
 import { type Html, html } from '../html.ts';
 import { fixedPage, type Layout, sendPage } from '../layout.ts';
-import { type FieldErrors, invalidForm, readForm, signupForm } from './form.ts';
+import { type FieldErrors, invalidForm, parseForm, signupForm } from './form.ts';
 import type { KeyService } from './key-service.ts';
 import type { Throttle } from './throttle.ts';
 
@@ -39,7 +39,7 @@ export async function signupPage(
   );
 
   app.post('/signup', async (request, reply) => {
-    const { fields, errors } = readForm(signupForm, request.body);
+    const { fields, errors } = parseForm(signupForm, request.body);
     if (errors) {
       if (wantsPage(request)) return sendPage(reply.code(400), render(errors, submittedValues(request)));
       throw invalidForm(errors);

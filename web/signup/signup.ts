@@ -25,7 +25,7 @@ export interface SignupOptions {
   accounts: Accounts;
   mailer: RetryingMailer;
   signedKeys: SignedKeys;
-  findStops: KeysPageOptions['findStops'];
+  searchStops: KeysPageOptions['searchStops'];
   /** Suspended mail domains; none by default. */
   restrictions?: Restrictions | null | undefined;
   /** Signs the links in mails. */

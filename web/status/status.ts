@@ -6,9 +6,9 @@ import {
   OBSERVE_EVERY_MS,
 } from '#src/extensions/telemetry/incidents.ts';
 import {
+  loadReport,
   nameUpstream,
   type Report,
-  readReport,
   type StatusSources,
   successOf,
   toJson,
@@ -37,12 +37,12 @@ export async function status(app: FastifyInstance, statusOptions: StatusOptions)
   const incidents = createIncidentLog({ store: statusOptions.incidentStore ?? memoryIncidents(), isSandbox, now });
   const options = { ...statusOptions, incidents };
   recordIncidents(app, async () => {
-    const { status, reason } = await readReport(options);
+    const { status, reason } = await loadReport(options);
     await incidents.observe(isBad(status) ? { status, reason: reason ?? '' } : null);
   });
 
   app.get('/status.svg', async (_request, reply) => {
-    const { status } = await readReport(options);
+    const { status } = await loadReport(options);
     const badge = statusBadge(isBad(status) ? status : 'up');
     return reply.header('cache-control', PUBLIC).type('image/svg+xml; charset=utf-8').send(badge);
   });
@@ -51,13 +51,13 @@ export async function status(app: FastifyInstance, statusOptions: StatusOptions)
     reply
       .header('cache-control', PUBLIC)
       .type('application/atom+xml; charset=utf-8')
-      .send(incidentsFeed(await incidents.read(), publicUrl, now())),
+      .send(incidentsFeed(await incidents.load(), publicUrl, now())),
   );
 
   app.get<{ Querystring: { format?: string; scope?: string } }>('/status', async (request, reply) => {
     reply.vary('Accept');
     const isOwn = request.query.scope === 'instance';
-    const report = await readReport(options, { isOwn });
+    const report = await loadReport(options, { isOwn });
     const isPage = request.query.format !== 'json' && wantsPage(request);
     if (!isPage) return reply.header('cache-control', 'no-store').send(toJson(report));
     return sendPage(

@@ -31,7 +31,7 @@ export function createTokenBuckets(now: () => Date) {
 
   return {
     /** Takes a token from the bucket; false if it is empty. */
-    take(name: string, rate: Rate): boolean {
+    spend(name: string, rate: Rate): boolean {
       const bucket = fill(name, rate);
       if (bucket.tokens < 1) return false;
       bucket.tokens -= 1;

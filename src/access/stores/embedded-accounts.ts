@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Account, KeyRecord } from '../account.ts';
-import { readGrant } from '../grant.ts';
+import { parseGrant } from '../grant.ts';
 import { generateAccountId } from '../keys.ts';
 import { planFrom } from '../plan.ts';
 import { type Accounts, type OperatorRecords, SANDBOX_EMAIL, type StoreKind } from '../store.ts';
@@ -17,26 +17,26 @@ export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock): 
   const runPatiently = <T>(task: () => T) => lock.runPatiently(task);
   const durably = createDurably(database, lock);
   const statements = prepareStatements(database);
-  const readVersion = () => String(statements.readVersion.get()?.value ?? '');
+  const loadVersion = () => String(statements.readVersion.get()?.value ?? '');
 
-  function readMark(): StoreKind | null {
+  function loadMark(): StoreKind | null {
     const { application_id: mark } = database.prepare('PRAGMA application_id').get() as { application_id: number };
     if (mark === 0) return null;
     return mark === APPLICATION_IDS.sandbox ? 'sandbox' : 'real';
   }
 
   return {
-    readKind: () =>
+    loadKind: () =>
       runPatiently(() => {
         const { accounts, own: sandboxAccounts } = statements.countAccounts.get(SANDBOX_EMAIL) as {
           accounts: number;
           own: number;
         };
-        return readMark() ?? (accounts === 0 ? null : accounts === sandboxAccounts ? 'sandbox' : 'real');
+        return loadMark() ?? (accounts === 0 ? null : accounts === sandboxAccounts ? 'sandbox' : 'real');
       }),
     markKind: (kind) =>
       durably(() => {
-        if (readMark() === null) database.exec(`PRAGMA application_id = ${APPLICATION_IDS[kind]}`);
+        if (loadMark() === null) database.exec(`PRAGMA application_id = ${APPLICATION_IDS[kind]}`);
       }),
     openAccount: ({ email, plan, createdAt, id: wantedId, wantsQuotaMails = true }) =>
       durably(() => {
@@ -47,8 +47,8 @@ export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock): 
           statements.openAccount.run(id, email, plan, createdAt, Number(wantsQuotaMails));
         }
       }),
-    findAccount: (id) => runPatiently(() => toAccountOrNull(statements.findAccount.get(id))),
-    findAccountByEmail: (email) => runPatiently(() => toAccountOrNull(statements.findAccountByEmail.get(email))),
+    loadAccount: (id) => runPatiently(() => toAccountOrNull(statements.findAccount.get(id))),
+    loadAccountByEmail: (email) => runPatiently(() => toAccountOrNull(statements.findAccountByEmail.get(email))),
     listAccounts: () => runPatiently(() => statements.listAccounts.all().map(toAccount)),
     setPlan: (accountId, plan) => durably(() => statements.setPlan.run(plan, accountId).changes === 1),
     deleteAccount: (accountId, now) =>
@@ -72,7 +72,7 @@ export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock): 
       }),
     useLink: (accountId, issuedAt) =>
       durably(() => statements.useLink.run({ accountId, issuedAt: issuedAt.getTime() }).changes === 1),
-    readUsage: (accountId, days) =>
+    loadUsage: (accountId, days) =>
       runPatiently(() => {
         const counts = days.map((day) => statements.readUsage.get(day, accountId) as { used: number } | undefined);
         return counts.map((count) => count?.used ?? 0);
@@ -85,9 +85,9 @@ export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock): 
       durably(() => statements.setQuotaMails.run(Number(isWanted), accountId).changes === 1),
     claimQuotaMail: (accountId, day, percent) =>
       runPatiently(() => statements.claimQuotaMail.run({ accountId, day, percent }).changes === 1),
-    readRestrictions: (knownVersion) =>
+    loadRestrictions: (knownVersion) =>
       lock.run(() => {
-        const version = readVersion();
+        const version = loadVersion();
         if (version === knownVersion) return null;
         const { [VERSION]: _, ...values } = toRecord(statements.readRestrictions.all());
         return { version, values };
@@ -96,9 +96,9 @@ export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock): 
       durably(() => {
         if (value === null) statements.liftRestriction.run(name);
         else statements.setRestriction.run(name, value);
-        statements.setRestriction.run(VERSION, String(Number(readVersion()) + 1));
+        statements.setRestriction.run(VERSION, String(Number(loadVersion()) + 1));
       }),
-    readDeleted: () => runPatiently(() => toRecord(statements.readDeleted.all())),
+    loadDeleted: () => runPatiently(() => toRecord(statements.readDeleted.all())),
     setDeleted: async (accountId, at) =>
       void (await durably(() =>
         at === null ? statements.forgetDeleted.run(accountId) : statements.noteDeleted.run(accountId, at),
@@ -172,7 +172,7 @@ function toAccountOrNull(row: Record<string, unknown> | undefined): Account | nu
 function toKeyRecord(row: Record<string, unknown>): KeyRecord {
   const { hash, account_id: accountId, last_four: lastFour, label, created_at: createdAt } = row;
   const { revoked_at: revokedAt, last_used_on: lastUsedOn, grant_value: storedGrant } = row;
-  const grant = readGrant(storedGrant as string | null);
+  const grant = parseGrant(storedGrant as string | null);
   return { hash, accountId, lastFour, label, createdAt, revokedAt, lastUsedOn, grant } as KeyRecord;
 }
 

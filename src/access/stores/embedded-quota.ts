@@ -3,7 +3,7 @@ import type { Log } from '../../core/log.ts';
 import { UnavailableError } from '../../core/redis/connection.ts';
 import { createPresence, type StoreState } from '../../core/redis/presence.ts';
 import { endOfDay, endOfDayText, type QuotaDay, quotaDayFrom } from '../day.ts';
-import { readGrant } from '../grant.ts';
+import { parseGrant } from '../grant.ts';
 import { PLANS, planFrom } from '../plan.ts';
 import { type AdmissionReply, type AdmissionRequest, DAYS_KEPT, type KeyReading, type QuotaStore } from '../store.ts';
 import { createGroupCommit, type FileLock } from './embedded-database.ts';
@@ -22,8 +22,8 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
   });
   let tidiedOn: QuotaDay = '';
 
-  function findKey(keyHash: string, accountId: string, day: QuotaDay) {
-    const row = readRow<
+  function getKey(keyHash: string, accountId: string, day: QuotaDay) {
+    const row = loadRow<
       [
         plan: string,
         email: string,
@@ -45,20 +45,20 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
     };
   }
 
-  function readUsage(counter: string, accountId: string): number {
-    return readRow<[number]>(statements.readUsage, counter, accountId)?.[0] ?? 0;
+  function loadUsage(counter: string, accountId: string): number {
+    return loadRow<[number]>(statements.readUsage, counter, accountId)?.[0] ?? 0;
   }
 
   /** The group's transaction locks the file, so no other process can count between the read and the write. */
   function admit(request: AdmissionRequest): Promise<AdmissionReply> {
     const { accountId, keyHash, day, count = 1, allowances = [] } = request;
     return writeInGroup((): AdmissionReply => {
-      const key = findKey(keyHash, accountId, day);
+      const key = getKey(keyHash, accountId, day);
       if (typeof key === 'string') return { kind: key };
       const { lastUsedOn, used, ...facts } = key;
       if (lastUsedOn !== day) statements.touchKey.run({ keyHash, day });
       tidy(day);
-      const before = allowances.map(({ counter }) => readUsage(counter, accountId));
+      const before = allowances.map(({ counter }) => loadUsage(counter, accountId));
       const limit = PLANS[planFrom(key.plan)].dailyLimit ?? Number.POSITIVE_INFINITY;
       const isAdmitted =
         used + count <= limit && allowances.every(({ limit }, index) => (before[index] ?? 0) + count <= limit);
@@ -78,13 +78,13 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
     });
   }
 
-  async function readKey({ accountId, keyHash, day }: Pick<AdmissionRequest, 'accountId' | 'keyHash' | 'day'>) {
+  async function loadKey({ accountId, keyHash, day }: Pick<AdmissionRequest, 'accountId' | 'keyHash' | 'day'>) {
     return lock.run((): KeyReading => {
-      const key = findKey(keyHash, accountId, day);
+      const key = getKey(keyHash, accountId, day);
       if (typeof key === 'string') return { kind: key };
       const { lastUsedOn: _, ...facts } = key;
-      const [grant] = readRow<[string]>(statements.findGrant, keyHash) ?? [];
-      return { kind: 'known', ...facts, grant: readGrant(grant) };
+      const [grant] = loadRow<[string]>(statements.findGrant, keyHash) ?? [];
+      return { kind: 'known', ...facts, grant: parseGrant(grant) };
     });
   }
 
@@ -112,7 +112,7 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
     // Processes sharing a file are not counted.
     instances: () => 1,
     admit: (request) => orUnavailable(admit(request)),
-    readKey: (request) => orUnavailable(readKey(request)),
+    loadKey: (request) => orUnavailable(loadKey(request)),
     check,
     // The file never loses a response, so counts by sender are unnecessary.
     update: async ({ accountId, day, count }) => {
@@ -152,7 +152,7 @@ function prepareStatements(database: DatabaseSync) {
 }
 
 /** Rows are arrays: creating an object with names is slower than finding the row. */
-function readRow<Row>(statement: StatementSync, ...values: string[]): Row | undefined {
+function loadRow<Row>(statement: StatementSync, ...values: string[]): Row | undefined {
   return statement.get(...values) as Row | undefined;
 }
 

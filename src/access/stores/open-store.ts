@@ -57,13 +57,13 @@ export class StoreKindError extends Error {
 
 /** Marks a new store with this kind. Throws `StoreKindError` if it has the other kind. */
 export async function expectStoreKind(
-  accounts: Pick<Accounts, 'readKind' | 'markKind'>,
+  accounts: Pick<Accounts, 'loadKind' | 'markKind'>,
   kind: StoreKind,
 ): Promise<void> {
-  expectKind(await accounts.readKind(), kind);
+  expectKind(await accounts.loadKind(), kind);
   await accounts.markKind(kind);
   // Another process may have marked it first.
-  expectKind(await accounts.readKind(), kind);
+  expectKind(await accounts.loadKind(), kind);
 }
 
 function expectKind(storedKind: StoreKind | null, kind: StoreKind): void {

@@ -2,7 +2,7 @@ import { Cluster, ReplyError } from 'ioredis';
 import { connectRedis, defineScript, type RedisConnection } from '../../core/redis/connection.ts';
 import type { Account, KeyRecord } from '../account.ts';
 import { quotaDayFrom } from '../day.ts';
-import { eventCounter, keyCounter, LISTED_EVENTS, readGrant } from '../grant.ts';
+import { eventCounter, keyCounter, LISTED_EVENTS, parseGrant } from '../grant.ts';
 import { generateAccountId } from '../keys.ts';
 import { planFrom } from '../plan.ts';
 import {
@@ -22,7 +22,7 @@ const ACCOUNTS = 'tis:accounts';
 const KIND = 'tis:store-kind';
 
 /** Returns the ID of the account with this address; the given ID if it was new. */
-const takeAddress = defineScript<[accounts: string], [email: string, accountId: string], string>(
+const reserveAddress = defineScript<[accounts: string], [email: string, accountId: string], string>(
   'takeAddress',
   `
 redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
@@ -140,7 +140,7 @@ export function openRedisAccounts(urls: readonly string[]): Omit<AccountStore, k
 
   return {
     ...redisOperatorRecords(redis, durably),
-    async readKind() {
+    async loadKind() {
       const mark = await redis.get(KIND);
       if (mark !== null) return mark as StoreKind;
       const [accounts, isSandbox] = [await redis.hlen(ACCOUNTS), await redis.hexists(ACCOUNTS, SANDBOX_EMAIL)];
@@ -153,21 +153,21 @@ export function openRedisAccounts(urls: readonly string[]): Omit<AccountStore, k
     async openAccount({ email, plan, createdAt, id: wantedId, wantsQuotaMails = true }) {
       const values: [string, string, string, number] = [email, plan, createdAt, Number(wantsQuotaMails)];
       for (let candidate = wantedId ?? generateAccountId(); ; candidate = generateAccountId()) {
-        const id = await takeAddress(redis, [ACCOUNTS], [email, candidate]);
+        const id = await reserveAddress(redis, [ACCOUNTS], [email, candidate]);
         const owner = await durably(createAccount(redis, [accountKey(id)], values));
-        if (owner === email) return { id, email, plan, createdAt, ...(await readAccount(redis, id)) };
+        if (owner === email) return { id, email, plan, createdAt, ...(await loadAccount(redis, id)) };
         // The ID belongs to another account: retry with a new one.
         await redis.hdel(ACCOUNTS, email);
       }
     },
-    findAccount: (id) => readAccount(redis, id),
-    async findAccountByEmail(email) {
+    loadAccount: (id) => loadAccount(redis, id),
+    async loadAccountByEmail(email) {
       const id = await redis.hget(ACCOUNTS, email);
-      return id === null ? null : readAccount(redis, id);
+      return id === null ? null : loadAccount(redis, id);
     },
     async listAccounts() {
       const ids = Object.values(await redis.hgetall(ACCOUNTS));
-      const accounts = await Promise.all(ids.map((id) => readAccount(redis, id)));
+      const accounts = await Promise.all(ids.map((id) => loadAccount(redis, id)));
       return accounts.filter((account) => account !== null).sort((a, b) => (a.email < b.email ? -1 : 1));
     },
     setPlan: async (accountId, plan) => (await durably(setField(redis, [accountKey(accountId)], ['plan', plan]))) === 1,
@@ -192,7 +192,7 @@ export function openRedisAccounts(urls: readonly string[]): Omit<AccountStore, k
     },
     useLink: async (accountId, issuedAt) =>
       (await durably(useLink(redis, [accountKey(accountId)], [issuedAt.getTime()]))) === 1,
-    async readUsage(accountId, days) {
+    async loadUsage(accountId, days) {
       const counts = days.length > 0 ? await redis.mget(days.map((day) => counterKey(accountId, day))) : [];
       return counts.map((count) => Number(count ?? 0));
     },
@@ -210,14 +210,14 @@ export function openRedisAccounts(urls: readonly string[]): Omit<AccountStore, k
   };
 }
 
-async function readAccount(redis: RedisConnection, id: string): Promise<Account | null> {
+async function loadAccount(redis: RedisConnection, id: string): Promise<Account | null> {
   const fields = await redis.hgetall(accountKey(id));
   if (!fields.email) return null;
   return { id, email: fields.email, plan: planFrom(fields.plan ?? ''), createdAt: fields.createdAt ?? '' };
 }
 
 async function deleteAccount(redis: RedisConnection, accountId: string, now: Date): Promise<boolean> {
-  const account = await readAccount(redis, accountId);
+  const account = await loadAccount(redis, accountId);
   const days = Array.from({ length: DAYS_KEPT + 2 }, (_, index) => quotaDayFrom(now, 1 - index));
   const hashes = await redis.hkeys(keysKey(accountId));
   const ofKeys = (day: string) =>
@@ -234,7 +234,7 @@ async function deleteAccount(redis: RedisConnection, accountId: string, now: Dat
 
 function toKeyRecord(accountId: string, hash: string, record: string): KeyRecord {
   const { revocationDecidedAt: _, grant, ...fields } = JSON.parse(record);
-  return { accountId, hash, revokedAt: null, lastUsedOn: null, ...fields, grant: readGrant(grant) };
+  return { accountId, hash, revokedAt: null, lastUsedOn: null, ...fields, grant: parseGrant(grant) };
 }
 
 /** Resolves when the append-only file on disk contains the write. Needs Redis 7.2; older versions reject WAITAOF. */
@@ -263,19 +263,19 @@ return redis.call('HINCRBY', restrictions, 'version', 1)`,
   { whenFull: true },
 );
 
-const noteDeleted = defineScript<[deleted: string], [accountId: string, at: string], number>(
+const recordDeleted = defineScript<[deleted: string], [accountId: string, at: string], number>(
   'noteDeleted',
   `return redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])`,
   { whenFull: true },
 );
 
 const rememberDeleted = (redis: RedisConnection, accountId: string, at: string) =>
-  noteDeleted(redis, [DELETED], [accountId, at]);
+  recordDeleted(redis, [DELETED], [accountId, at]);
 
 /** Operators' decisions, in Redis. */
 function redisOperatorRecords(redis: RedisConnection, durably: <T>(write: Promise<T>) => Promise<T>): OperatorRecords {
   return {
-    async readRestrictions(knownVersion) {
+    async loadRestrictions(knownVersion) {
       const version = (await redis.hget(RESTRICTIONS, VERSION)) ?? '';
       if (version === knownVersion) return null;
       const { [VERSION]: read = '', ...values } = await redis.hgetall(RESTRICTIONS);
@@ -284,7 +284,7 @@ function redisOperatorRecords(redis: RedisConnection, durably: <T>(write: Promis
     async setRestriction(name, value) {
       await durably(setRestriction(redis, [RESTRICTIONS], [name, value ?? '']));
     },
-    readDeleted: () => redis.hgetall(DELETED),
+    loadDeleted: () => redis.hgetall(DELETED),
     async setDeleted(accountId, at) {
       await durably(at === null ? redis.hdel(DELETED, accountId) : rememberDeleted(redis, accountId, at));
     },

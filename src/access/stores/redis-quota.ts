@@ -1,7 +1,7 @@
 import { defineScript } from '../../core/redis/connection.ts';
 import type { SharedRedis } from '../../core/redis/shared-redis.ts';
 import { endOfDayText } from '../day.ts';
-import { readGrant } from '../grant.ts';
+import { parseGrant } from '../grant.ts';
 import { PLANS, planFrom } from '../plan.ts';
 import { DAYS_KEPT, type QuotaStore } from '../store.ts';
 
@@ -77,7 +77,7 @@ return reply`,
 );
 
 /** Reads what `admitRequest` uses. Writes nothing, so it works even while Redis refuses writes. */
-const readKey = defineScript<
+const loadKey = defineScript<
   [account: string, keys: string, counter: string],
   [keyHash: string, dayEndsAt: string],
   [
@@ -168,16 +168,16 @@ export function createRedisQuota({ presence, send, writeProbes, instances }: Sha
         ...(endsAt && { ending: { endsAt, decidedAt } }),
       };
     },
-    async readKey({ accountId, keyHash, day }) {
+    async loadKey({ accountId, keyHash, day }) {
       const [kind, plan, email, used, endsAt, decidedAt, grant] = await send((connection) =>
-        readKey(
+        loadKey(
           connection,
           [accountKey(accountId), keysKey(accountId), counterKey(accountId, day)],
           [keyHash, endOfDayText(day)],
         ),
       );
       if (kind === 'unknown' || kind === 'revoked') return { kind };
-      return { kind, plan, email, used, grant: readGrant(grant), ...(endsAt && { ending: { endsAt, decidedAt } }) };
+      return { kind, plan, email, used, grant: parseGrant(grant), ...(endsAt && { ending: { endsAt, decidedAt } }) };
     },
     async check() {
       const failures = await writeProbes();

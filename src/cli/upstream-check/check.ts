@@ -4,19 +4,24 @@ import { CAR_PARK_PATH, facilityPath } from '../../carparks/client.ts';
 import { parseFacilityList, parseReport } from '../../carparks/facility.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { createIdSigner } from '../../core/signer.ts';
-import { readPayload } from '../../efa/client.ts';
-import { type DeparturePage, type DeparturesRequest, EVENTS_PER_PAGE, readPage } from '../../efa/departure-page.ts';
+import { parsePayload } from '../../efa/client.ts';
+import {
+  type DeparturePage,
+  type DeparturesRequest,
+  EVENTS_PER_PAGE,
+  fetchDeparturePage,
+} from '../../efa/departure-page.ts';
 import { unexpectedStatus } from '../../efa/failure.ts';
 import type { QueryOptions, QueryUpstream, UpstreamResponse } from '../../efa/query-upstream.ts';
 import { toRequest, type UpstreamRequest } from '../../efa/request.ts';
-import { readObject } from '../../efa/response/field.ts';
-import { readStopPoint } from '../../efa/stop-point.ts';
+import { parseObject } from '../../efa/response/field.ts';
+import { parseStopPoint } from '../../efa/stop-point.ts';
 import { UpstreamClock } from '../../efa/upstream-http.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { upstreamFailed } from '../../errors/messages.ts';
 import { stopSearchQuery, toStopSearchRequest } from '../../operations/stop-search/query.ts';
 import { createTripsOperation } from '../../operations/trips/operation.ts';
-import { readFeedRuns } from '../../realtime/feed-runs.ts';
+import { parseFeedRuns } from '../../realtime/feed-runs.ts';
 import { FEED_SOURCES, type FeedSourceId, findFeedSource } from '../../realtime/polling/feed-source.ts';
 import { mapNearbyStops } from '../../stops/around.ts';
 import { rankMatches } from '../../stops/matches.ts';
@@ -148,7 +153,7 @@ class Check {
   }
 
   /** `verdict` may say whether the assumption holds. */
-  see(id: AssumptionId, verdict: Verdict | boolean, saw: string): void {
+  record(id: AssumptionId, verdict: Verdict | boolean, saw: string): void {
     const verdictName = typeof verdict === 'string' ? verdict : verdict ? 'HOLDS' : 'DIFFERS';
     const entry = this.#lost === null ? { verdict: verdictName, saw } : { verdict: 'LOST' as const, saw: this.#lost };
     this.#seen.set(id, [...(this.#seen.get(id) ?? []), entry]);
@@ -167,12 +172,12 @@ class Check {
     const received = await this.#receive({ base: 'trip planner', key: 'first', ...step });
     if (!received) return NO_RESPONSE;
     const { sentAt, tookMs, body, headers } = received;
-    this.clock.note(headers.date, { sentAt, receivedAt: sentAt + tookMs });
+    this.clock.recordResponse(headers.date, { sentAt, receivedAt: sentAt + tookMs });
     const isLarge = body.length > MAX_RESPONSE_BYTES;
     const isSlow = tookMs > this.options.timeoutMs;
-    if (isLarge) this.see('sizes-and-times', false, `${step.id} has ${body.length} bytes`);
-    if (isSlow) this.see('sizes-and-times', false, `${step.id} took ${Math.round(tookMs)} ms`);
-    if (!isLarge && !isSlow && received.status === 200) this.see('sizes-and-times', true, '');
+    if (isLarge) this.record('sizes-and-times', false, `${step.id} has ${body.length} bytes`);
+    if (isSlow) this.record('sizes-and-times', false, `${step.id} took ${Math.round(tookMs)} ms`);
+    if (!isLarge && !isSlow && received.status === 200) this.record('sizes-and-times', true, '');
     return received;
   }
 
@@ -207,7 +212,7 @@ class Check {
 
   /** The page, or the error that a caller would get. */
   async page(id: string, request: Partial<DeparturesRequest> = {}, queryUpstream = this.queryFor(id)) {
-    const page = await orApiError(readPage(queryUpstream, { ...TOWN_HALL_BOARD, ...request }));
+    const page = await orApiError(fetchDeparturePage(queryUpstream, { ...TOWN_HALL_BOARD, ...request }));
     if (!(page instanceof ApiError)) this.pages.push(page);
     return page;
   }
@@ -233,7 +238,7 @@ async function responseOf(received: Received, request: UpstreamRequest): Promise
   if (status !== 200) {
     throw unexpectedStatus(status, headers, body.toString(), { now: new Date(sentAt), apiKey: '' });
   }
-  return { payload: await readPayload(body, request, ''), retrievedAt: new Date(sentAt + tookMs) };
+  return { payload: await parsePayload(body, request, ''), retrievedAt: new Date(sentAt + tookMs) };
 }
 
 async function orApiError<Value>(work: Promise<Value>): Promise<Value | ApiError> {
@@ -269,20 +274,20 @@ async function checkKey(check: Check): Promise<void> {
     ([name]) => /(quota|rate-?limit)/.test(name) && !/(remaining|left|reset|used|second)/.test(name),
   );
   const calls = quota && /\b\d{4,9}\b/.exec(quota[1])?.[0];
-  if (calls) check.see('daily-quota', calls === '60000', `${quota[0]}: ${quota[1]}`);
+  if (calls) check.record('daily-quota', calls === '60000', `${quota[0]}: ${quota[1]}`);
 
   const bad = await check.send({ id: 'key-made-up', path, key: 'made up' });
-  check.see('only-401-refuses-a-key', bad.status === 401, `a made-up key gets ${bad.status}`);
+  check.record('only-401-refuses-a-key', bad.status === 401, `a made-up key gets ${bad.status}`);
 }
 
 async function checkPages(check: Check): Promise<void> {
   await checkNextPage(check, 'board-next', check.pages[0]);
   const buses = await check.page('board-buses', { modes: ['bus'] });
-  if (buses instanceof ApiError) return check.see('filters-hold', 'UNKNOWN', `a board of buses: ${causeOf(buses)}`);
+  if (buses instanceof ApiError) return check.record('filters-hold', 'UNKNOWN', `a board of buses: ${causeOf(buses)}`);
   await checkNextPage(check, 'board-buses-next', buses);
   const otherModes = buses.departures.filter(({ mode }) => mode !== 'bus').length;
   const verdict = otherModes > 0 ? 'DIFFERS' : buses.departures.length > 0 ? 'HOLDS' : 'UNKNOWN';
-  check.see(
+  check.record(
     'filters-hold',
     verdict,
     `a board of buses has ${otherModes} other departures of ${buses.departures.length}`,
@@ -293,13 +298,13 @@ async function checkNextPage(check: Check, id: string, page: DeparturePage | und
   if (!page || page.lastPlannedAt === null) return;
   const { modes, departures, leftOut, lastPlannedAt } = page;
   const next = await check.page(id, { modes, at: toSydneyWallClock(new Date(lastPlannedAt)) });
-  if (next instanceof ApiError) return check.see('full-page-is-40', 'UNKNOWN', `${id}: ${causeOf(next)}`);
+  if (next instanceof ApiError) return check.record('full-page-is-40', 'UNKNOWN', `${id}: ${causeOf(next)}`);
   const hasMore = (next.lastPlannedAt ?? 0) > lastPlannedAt;
   const events = Object.values(leftOut).reduce((sum: number, records) => sum + (records ?? 0), departures.length);
   // The service accepts a short page whose last departure is more than an hour ahead.
   const isUnclear = events < EVENTS_PER_PAGE && !hasMore;
   const saw = `${events} events, and ${hasMore ? 'more follow' : 'nothing follows'}`;
-  check.see('full-page-is-40', isUnclear ? 'UNKNOWN' : events === EVENTS_PER_PAGE, saw);
+  check.record('full-page-is-40', isUnclear ? 'UNKNOWN' : events === EVENTS_PER_PAGE, saw);
 }
 
 async function checkTimes(check: Check): Promise<void> {
@@ -308,7 +313,7 @@ async function checkTimes(check: Check): Promise<void> {
     const page = await check.page(`board-in-${minutes}`, { at: toSydneyWallClock(new Date(requestedAt)) });
     const departures = page instanceof ApiError ? [] : page.departures;
     if (departures.length === 0) {
-      check.see('requested-times-are-sydney', 'UNKNOWN', `in ${minutes} minutes: nothing leaves`);
+      check.record('requested-times-are-sydney', 'UNKNOWN', `in ${minutes} minutes: nothing leaves`);
       continue;
     }
     const times = departures.map(({ plannedAt }) => plannedAt);
@@ -316,14 +321,14 @@ async function checkTimes(check: Check): Promise<void> {
     // A vehicle that is late is listed although it was planned earlier.
     const isRight = offMinutes > -60 && offMinutes < 180;
     const first = `the first departure is ${offMinutes} minutes after the requested time`;
-    check.see('requested-times-are-sydney', isRight, first);
+    check.record('requested-times-are-sydney', isRight, first);
     const isByPlan = isSorted(times);
     const isByEstimate = isSorted(
       departures.map(({ plannedAt, state }) => (state.kind === 'live' ? state.leavesAt : plannedAt)),
     );
     if (isByPlan === isByEstimate)
-      check.see('order-of-requested-boards', 'UNKNOWN', 'the order of departures fits both');
-    else check.see('order-of-requested-boards', isByPlan, `ordered by ${isByPlan ? 'the timetable' : 'estimates'}`);
+      check.record('order-of-requested-boards', 'UNKNOWN', 'the order of departures fits both');
+    else check.record('order-of-requested-boards', isByPlan, `ordered by ${isByPlan ? 'the timetable' : 'estimates'}`);
   }
 }
 
@@ -335,36 +340,36 @@ async function checkStops(check: Check): Promise<void> {
   for (const stopId of [GROUP, PLATFORM]) {
     const page = await check.page(`board-${stopId}`, { stopId });
     const saw = `board of ${stopId}: ${describe(page, ({ stopName }) => stopName)}`;
-    check.see('group-and-platform-ids', !(page instanceof ApiError), saw);
+    check.record('group-and-platform-ids', !(page instanceof ApiError), saw);
   }
-  seeUnknown(check, 'the board of', await check.page('board-unknown', { stopId: UNKNOWN_STOP }));
+  recordUnknown(check, 'the board of', await check.page('board-unknown', { stopId: UNKNOWN_STOP }));
   const empty = await check.page('board-ferries', { modes: ['ferry'] });
-  if (empty instanceof ApiError) check.see('empty-is-not-unknown', false, `ferries at Town Hall: ${empty.code}`);
+  if (empty instanceof ApiError) check.record('empty-is-not-unknown', false, `ferries at Town Hall: ${empty.code}`);
   else {
     const { stopName, departures } = empty;
     const verdict = departures.length === 0 ? 'HOLDS' : 'UNKNOWN';
-    check.see('empty-is-not-unknown', verdict, `ferries at ${stopName}: ${departures.length}`);
+    check.record('empty-is-not-unknown', verdict, `ferries at ${stopName}: ${departures.length}`);
   }
 }
 
-function seeUnknown(check: Check, subject: string, result: unknown): void {
+function recordUnknown(check: Check, subject: string, result: unknown): void {
   const isKnownError = result instanceof ApiError && result.code === 'STOP_NOT_FOUND';
   const saw = result instanceof ApiError ? `${result.code}, ${causeOf(result)}` : 'no error';
-  check.see('unknown-is-200', isKnownError, `${subject} an unknown stop: ${saw}`);
+  check.record('unknown-is-200', isKnownError, `${subject} an unknown stop: ${saw}`);
 }
 
 async function checkFurther(check: Check): Promise<void> {
   const hasCalls = (event: unknown) =>
-    ['onwardLocations', 'previousLocations'].some((name) => Array.isArray(readObject(event)?.[name]));
+    ['onwardLocations', 'previousLocations'].some((name) => Array.isArray(parseObject(event)?.[name]));
   const withCalls = { depType: 'stopEvents', includeCompleteStopSeq: '1' };
   await checkEvents(check, 'calls-of-a-run', ['board-with-calls', withCalls], [hasCalls, 'have calls']);
-  const arrives = (event: unknown) => typeof readObject(event)?.arrivalTimePlanned === 'string';
+  const arrives = (event: unknown) => typeof parseObject(event)?.arrivalTimePlanned === 'string';
   const arriving = { depArrMacro: 'arr' };
   await checkEvents(check, 'arrivals', ['board-of-arrivals', arriving], [arrives, 'have a time of arrival']);
 
   const { status, body } = await check.send({ id: 'add-info', path: pathOf({ kind: 'notices' }) });
-  const isList = readObject(readObject(jsonOf(status, body))?.infos)?.current !== undefined;
-  check.see('notices-by-add-info', isList, `status ${status}, ${body.length} bytes`);
+  const isList = parseObject(parseObject(jsonOf(status, body))?.infos)?.current !== undefined;
+  check.record('notices-by-add-info', isList, `status ${status}, ${body.length} bytes`);
 }
 
 /** Requests a board with these parameters and checks that some of its events are as assumed. */
@@ -377,12 +382,12 @@ async function checkEvents(
   const events = await listOf(check, id, pathOf(TOWN_HALL_BOARD, parameters), 'stopEvents');
   const fitting = events?.filter(fits).length ?? 0;
   const saw = `${fitting} of ${events?.length ?? 0} events ${expectation}`;
-  check.see(assumption, events?.length === 0 ? 'UNKNOWN' : fitting > 0, saw);
+  check.record(assumption, events?.length === 0 ? 'UNKNOWN' : fitting > 0, saw);
 }
 
 async function listOf(check: Check, id: string, path: string, name: string): Promise<unknown[] | null> {
   const { status, body } = await check.send({ id, path });
-  const list = readObject(jsonOf(status, body))?.[name];
+  const list = parseObject(jsonOf(status, body))?.[name];
   return Array.isArray(list) ? list : null;
 }
 
@@ -398,12 +403,12 @@ async function checkCoord(check: Check): Promise<void> {
   const stopsAround = async (id: string, place: { lat: number; lng: number }, radiusMetres: number) => {
     const response = await orApiError(check.queryFor(id)({ kind: 'coord', ...place, radiusMetres }));
     if (response instanceof ApiError) return response;
-    const points = response.payload.locations.flatMap((location) => readStopPoint(location) ?? []);
+    const points = response.payload.locations.flatMap((location) => parseStopPoint(location) ?? []);
     const { stops } = await mapNearbyStops(response.payload, { ...place, radius: radiusMetres }, NO_REGISTER);
     return { stops, types: [...new Set(points.map(({ type }) => type))] };
   };
   const both = await stopsAround('coord-central', CENTRAL, 500);
-  if (both instanceof ApiError) check.see('two-filters-in-one-coord', false, `at Central: ${causeOf(both)}`);
+  if (both instanceof ApiError) check.record('two-filters-in-one-coord', false, `at Central: ${causeOf(both)}`);
   const { query } = toRequest({ kind: 'coord', ...CENTRAL, radiusMetres: 500 });
   const { type_2: type_1 = '', radius_2: _radius, type_1: _type, ...alone } = query;
   const path = `/coord?${new URLSearchParams({ ...alone, type_1 })}`;
@@ -413,13 +418,13 @@ async function checkCoord(check: Check): Promise<void> {
     const withModes = stops.filter(({ modes }) => modes.length > 0).length;
     const isBoth = types.includes('platform') && types.includes('stop') && withModes > 0;
     const saw = `at Central ${types.join(' and ') || 'nothing'}, ${withModes} of ${stops.length} stops with modes; STOP alone lists ${stopsAlone?.length ?? 'nothing'}`;
-    check.see('two-filters-in-one-coord', isBoth, saw);
+    check.record('two-filters-in-one-coord', isBoth, saw);
   }
   const wide = await stopsAround('coord-wide', CENTRAL, 2000);
-  if (wide instanceof ApiError) check.see('two-filters-in-one-coord', false, `over 2,000 m: ${causeOf(wide)}`);
+  if (wide instanceof ApiError) check.record('two-filters-in-one-coord', false, `over 2,000 m: ${causeOf(wide)}`);
   const canberra = await stopsAround('coord-canberra', CANBERRA, 1000);
   const stopCount = canberra instanceof ApiError ? 0 : canberra.stops.length;
-  check.see('canberra-is-served', stopCount > 0, `${stopCount} stops around ${CANBERRA.lat},${CANBERRA.lng}`);
+  check.record('canberra-is-served', stopCount > 0, `${stopCount} stops around ${CANBERRA.lat},${CANBERRA.lng}`);
 }
 
 async function checkSearch(check: Check): Promise<void> {
@@ -427,10 +432,10 @@ async function checkSearch(check: Check): Promise<void> {
   for (const [id, q] of Object.entries(texts)) {
     const { count, saw } = await search(check, `search-${id}`, q);
     const isRight = id === 'central' ? count > 0 : count >= 0;
-    check.see('search-takes-any-text', isRight, `"${q}": ${saw}`);
+    check.record('search-takes-any-text', isRight, `"${q}": ${saw}`);
   }
   const { count, saw } = await search(check, 'search-group', GROUP);
-  check.see('group-and-platform-ids', count > 0, `search for ${GROUP}: ${saw}`);
+  check.record('group-and-platform-ids', count > 0, `search for ${GROUP}: ${saw}`);
 }
 
 /** Returns the number of stops found, or -1 for an error. */
@@ -445,27 +450,27 @@ async function checkTrips(check: Check): Promise<void> {
   const tripsOperation = createTripsOperation({ stops: NO_REGISTER });
   const plan = (id: string, query: Record<string, string>) => {
     const parsed = tripsOperation.query.parse({ from: TOWN_HALL, to: '202091', path: 'none', ...query });
-    return orApiError(tripsOperation.find(parsed, check.context(id)));
+    return orApiError(tripsOperation.handle(parsed, check.context(id)));
   };
-  const seeJourneys = (subject: string, result: Awaited<ReturnType<typeof plan>>, mayBeNone = false) => {
+  const recordJourneys = (subject: string, result: Awaited<ReturnType<typeof plan>>, mayBeNone = false) => {
     const isKnown = !(result instanceof ApiError) || (mayBeNone && result.code === 'NO_JOURNEYS_FOUND');
-    check.see(
+    check.record(
       'trip-options',
       isKnown,
       `${subject}: ${describe(result, ({ body }) => `${body.journeys.length} journeys`)}`,
     );
   };
-  seeJourneys('plain', await plan('trip-plain', {}));
-  seeJourneys('wheelchair', await plan('trip-wheelchair', { wheelchair: 'true' }), true);
-  seeJourneys('from a position', await plan('trip-position', { from: `${CENTRAL.lat},${CENTRAL.lng}` }));
+  recordJourneys('plain', await plan('trip-plain', {}));
+  recordJourneys('wheelchair', await plan('trip-wheelchair', { wheelchair: 'true' }), true);
+  recordJourneys('from a position', await plan('trip-position', { from: `${CENTRAL.lat},${CENTRAL.lng}` }));
   const trains = await plan('trip-trains', { modes: 'train' });
-  if (trains instanceof ApiError) check.see('filters-hold', 'UNKNOWN', `journeys by train: ${causeOf(trains)}`);
+  if (trains instanceof ApiError) check.record('filters-hold', 'UNKNOWN', `journeys by train: ${causeOf(trains)}`);
   else {
     const modes = new Set(trains.body.journeys.flatMap(({ legs }) => legs.map(({ mode }) => mode as string)));
     const isKept = [...modes].every((mode) => mode === 'train' || mode === 'walk');
-    check.see('filters-hold', isKept, `journeys by train: ${[...modes].join(', ')}`);
+    check.record('filters-hold', isKept, `journeys by train: ${[...modes].join(', ')}`);
   }
-  seeUnknown(check, 'a journey to', await plan('trip-unknown', { to: UNKNOWN_STOP }));
+  recordUnknown(check, 'a journey to', await plan('trip-unknown', { to: UNKNOWN_STOP }));
   const sameStop = await orApiError(
     check.queryFor('trip-same-ends')({ kind: 'trip', from: TOWN_HALL, to: TOWN_HALL, at: null, isArrival: false }),
   );
@@ -478,9 +483,9 @@ async function checkFeeds(check: Check): Promise<void> {
   const departures = check.pages.flatMap((page) => page.departures.filter(({ state }) => state.kind === 'live'));
   for (const source of FEEDS) {
     const { status, body } = await check.send({ id: `feed-${source}`, base: 'feeds', path: FEED_SOURCES[source].path });
-    const feed = status === 200 ? readFeedRuns(body) : null;
+    const feed = status === 200 ? parseFeedRuns(body) : null;
     if (!feed) {
-      check.see('feed-ids-match', false, `${source}: status ${status}, no feed`);
+      check.record('feed-ids-match', false, `${source}: status ${status}, no feed`);
       continue;
     }
     const runs = new Set(
@@ -491,36 +496,39 @@ async function checkFeeds(check: Check): Promise<void> {
     const knownRuns = [...runs].filter(feed.has).length;
     const age = Math.round((check.options.now() - feed.headerAt) / 1000);
     const saw = `${source}: ${knownRuns} of ${runs.size} tracked runs, ${age} s old`;
-    check.see('feed-ids-match', runs.size < MIN_RUNS ? 'UNKNOWN' : knownRuns / runs.size >= KNOWN_SHARE, saw);
+    check.record('feed-ids-match', runs.size < MIN_RUNS ? 'UNKNOWN' : knownRuns / runs.size >= KNOWN_SHARE, saw);
   }
   const { status, body } = await check.send({ id: 'feed-positions', base: 'feeds', path: POSITIONS });
   check.notes.push(`positions of trains: status ${status}, ${body.length} bytes`);
 }
 
 async function checkCarParks(check: Check): Promise<void> {
-  const see = (verdict: Verdict | boolean, saw: string) => check.see('car-parks', verdict, saw);
+  const record = (verdict: Verdict | boolean, saw: string) => check.record('car-parks', verdict, saw);
   const { status, body } = await check.send({ id: 'car-parks', base: 'feeds', path: CAR_PARK_PATH });
   if (status === 401 || status === 403) {
-    return see('UNKNOWN', `status ${status}: the key may not use them. Tick the Car Park API, or set WITHOUT=carparks`);
+    return record(
+      'UNKNOWN',
+      `status ${status}: the key may not use them. Tick the Car Park API, or set WITHOUT=carparks`,
+    );
   }
   const names = status === 200 ? parseFacilityList(parseJson(body)) : null;
-  if (!names) return see(false, `status ${status}, no list of car parks`);
+  if (!names) return record(false, `status ${status}, no list of car parks`);
   for (const id of [...names.keys()].slice(0, CAR_PARKS_CHECKED)) {
     const response = await check.send({ id: `car-park-${id}`, base: 'feeds', path: facilityPath(id) });
     const report = response.status === 200 ? parseReport(id, parseJson(response.body)) : null;
     if (!report) {
-      see(false, `car park ${id}: status ${response.status}, no record`);
+      record(false, `car park ${id}: status ${response.status}, no record`);
       continue;
     }
     const { facility, reading } = report;
     const isComplete = facility.capacity !== null && facility.lat !== null && facility.stopId !== null && reading;
-    if (!isComplete) see(false, `car park ${id} lacks its capacity, position, stop or reading`);
+    if (!isComplete) record(false, `car park ${id} lacks its capacity, position, stop or reading`);
     else {
       const minutes = Math.round((check.options.now() - reading.at) / MINUTE_MS);
       const saw = `${names.size} car parks; ${id}: ${reading.taken} of ${facility.capacity} taken, ${minutes} minutes old`;
       const isNow = minutes >= -MAX_READING_MINUTES && minutes <= MAX_READING_MINUTES;
       // A car park that has not reported for a day is out of order; one that is hours off may be read in the wrong time zone.
-      see(isNow || (Math.abs(minutes) > 24 * 60 ? 'UNKNOWN' : false), saw);
+      record(isNow || (Math.abs(minutes) > 24 * 60 ? 'UNKNOWN' : false), saw);
     }
   }
 }

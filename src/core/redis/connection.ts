@@ -144,15 +144,15 @@ export interface RedisMemory {
 }
 
 /** Returns the figures of each node that replies within `timeoutMs`. */
-export async function readMemory(connection: RedisConnection, timeoutMs: number): Promise<RedisMemory[]> {
+export async function fetchMemory(connection: RedisConnection, timeoutMs: number): Promise<RedisMemory[]> {
   const nodes = connection instanceof Cluster ? connection.nodes('master') : [connection];
   const read = await Promise.all(
-    nodes.filter(({ status }) => status === 'ready').map((node) => readNode(node, timeoutMs)),
+    nodes.filter(({ status }) => status === 'ready').map((node) => fetchNodeMemory(node, timeoutMs)),
   );
   return read.filter((memory) => memory !== null);
 }
 
-async function readNode(node: Redis, timeoutMs: number): Promise<RedisMemory | null> {
+async function fetchNodeMemory(node: Redis, timeoutMs: number): Promise<RedisMemory | null> {
   const timeoutError = () => new Error('no figures in time');
   const info = await within(timeoutMs, node.info('memory'), timeoutError).catch(() => null);
   if (!info) return null;

@@ -78,7 +78,7 @@ export function createPresence(options: {
   let refusalLoggedAt = Number.NEGATIVE_INFINITY;
   let isRefusing = false;
 
-  function findNode(name: string): Node {
+  function parseNode(name: string): Node {
     const existing = nodes.get(name);
     if (existing) return existing;
     const node = { roundTripMs: null, waiting: new Set<never>(), silentMs: 0, isListening: false };
@@ -98,7 +98,7 @@ export function createPresence(options: {
     do {
       await sleep(clock, PROBE_EVERY_MS, { isBackground: true });
       if (isClosed) return;
-    } while (!(await respondsToProbes(findNode(name), key)));
+    } while (!(await respondsToProbes(parseNode(name), key)));
     unreachableNodes.delete(name);
     log.info(name ? { node: name } : {}, `${storeName} is back`);
   }
@@ -168,7 +168,7 @@ export function createPresence(options: {
   function watch<T>(key: string, call: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const name = nodeOf(key);
-    const node = findNode(name);
+    const node = parseNode(name);
     const calledAt = clock.now();
     const fail = (error: Error) => {
       if (error instanceof UnavailableError) {
@@ -178,7 +178,7 @@ export function createPresence(options: {
       reject(error);
     };
     /** Returns false if the call was already given up. */
-    const noteResponse = () => {
+    const recordResponse = () => {
       node.silentMs = 0;
       return node.waiting.delete(fail);
     };
@@ -188,11 +188,11 @@ export function createPresence(options: {
       (value) => {
         // Only the shortest calls measure the round trip: others had to wait for their turn.
         node.roundTripMs = Math.min(clock.now() - calledAt, node.roundTripMs ?? Number.POSITIVE_INFINITY);
-        noteResponse();
+        recordResponse();
         resolve(value);
       },
       (error) => {
-        if (noteResponse()) fail(error);
+        if (recordResponse()) fail(error);
       },
     );
     return promise;

@@ -5,11 +5,11 @@ import type { Log } from '../log.ts';
 import {
   connectRedis,
   defineScript,
+  fetchMemory,
   keyOnEachNode,
   nodeOf,
   type RedisConnection,
   type RedisMemory,
-  readMemory,
   UnavailableError,
   whenReady,
   writeTogether,
@@ -104,7 +104,7 @@ export async function openRedis(
         if (error instanceof UnavailableError) return otherwise;
         throw error;
       }),
-    memory: () => readMemory(connection, MAX_PATIENCE_MS),
+    memory: () => fetchMemory(connection, MAX_PATIENCE_MS),
     clockAheadMs: instances.clockAheadMs,
     writeProbes,
     instances: instances.count,

@@ -22,13 +22,13 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
 ]);
 
 /** IDs and names sometimes come as unquoted numbers. */
-export function readText(value: unknown): string | undefined {
-  const text = readRawText(value);
+export function parseText(value: unknown): string | undefined {
+  const text = parseRawText(value);
   return text && visibleText(text);
 }
 
 /** Keeps invisible characters: a notice is cleaned when joined, once for all departures that repeat it. */
-export function readRawText(value: unknown): string | undefined {
+export function parseRawText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
   return Number.isFinite(value) ? String(value) : undefined;
 }
@@ -36,53 +36,53 @@ export function readRawText(value: unknown): string | undefined {
 /** In characters; the longest real name has about a hundred. A record with a longer one is bad. */
 const MAX_NAME_LENGTH = 1000;
 
-export function readIdentifier(value: unknown): string | undefined {
-  const text = readText(value);
+export function parseIdentifier(value: unknown): string | undefined {
+  const text = parseText(value);
   return text !== undefined && text.length <= MAX_NAME_LENGTH ? text : undefined;
 }
 
 /** Reads a text shown to riders, such as a name or platform. */
-export function readName(value: unknown): string | undefined {
-  const text = readRawText(value);
+export function parseName(value: unknown): string | undefined {
+  const text = parseRawText(value);
   return text !== undefined && text.length <= MAX_NAME_LENGTH ? toPlainText(text) : undefined;
 }
 
-export function readNumber(value: unknown): number | undefined {
+export function parseNumber(value: unknown): number | undefined {
   const read = typeof value === 'string' && NUMERAL.test(value) ? Number(value) : value;
   return typeof read === 'number' && Math.abs(read) <= MAX_NUMBER ? read : undefined;
 }
 
-export function readFlag(value: unknown): boolean | undefined {
+export function parseFlag(value: unknown): boolean | undefined {
   if (typeof value === 'string') return FLAGS.get(value.toLowerCase());
   return typeof value === 'boolean' ? value : undefined;
 }
 
-export function readObject(value: unknown): JsonObject | undefined {
+export function parseObject(value: unknown): JsonObject | undefined {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   return isObject ? (value as JsonObject) : undefined;
 }
 
 /** The first elements of a list, without unreadable ones. */
-export function readList<Item>(
+export function parseList<Item>(
   value: unknown,
-  read: (element: unknown) => Item | undefined,
+  parse: (element: unknown) => Item | undefined,
   max = MAX_ELEMENTS,
 ): Item[] {
   const items: Item[] = [];
   for (const element of firstElements(value, max)) {
-    const item = read(element);
+    const item = parse(element);
     if (item !== undefined) items.push(item);
   }
   return items;
 }
 
 /** For lists of codes and names, where an element of another type has another meaning. */
-export function readStrings(value: unknown): string[] {
-  return readList(value, (element) => (typeof element === 'string' ? visibleText(element) : undefined));
+export function parseStrings(value: unknown): string[] {
+  return parseList(value, (element) => (typeof element === 'string' ? visibleText(element) : undefined));
 }
 
-export function readNumbers(value: unknown): number[] {
-  return readList(value, (element) => (typeof element === 'number' ? element : undefined));
+export function parseNumbers(value: unknown): number[] {
+  return parseList(value, (element) => (typeof element === 'number' ? element : undefined));
 }
 
 /** The unparsed elements. A single element is sometimes sent bare; null or a missing key is the empty list. */

@@ -20,7 +20,7 @@ export class LimitError extends Error {
 }
 
 /** Parses UTF-8 JSON. Throws `LimitError`, or `SyntaxError` if the text is not JSON. */
-export async function readJson(responseBytes: Buffer): Promise<unknown> {
+export async function parseJson(responseBytes: Buffer): Promise<unknown> {
   const bytes = withoutByteOrderMark(responseBytes);
   if (bytes.length > SMALL_BYTES) {
     if (bytes.includes(TOO_DEEP)) throw new LimitError('lists are nested too deeply');

@@ -1,5 +1,5 @@
 import { nextTurn } from '../../core/event-loop-turn.ts';
-import { kindOf, LeftOut, type LeftOutCounts, listLeftOut, need } from '../../transit/left-out.ts';
+import { getOrLeaveOut, kindOf, LeftOut, type LeftOutCounts, listLeftOut } from '../../transit/left-out.ts';
 import { unexpectedResponse } from '../failure.ts';
 
 /** After this time, other work gets its turn. */
@@ -11,7 +11,7 @@ const SLICE_MS = 2;
  */
 export async function mapRecords<Record, Ours>(
   records: readonly unknown[],
-  read: (record: unknown) => Record | undefined,
+  parse: (record: unknown) => Record | undefined,
   map: (record: Record) => Ours,
 ): Promise<{ kept: Ours[]; leftOut: LeftOutCounts }> {
   const mapped: Ours[] = [];
@@ -19,7 +19,7 @@ export async function mapRecords<Record, Ours>(
   let turnEndsAt = performance.now() + SLICE_MS;
   for (const record of records) {
     try {
-      mapped.push(map(readRecord(record, read)));
+      mapped.push(map(parseRecord(record, parse)));
     } catch (error) {
       const reason = error instanceof LeftOut ? error.reason : 'malformed';
       leftOut[reason] = (leftOut[reason] ?? 0) + 1;
@@ -38,6 +38,6 @@ export async function mapRecords<Record, Ours>(
 }
 
 /** Throws `LeftOut` if the record cannot be read. */
-export function readRecord<Record>(record: unknown, read: (record: unknown) => Record | undefined): Record {
-  return need(read(record), 'malformed');
+export function parseRecord<Record>(record: unknown, parse: (record: unknown) => Record | undefined): Record {
+  return getOrLeaveOut(parse(record), 'malformed');
 }

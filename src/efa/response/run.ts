@@ -1,72 +1,72 @@
 import { isNamedLine } from '../../transit/line-colour.ts';
 import { isPlatformLabel } from '../../transit/platform-label.ts';
-import { readFlag, readIdentifier, readName, readNumber, readObject, readStrings } from './field.ts';
+import { parseFlag, parseIdentifier, parseName, parseNumber, parseObject, parseStrings } from './field.ts';
 
 /** The line, and the run on it. */
-export type Transportation = NonNullable<ReturnType<typeof readTransportation>>;
+export type Transportation = NonNullable<ReturnType<typeof parseTransportation>>;
 
 /** Properties of a run and its vehicle. On boards they are in the event, in journeys in the line. */
-export type VehicleProperties = NonNullable<ReturnType<typeof readVehicleProperties>>;
+export type VehicleProperties = NonNullable<ReturnType<typeof parseVehicleProperties>>;
 
 /** Undefined if it is not an object. */
-export function readTransportation(value: unknown) {
-  const line = readObject(value);
+export function parseTransportation(value: unknown) {
+  const line = parseObject(value);
   return (
     line && {
-      id: readIdentifier(line.id),
-      name: readName(line.name),
-      disassembledName: readName(line.disassembledName),
-      number: readName(line.number),
-      product: readProduct(line.product),
-      destination: readRunEnd(line.destination),
-      origin: readRunEnd(line.origin),
-      iconId: readNumber(line.iconId),
-      properties: readVehicleProperties(line.properties),
+      id: parseIdentifier(line.id),
+      name: parseName(line.name),
+      disassembledName: parseName(line.disassembledName),
+      number: parseName(line.number),
+      product: parseProduct(line.product),
+      destination: parseRunEnd(line.destination),
+      origin: parseRunEnd(line.origin),
+      iconId: parseNumber(line.iconId),
+      properties: parseVehicleProperties(line.properties),
     }
   );
 }
 
 /** Undefined if it is not an object. */
-export function readVehicleProperties(value: unknown) {
-  const properties = readObject(value);
+export function parseVehicleProperties(value: unknown) {
+  const properties = parseObject(value);
   return (
     properties && {
-      RealtimeTripId: readIdentifier(properties.RealtimeTripId),
-      AVMSTripID: readIdentifier(properties.AVMSTripID),
+      RealtimeTripId: parseIdentifier(properties.RealtimeTripId),
+      AVMSTripID: parseIdentifier(properties.AVMSTripID),
       /** Whether the vehicle on this run has a low floor. */
-      AVMLowFloorVeh: readFlag(properties.AVMLowFloorVeh),
+      AVMLowFloorVeh: parseFlag(properties.AVMLowFloorVeh),
       /** Whether the timetable plans an accessible vehicle. */
-      PlanWheelChairAccess: readFlag(properties.PlanWheelChairAccess),
+      PlanWheelChairAccess: parseFlag(properties.PlanWheelChairAccess),
       /** Access of the stop, not of the vehicle; on boards only. */
-      WheelchairAccess: readFlag(properties.WheelchairAccess),
-      attributes: readStrings(properties.attributes),
-      ON_DEMAND_LEG: readFlag(properties.ON_DEMAND_LEG),
+      WheelchairAccess: parseFlag(properties.WheelchairAccess),
+      attributes: parseStrings(properties.attributes),
+      ON_DEMAND_LEG: parseFlag(properties.ON_DEMAND_LEG),
     }
   );
 }
 
 /** `id` is the network. Undefined if it is not an object. */
-export function readProduct(value: unknown) {
-  const product = readObject(value);
+export function parseProduct(value: unknown) {
+  const product = parseObject(value);
   return (
     product && {
-      class: readNumber(product.class),
-      iconId: readNumber(product.iconId),
-      id: readNumber(product.id),
+      class: parseNumber(product.class),
+      iconId: parseNumber(product.iconId),
+      id: parseNumber(product.id),
     }
   );
 }
 
-function readRunEnd(value: unknown) {
-  const end = readObject(value);
-  return end && { name: readName(end.name) };
+function parseRunEnd(value: unknown) {
+  const end = parseObject(value);
+  return end && { name: parseName(end.name) };
 }
 
 /**
  * The ID of one run of one vehicle on one day, also used by live feeds. An extra run has only the vehicle system's ID.
  * `tripCode` is not an ID: unrelated extra runs share it.
  */
-export function findRunId(...places: (VehicleProperties | undefined)[]): string | null {
+export function toRunId(...places: (VehicleProperties | undefined)[]): string | null {
   const ids = [...places.map((place) => place?.RealtimeTripId), ...places.map((place) => place?.AVMSTripID)];
   return ids.map((id) => id?.trim()).find((id) => id) ?? null;
 }
@@ -101,14 +101,14 @@ export function isWheelchairAccessible(
   },
   isRestricted: () => boolean,
 ): boolean {
-  return findVehicleAccess(event, run) ?? (event?.WheelchairAccess === true && !isRestricted());
+  return toVehicleAccess(event, run) ?? (event?.WheelchairAccess === true && !isRestricted());
 }
 
 /**
  * Whether the vehicle is accessible: known for the vehicle of this run, else planned by the timetable; null if the response has
  * neither.
  */
-export function findVehicleAccess(
+export function toVehicleAccess(
   record: VehicleProperties | undefined,
   run: VehicleProperties | undefined,
 ): boolean | null {
@@ -130,9 +130,9 @@ const NO_NAME_ALONE =
   /^(Shops|Station|Hospital|School|Wharf|Interchange|Terminus|Park)$|^[^,]*[^\s,] (St|Rd|Ave?|Pde|Dr|Hwy|Ln|La|Cres|Pl|Tce|Blvd|Bvd|Way|Cct|Ct|Cl|Gr|Esp|Pwy|Mwy|Fwy)\b/i;
 
 /** "T8", "324", "F1". If upstream gives no short name, it is derived from the line's number and ID. */
-export function findRouteName(line: Transportation): string | null {
+export function toRouteName(line: Transportation): string | null {
   const { disassembledName, number, name } = line;
-  return firstText(disassembledName) ?? findShortName(line) ?? firstText(number, name);
+  return firstText(disassembledName) ?? toShortName(line) ?? firstText(number, name);
 }
 
 /**
@@ -140,7 +140,7 @@ export function findRouteName(line: Transportation): string | null {
  * the ID agrees, else a known name. An ID has two digits of upstream's own, three characters of the name padded with zeros, and
  * after a colon its fourth character or a branch of the line.
  */
-function findShortName({ id = '', number = '' }: Transportation): string | undefined {
+function toShortName({ id = '', number = '' }: Transportation): string | undefined {
   const [first = '', ...others] = number.trim().split(/\s+/);
   if (others.length === 0) return undefined;
   const [, padded = '', rest = ''] = id.split(':', 3);
@@ -153,9 +153,9 @@ function findShortName({ id = '', number = '' }: Transportation): string | undef
  * "T8 Airport & South Line", "Sydney Buses Network 324". If the number is only the short name, as for buses, uses the name
  * instead, which has network and number.
  */
-export function findLineName(transportation: Transportation): string | null {
+export function toLineName(transportation: Transportation): string | null {
   const { disassembledName, number, name } = transportation;
-  const isShort = number === undefined || number === findRouteName(transportation);
+  const isShort = number === undefined || number === toRouteName(transportation);
   return isShort ? firstText(name, number, disassembledName) : firstText(number, name);
 }
 
@@ -164,13 +164,13 @@ export function findLineName(transportation: Transportation): string | null {
  * including the suburb: "Leppington Station, Leppington", "Circular Quay, Sydney". The suburb is dropped if the rest still
  * identifies the place.
  */
-export function findHeadsign({ destination }: Transportation, statuses: readonly string[]): string | null {
+export function toHeadsign({ destination }: Transportation, statuses: readonly string[]): string | null {
   const isAltered = statuses.some((status) => status.startsWith('EXTRA'));
   return withoutSuburb(firstText(destination?.name), isAltered);
 }
 
 /** Where the run begins: upstream gives the full name of its first stop. */
-export function findOrigin({ origin }: Transportation): string | null {
+export function toOrigin({ origin }: Transportation): string | null {
   return withoutSuburb(firstText(origin?.name), true);
 }
 

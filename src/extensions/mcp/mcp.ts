@@ -4,12 +4,12 @@ import { ApiError, errorBody } from '../../errors/api-error.ts';
 import { invalidParameters } from '../../errors/messages.ts';
 import { toApiError } from '../../errors/to-api-error.ts';
 import type { CreateExtension } from '../../http/extension.ts';
-import { readJsonBody } from '../../http/json-body.ts';
+import { parseJsonBody } from '../../http/json-body.ts';
 import { requesterOf } from '../../http/operation-routes.ts';
-import { noteSources } from '../../http/request-log.ts';
+import { recordSources } from '../../http/request-log.ts';
 import { logError } from '../../http/send-error.ts';
 import type { FinishedResponse } from '../../operations/finished-response.ts';
-import { noticeTo, type Operation, problemsOf, readQuery } from '../../operations/operation.ts';
+import { noticeTo, type Operation, parseQuery, problemsOf } from '../../operations/operation.ts';
 import type { Responses } from '../../operations/serve.ts';
 import type { createStopSearchOperation, SearchResults } from '../../operations/stop-search/operation.ts';
 import { quote } from '../../transit/parameter.ts';
@@ -50,7 +50,7 @@ async function mcp(
     done();
   });
 
-  app.post('/mcp', { preHandler: readJsonBody }, async (request, reply) => {
+  app.post('/mcp', { preHandler: parseJsonBody }, async (request, reply) => {
     // Only one revision of the protocol had batches. One message per request keeps charging simple.
     if (Array.isArray(request.body)) throw new ApiError('INVALID_PARAMETER', 'Send one JSON-RPC message per request.');
     // Parsing messages and arguments is recursive.
@@ -89,14 +89,14 @@ async function runTool(
 ): Promise<ToolResult> {
   request.outcome.isFree = false;
   const requester = requesterOf(request);
-  const namedStops = await findNamed(toolArguments, request, (parameter, q) =>
-    responses.find(search, toSearchQuery(search, parameter, q), requester),
+  const namedStops = await resolveStops(toolArguments, request, (parameter, q) =>
+    responses.get(search, toSearchQuery(search, parameter, q), requester),
   );
-  const query = readQuery(operation, { ...toolArguments, ...namedStops.stopIds }, operation.id);
+  const query = parseQuery(operation, { ...toolArguments, ...namedStops.stopIds }, operation.id);
   await request.chargeMore((operation.cost?.(query) ?? 1) - (namedStops.notes.length > 0 ? 0 : 1));
-  const response = await responses.find(operation, query, requester);
+  const response = await responses.get(operation, query, requester);
   request.outcome.failedParts = response.failedParts;
-  noteSources(request, response);
+  recordSources(request, response);
   request.toolCall = { path: operation.path, status: 200 };
   const { text, leftOut } = shorten(toToolBody(response.body.content()), MAX_TEXT_LENGTH);
   const notes = [
@@ -108,7 +108,7 @@ async function runTool(
 }
 
 /** Resolves stops given by name. Each search is charged as one request, the first instead of the call itself. */
-async function findNamed(
+async function resolveStops(
   received: Record<string, unknown>,
   request: FastifyRequest,
   search: (parameter: string, name: string) => Promise<FinishedResponse<SearchResults>>,

@@ -69,7 +69,7 @@ export function unpackRuns(packed: Uint8Array): RecordedRun[] {
       if (byte < 0x80) return value;
     }
   };
-  const readSigned = () => {
+  const parseSigned = () => {
     const value = read();
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   };
@@ -78,7 +78,7 @@ export function unpackRuns(packed: Uint8Array): RecordedRun[] {
   const column = (next: () => number) => Array.from({ length: count }, next);
   let start = 0;
   const starts = column(() => {
-    start += readSigned();
+    start += parseSigned();
     return start;
   });
   const [profiles, identities, lengths] = [column(read), column(read), column(read)];

@@ -56,7 +56,7 @@ export function createChannels(options: { responses: Responses; now: () => Date;
   async function check(channel: Channel): Promise<void> {
     try {
       const requester = requesterOf(channel.subscribers);
-      const response = await responses.find(channel.operation, channel.query, requester);
+      const response = await responses.get(channel.operation, channel.query, requester);
       if (response.freshness.source === 'upstream') requester.calledUpstream();
       const { etag } = response.body;
       if (channel.etag !== etag) {

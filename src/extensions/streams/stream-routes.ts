@@ -9,9 +9,9 @@ import type { CreateExtension } from '../../http/extension.ts';
 import { listsEtag } from '../../http/freshness-headers.ts';
 import { requesterOf } from '../../http/operation-routes.ts';
 import { receivedBy, toRoute } from '../../http/paths.ts';
-import { noteSources } from '../../http/request-log.ts';
+import { recordSources } from '../../http/request-log.ts';
 import type { FinishedResponse } from '../../operations/finished-response.ts';
-import { noticeTo, type Operation, readQuery, streamPath, withoutCursor } from '../../operations/operation.ts';
+import { noticeTo, type Operation, parseQuery, streamPath, withoutCursor } from '../../operations/operation.ts';
 import type { Responses } from '../../operations/serve.ts';
 import { createChannels, type Subscriber } from './channels.ts';
 import { boardEvent, EventStream, errorEvent } from './event-stream.ts';
@@ -88,11 +88,11 @@ async function streamRoutes(
     app.get(toRoute(streamPath(operation)), async (request, reply) => {
       if (isClosing) throw stopping('stream');
       const received = receivedBy(request);
-      const query = readQuery(operation, received, request.operationPath);
+      const query = parseQuery(operation, received, request.operationPath);
       whenClosed(reply.raw, enter(request));
       // An error of the first request becomes an ordinary response, because no event has been sent yet.
-      const first = await responses.find(operation, query, requesterOf(request));
-      noteSources(request, first);
+      const first = await responses.get(operation, query, requesterOf(request));
+      recordSources(request, first);
       const notice = noticeTo(received, first.notices);
       if (notice) reply.header('x-notice', notice);
       if (isClosing) throw stopping('stream');

@@ -36,7 +36,7 @@ export type IncidentRecord = z.infer<typeof recordSchema>;
 
 /** Where the record is stored, as text. */
 export interface IncidentStore {
-  read(): Promise<string | null>;
+  load(): Promise<string | null>;
   write(text: string): Promise<unknown>;
   /** Whether this instance makes the observation of this minute. */
   claim?(): Promise<boolean>;
@@ -58,18 +58,18 @@ export function createIncidentLog({
   let lastRecord: IncidentRecord | null = null;
 
   /** Returns the last known record if the store does not respond. */
-  async function read(): Promise<IncidentRecord | null> {
-    const text = await within(PATIENCE_MS, store.read(), () => new Error('the store of incidents does not respond'));
+  async function load(): Promise<IncidentRecord | null> {
+    const text = await within(PATIENCE_MS, store.load(), () => new Error('the store of incidents does not respond'));
     lastRecord = parseRecord(text);
     return lastRecord;
   }
 
   return {
-    read: () => read().catch(() => lastRecord),
+    load: () => load().catch(() => lastRecord),
     /** Rejects if the store fails; the next observation then catches up. */
     async observe(state: Pick<Incident, 'status' | 'reason'> | null): Promise<void> {
       if (store.claim && !(await store.claim())) return;
-      const before = await read();
+      const before = await load();
       const after = addObservation(before, state, { at: now().getTime(), startedAt });
       const isOld = !before || after.seenAt - before.seenAt >= WRITE_EVERY_MS;
       if (!isOld && JSON.stringify({ ...after, seenAt: before.seenAt }) === JSON.stringify(before)) return;
@@ -134,7 +134,7 @@ function parseRecord(text: string | null): IncidentRecord | null {
 export function memoryIncidents(): IncidentStore {
   let storedText: string | null = null;
   return {
-    read: async () => storedText,
+    load: async () => storedText,
     write: async (text) => {
       storedText = text;
     },
@@ -143,7 +143,7 @@ export function memoryIncidents(): IncidentStore {
 
 export function fileIncidents(path: string): IncidentStore {
   return {
-    read: () =>
+    load: () =>
       readFile(path, 'utf8').catch((error) => {
         if (error.code === 'ENOENT') return null;
         throw error;
@@ -157,7 +157,7 @@ export function redisIncidents({ redis, source }: { redis: SharedRedis; source: 
   const key = `{tis:traffic:${source}}:incidents`;
   const lease = `${key}:lease`;
   return {
-    read: () => redis.sendTo(key, (connection) => connection.get(key)),
+    load: () => redis.sendTo(key, (connection) => connection.get(key)),
     write: (text) => redis.sendTo(key, (connection) => connection.set(key, text, 'PX', KEPT_DAYS * DAY_MS)),
     claim: async () =>
       (await redis.sendTo(lease, (connection) => connection.set(lease, '1', 'PX', OBSERVE_EVERY_MS / 2, 'NX'))) ===

@@ -185,12 +185,12 @@ export function watchAdmissions<Store extends { admit(request: never): Promise<u
     ...store,
     admit(request: never) {
       const startedAt = performance.now();
-      const note = () => storeSeconds.observe((performance.now() - startedAt) / 1000);
+      const record = () => storeSeconds.observe((performance.now() - startedAt) / 1000);
       const response = store.admit(request);
       response.then(() => {
-        note();
+        record();
         onResponse();
-      }, note);
+      }, record);
       return response;
     },
   };

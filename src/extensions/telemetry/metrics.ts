@@ -207,26 +207,26 @@ function exposeCarParks(gauge: DefineGauge, status: () => CarParkStatus): void {
 }
 
 /** Omits nodes that do not reply, and those without a limit. */
-function exposeRedis(gauge: DefineGauge, readMemory: () => Promise<RedisMemory[]>): void {
-  const read = async (): Promise<Values> =>
-    (await readMemory()).flatMap(({ node, usedBytes, maxBytes }) =>
+function exposeRedis(gauge: DefineGauge, parseMemory: () => Promise<RedisMemory[]>): void {
+  const collect = async (): Promise<Values> =>
+    (await parseMemory()).flatMap(({ node, usedBytes, maxBytes }) =>
       maxBytes > 0 ? [[{ node }, usedBytes / maxBytes] as const] : [],
     );
-  gauge('transit_redis_memory_ratio', 'Memory used by Redis, as a share of its limit (maxmemory).', read, ['node']);
+  gauge('transit_redis_memory_ratio', 'Memory used by Redis, as a share of its limit (maxmemory).', collect, ['node']);
 }
 
 type DefineGauge = ReturnType<typeof gaugesFor>;
 
-/** Returns a function that adds a gauge to the registry; `read` is called on each scrape. */
+/** Returns a function that adds a gauge to the registry; `collect` is called on each scrape. */
 function gaugesFor(registry: Registry) {
-  return (name: string, help: string, read: () => Values | Promise<Values>, labelNames: string[] = []): void => {
+  return (name: string, help: string, collect: () => Values | Promise<Values>, labelNames: string[] = []): void => {
     new Gauge({
       name,
       help,
       labelNames,
       registers: [registry],
       async collect() {
-        const values = await read();
+        const values = await collect();
         this.reset();
         for (const [labels, value] of typeof values === 'number' ? [[{}, values] as const] : values) {
           this.set(labels, value);

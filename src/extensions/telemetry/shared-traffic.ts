@@ -73,10 +73,10 @@ export class SharedTraffic extends Traffic {
     addBoards(this.#current(), board);
   }
 
-  override view(): Promise<TrafficView> {
+  override getView(): Promise<TrafficView> {
     const at = this.now().getTime();
     if (!this.#lastView || at - this.#lastView.at >= READ_AT_MOST_EVERY_MS) {
-      this.#lastView = { at, view: this.#readView() };
+      this.#lastView = { at, view: this.#loadView() };
     }
     return this.#lastView.view;
   }
@@ -148,25 +148,25 @@ export class SharedTraffic extends Traffic {
     if (failure) throw failure;
   }
 
-  async #readView(): Promise<TrafficView> {
+  async #loadView(): Promise<TrafficView> {
     try {
       await inTime(this.publish());
-      return await inTime(this.#readAll());
+      return await inTime(this.#loadAll());
     } catch {
       return this.ownView();
     }
   }
 
-  async #readAll(): Promise<TrafficView> {
+  async #loadAll(): Promise<TrafficView> {
     const present = minuteOf(this.now());
     const [byMinute, byQuarter, lastResponse, instances] = await Promise.all([
-      this.#readBuckets('minute', present, HOUR_MINUTES),
-      this.#readBuckets('quarter', quarterOf(present), DAY_QUARTERS),
+      this.#loadBuckets('minute', present, HOUR_MINUTES),
+      this.#loadBuckets('quarter', quarterOf(present), DAY_QUARTERS),
       this.#redis.sendTo(this.#prefix, (connection) => connection.get(this.#key('last-answer'))),
-      this.#readHash(this.#key('instances')),
+      this.#loadHash(this.#key('instances')),
     ]);
     const goneAt = this.now().getTime() - INSTANCE_GONE_MS;
-    const reports = Object.values(instances).flatMap((report) => readReport(report) ?? []);
+    const reports = Object.values(instances).flatMap((report) => parseReport(report) ?? []);
     const alive = reports.filter(({ at }) => at > goneAt);
     return {
       recent: (minutes) =>
@@ -179,12 +179,12 @@ export class SharedTraffic extends Traffic {
   }
 
   /** Reads `count` buckets, newest first. */
-  #readBuckets(kind: 'minute' | 'quarter', newest: number, count: number): Promise<Bucket[]> {
+  #loadBuckets(kind: 'minute' | 'quarter', newest: number, count: number): Promise<Bucket[]> {
     const keys = Array.from({ length: count }, (_, index) => this.#key(kind, newest - index));
-    return Promise.all(keys.map(async (key) => fromFields(await this.#readHash(key))));
+    return Promise.all(keys.map(async (key) => fromFields(await this.#loadHash(key))));
   }
 
-  #readHash(key: string): Promise<Record<string, string>> {
+  #loadHash(key: string): Promise<Record<string, string>> {
     return this.#redis.sendTo(key, (connection) => connection.hgetall(key));
   }
 
@@ -204,7 +204,7 @@ function worstOf(healths: readonly UpstreamHealth[]): UpstreamHealth | null {
 }
 
 /** Returns null for invalid reports, and for the formats of other versions. */
-function readReport(text: string) {
+function parseReport(text: string) {
   try {
     return reportSchema.parse(JSON.parse(text));
   } catch {

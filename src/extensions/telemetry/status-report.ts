@@ -31,7 +31,7 @@ export interface StatusSources {
   /** What is recorded of past runs. */
   punctuality?: (() => PunctualityState) | undefined;
   /** The record of incidents. */
-  incidents?: Pick<IncidentLog, 'read'> | undefined;
+  incidents?: Pick<IncidentLog, 'load'> | undefined;
   isSandbox: boolean;
   now: () => Date;
 }
@@ -42,12 +42,12 @@ const WINDOWS = [
   { name: '24h', title: 'Last 24 hours', minutes: 24 * 60 },
 ] as const;
 
-export type Report = Awaited<ReturnType<typeof readReport>>;
+export type Report = Awaited<ReturnType<typeof loadReport>>;
 
 /** Reports on all instances, or only on this one if `isOwn`. */
-export async function readReport(sources: StatusSources, { isOwn = false } = {}) {
+export async function loadReport(sources: StatusSources, { isOwn = false } = {}) {
   const { operations, traffic, upstreamHealth, timetable, incidents, isSandbox, now } = sources;
-  const [view, record] = await Promise.all([isOwn ? traffic.ownView() : traffic.view(), incidents?.read() ?? null]);
+  const [view, record] = await Promise.all([isOwn ? traffic.ownView() : traffic.getView(), incidents?.load() ?? null]);
   const { recent, quarters, lastUpstreamResponse, scope, health: healthOfAll } = view;
   const health = healthOfAll ?? upstreamHealth?.() ?? null;
   const live = sources.live?.() ?? null;

@@ -52,7 +52,7 @@ export class Traffic {
     addBoards(this.#current(), board);
   }
 
-  view(): Promise<TrafficView> {
+  getView(): Promise<TrafficView> {
     return this.ownView();
   }
 

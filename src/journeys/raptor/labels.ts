@@ -45,7 +45,7 @@ export function createLabels(stopCount: number) {
 }
 
 /** Lists the rides to a stop in a round by following the labels back from it. */
-export function readRides(lines: Lines, labels: Labels, round: number, last: number): Ride[] {
+export function toRides(lines: Lines, labels: Labels, round: number, last: number): Ride[] {
   const { ready, boardRun, boardAt, alightRun, alightAt, walkedFrom } = labels;
   const { stopCount } = lines;
   const rides: Ride[] = [];

@@ -345,7 +345,7 @@ export function createDraft(offsets: ArrayLike<number>, capacity = { runs: 0, ca
         usable: null,
         live: null,
       };
-      return { ...finished, hops: findHops(finished), ...listVisits(finished), sources: runs.source.finish() };
+      return { ...finished, hops: buildHops(finished), ...listVisits(finished), sources: runs.source.finish() };
     },
   };
 }
@@ -386,7 +386,7 @@ function splitLines(
 }
 
 /** The least time between calls, over all runs of a line. Runs with the same times follow each other. */
-function findHops(lines: Pick<Lines, 'stops' | 'firstCall' | 'firstRun' | 'arrivals' | 'departures' | 'offsets'>) {
+function buildHops(lines: Pick<Lines, 'stops' | 'firstCall' | 'firstRun' | 'arrivals' | 'departures' | 'offsets'>) {
   const { stops, firstCall, firstRun, arrivals, departures, offsets } = lines;
   const hops = new Uint16Array(stops.length).fill(0xffff);
   for (let line = 0; line + 1 < firstCall.length; line++) {

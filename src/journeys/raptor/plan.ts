@@ -177,10 +177,10 @@ export function createPlanner(
     if (request.isBrief && plans.length > 0) return;
     const covered = hasMore ? limit : Math.max(...plans.map(({ departsAt }) => -departsAt));
     if (hasMore) while (pass());
-    findSimpler();
+    addSimpler();
 
     /** Finds journeys with fewer rides than all of these. They may arrive after the passes, or be hidden from them by faster ones. */
-    function findSimpler(): void {
+    function addSimpler(): void {
       const known = [...plans];
       const fewer = Math.min(...known.map(({ rides: own }) => own.length)) - 1;
       if (known.length === 0 || fewer < 1) return;
@@ -202,7 +202,7 @@ export function createPlanner(
     let plans: Plan[] = [];
     let count = 0;
     const add = (plan: Found) => {
-      if (plan.arrivesAt - plan.departsAt < longest) plans = keepBest([...plans, withEnds(plan, request)]);
+      if (plan.arrivesAt - plan.departsAt < longest) plans = chooseBest([...plans, withEnds(plan, request)]);
       return plans.length >= limit || ++count >= MAX_FOUND;
     };
     searchUntilEnded(
@@ -336,7 +336,7 @@ function createDirection(
  * Drops each journey if another one leaves no earlier, arrives no later, and has no more changes or takes less than half as long.
  * One more change must save a minute.
  */
-export function keepBest<One extends Found>(plans: readonly One[]): One[] {
+export function chooseBest<One extends Found>(plans: readonly One[]): One[] {
   const isBetter = (a: One, b: One) => {
     const extraRides = a.rides.length - b.rides.length;
     const slack = extraRides < 0 ? LEAST_SAVED_SECONDS : 0;

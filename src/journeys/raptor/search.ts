@@ -1,6 +1,6 @@
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/call-flags.ts';
 import { findRun, listDepartures } from './departures.ts';
-import { type Found, type Labels, NEVER, readRides } from './labels.ts';
+import { type Found, type Labels, NEVER, toRides } from './labels.ts';
 import { callAt, type Footpaths, type Lines, lastPosition, lastPositionOf, mirrorLine, offsetsOf } from './lines.ts';
 import { type Destination, NO_SEARCH, type Range, type Search } from './query.ts';
 import { createTimeLeft, FAR } from './time-left.ts';
@@ -106,7 +106,7 @@ export function createSearcher(
   /** Collects the lines at the marked stops, each from its first marked stop on. */
   function collectLines(round: number): void {
     const { live } = lines;
-    lookAhead(round);
+    boundTimeLeft(round);
     for (const stop of markedStops) {
       isMarked[stop] = 0;
       board(stop);
@@ -209,7 +209,7 @@ export function createSearcher(
   }
 
   /** Chooses the rows of a round. */
-  function lookAhead(round: number): void {
+  function boundTimeLeft(round: number): void {
     const { alighted, ready: boarding, aboard } = labels.left;
     const ridesLeft = maxRides - round;
     leftAlighted = (ridesLeft <= mostLeft && alighted[ridesLeft]) || nothingLeft;
@@ -349,14 +349,14 @@ export function createSearcher(
     for (const stop of reached) isMarked[stop] = 0;
     for (const stop of reached) {
       const at = arrived[row + stop] as number;
-      getReady(round, stop, at + changeSeconds, stop);
+      prepare(round, stop, at + changeSeconds, stop);
       for (let index = first[stop] as number, end = first[stop + 1] as number; index < end; index++) {
-        getReady(round, targets[index] as number, at + Math.max(changeSeconds, seconds[index] as number), stop);
+        prepare(round, targets[index] as number, at + Math.max(changeSeconds, seconds[index] as number), stop);
       }
     }
   }
 
-  function getReady(round: number, stop: number, at: number, from: number): void {
+  function prepare(round: number, stop: number, at: number, from: number): void {
     const label = round * stopCount + stop;
     if (at + (leftReady[stop] as number) >= (cutoff[round] as number) || at >= (ready[label] as number)) return;
     if (isBeyond(bounds?.arrived, round, stop, at)) return;
@@ -447,9 +447,9 @@ export function createSearcher(
       mostLeft =
         query.egress.length > 0 ? Math.min(rides, rides > USUAL_RIDES ? MOST_LEFT.ofLong : MOST_LEFT.usually) : -1;
       if (mostLeft >= 0) timeLeft.extend(mostLeft, (cutoff[0] as number) - from);
-      lookAhead(0);
+      boundTimeLeft(0);
       for (const { stop, seconds } of query.access) {
-        if (!query.allowed.stops || query.allowed.stops[stop]) getReady(0, stop, from + seconds, -1);
+        if (!query.allowed.stops || query.allowed.stops[stop]) prepare(0, stop, from + seconds, -1);
       }
       collectLines(1);
       runRounds();
@@ -474,13 +474,13 @@ export function createSearcher(
           board(stop);
           enqueue(line, position);
         }
-        lookAhead(1);
+        boundTimeLeft(1);
         runRounds();
         for (let round = 1; round < rounds; round++) {
           if (improved[round]) {
             const stop = bestStop[round] as number;
             const arrivesAt = (arrived[round * stopCount + stop] as number) + (egressSeconds[stop] as number);
-            const found = { departsAt, arrivesAt, rides: readRides(lines, labels, round, stop) };
+            const found = { departsAt, arrivesAt, rides: toRides(lines, labels, round, stop) };
             quick.push(found);
             yield found;
           }

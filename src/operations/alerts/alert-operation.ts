@@ -30,8 +30,8 @@ export const createAlertOperation = ({ list }: { list: AlertList }) =>
         'One disruption notice with its periods, stops, routes and runs, by an ID from `alert_ids` or listAlerts.',
     },
 
-    async find({ alert_id: alertId }, { queryUpstream, now }) {
-      const { alerts, leftOut, freshness } = await list.read(queryUpstream);
+    async handle({ alert_id: alertId }, { queryUpstream, now }) {
+      const { alerts, leftOut, freshness } = await list.load(queryUpstream);
       const at = now().getTime();
       const known = alerts.filter(({ id }) => id === alertId);
       const inForce = known.filter((alert) => holdsAt(alert, at));

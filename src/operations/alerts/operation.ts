@@ -168,9 +168,9 @@ export const createAlertsOperation = (options: { list: AlertList; stops: StopReg
         'The alerts as server-sent events. An `alerts` event with the whole `/v1/alerts` response is sent at the start and on every change, and a comment every 15 seconds. Otherwise it works like the stream of departures. Costs one request a minute.',
     },
 
-    async find(query, { queryUpstream, now }) {
+    async handle(query, { queryUpstream, now }) {
       const at = momentOf(query, now());
-      const { alerts, leftOut, freshness } = await options.list.read(queryUpstream);
+      const { alerts, leftOut, freshness } = await options.list.load(queryUpstream);
       const { isWanted, notices } = filterOf(query, options.stops, now());
       const severities: readonly string[] = SEVERITIES.slice(0, SEVERITIES.indexOf(query.severity) + 1);
       const matches = alerts.filter(

@@ -42,7 +42,7 @@ function isStop(entry: string): boolean {
   return stopIdParameter.safeParse(at === -1 ? entry : entry.slice(0, at)).success && isLead;
 }
 
-function readEntry(entry: string): { stop: string; lead?: number } {
+function parseEntry(entry: string): { stop: string; lead?: number } {
   const [stop = entry, lead] = entry.split('@').map((part) => part.trim());
   return lead === undefined ? { stop } : { stop, lead: Number(lead) };
 }
@@ -170,7 +170,7 @@ export const createBoardsOperation = ({
     query: BoardsQuery,
     run: FindContext['run'],
   ): Promise<{ listed: Listed[]; around?: OperationResult }> {
-    if (query.near === undefined) return { listed: (query.stops ?? []).map(readEntry) };
+    if (query.near === undefined) return { listed: (query.stops ?? []).map(parseEntry) };
     const [lat, lng] = query.near;
     const { radius = RADIUS_METRES, max_stops: limit = STOPS_AROUND, modes } = query;
     const around = await run(nearby, { lat, lng, radius, limit, modes });
@@ -208,7 +208,7 @@ export const createBoardsOperation = ({
     },
     cost: ({ stops }) => stops?.length ?? PRICE_AROUND,
 
-    async find(query, { run, now }) {
+    async handle(query, { run, now }) {
       const { stops: _stops, near, radius: _radius, max_stops: _maxStops, ...parameters } = query;
       const { listed, around } = await listStops(query, run);
       if (around && listed.length === 0) return { ...around, body: { boards: [] } };

@@ -4,7 +4,7 @@ import { carParkSchema, noticesOf, toCarParkBody } from '../../carparks/response
 import { unknownCarPark } from '../../errors/messages.ts';
 import type { StopRegister } from '../../stops/register.ts';
 import { collectionTypeField, featureSchemaOf, formatParameter, toFeatureCollection } from '../../transit/geojson.ts';
-import { countUpTo, describe, optional, readAs, requiredText, withDefault } from '../../transit/parameter.ts';
+import { countUpTo, describe, optional, parameterOf, requiredText, withDefault } from '../../transit/parameter.ts';
 import {
   boundsParameter,
   distanceMetres,
@@ -21,7 +21,7 @@ const MAX_DEGREES = 20;
 /** The longest wait for new readings; after that, what is known is shown. */
 const WAIT_MS = 4000;
 
-const idParameter = readAs(requiredText('the ID of a car park such as 486'), (text, refuse) =>
+const idParameter = parameterOf(requiredText('the ID of a car park such as 486'), (text, refuse) =>
   /^[\w-]{1,20}$/.test(text.trim()) ? text.trim() : refuse('must be the ID of a car park such as 486'),
 ).meta({ type: 'string', pattern: '^\\s*[\\w-]{1,20}\\s*$' });
 
@@ -95,7 +95,7 @@ export const createCarParksOperation = ({ carParks, stops }: { carParks: CarPark
         'Commuter car parks at stations: free spaces, capacity, and whether they are filling. Give `near` unless all are wanted. Spaces are null if there is no reading of the last 15 minutes.',
     },
 
-    async find({ near, radius, bbox, format }) {
+    async handle({ near, radius, bbox, format }) {
       const isWanted = ({ lat, lng }: CarPark) => {
         if (!near && !bbox) return true;
         if (lat === null || lng === null) return false;
@@ -139,7 +139,7 @@ export const createCarParkOperation = ({ carParks, stops }: { carParks: CarParkS
         'One commuter car park: free spaces, capacity, and whether it is filling. Find its ID with listCarParks. Spaces are null if there is no reading of the last 15 minutes.',
     },
 
-    async find({ carpark_id: id }) {
+    async handle({ carpark_id: id }) {
       const found = await carParks.get(id, { waitMs: WAIT_MS });
       const [carPark] = found?.carParks ?? [];
       if (!found || !carPark) throw unknownCarPark(id);

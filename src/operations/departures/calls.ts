@@ -4,14 +4,14 @@ import { isCallAt, type RunCall } from '../../transit/call.ts';
 import type { FindContext, Notice } from '../operation.ts';
 
 /** Finds a board of departures that call at `to` later. Throws if the stops of all of them are unknown. */
-export async function findGoingTo(
+export async function fetchGoingTo(
   requested: BoardRequest,
   to: string,
   boards: FindContext['boards'],
-): Promise<{ board: Awaited<ReturnType<FindContext['boards']['find']>>; notices: Notice[] }> {
+): Promise<{ board: Awaited<ReturnType<FindContext['boards']['fetch']>>; notices: Notice[] }> {
   const unknown = new Set<string>();
   let isAnyKnown = false;
-  const board = await boards.find({
+  const board = await boards.fetch({
     ...requested,
     withCalls: true,
     only: { ...requested.only, to },

@@ -10,7 +10,7 @@ import { type Mode, nameModes } from '../../transit/mode.ts';
 import { earliestMoment, formatTimestamp } from '../../transit/time.ts';
 import { bindingOf, checkedCursor } from '../cursor.ts';
 import { defineOperation, type FindContext, type Notice } from '../operation.ts';
-import { findCallAt, findGoingTo } from './calls.ts';
+import { fetchGoingTo, findCallAt } from './calls.ts';
 import { arrivalsResponse, departuresResponse, nextMinuteAway, toArrival, toDeparture } from './departure.ts';
 import { pagesOfBoard, toPageRequest } from './pages.ts';
 import { arrivalsQuery, type DeparturesQuery, departuresQuery, toDeparturesRequest } from './query.ts';
@@ -66,8 +66,8 @@ export const departuresOperation = defineOperation({
       'The departures of one stop as server-sent events. A `board` event with the whole `/v1/departures` response is sent at the start and on every change, and a comment every 15 seconds. `failure` means that there is currently no response; `end` is the last event and gives the reason. Both carry an error as data. With `Last-Event-ID`, a board that you already have is not sent again.\n\nCosts one request a minute. `/docs/limits` lists how many streams each plan may open. `EventSource` cannot send headers: pass a publishable key or a token as `access_token`.',
   },
 
-  async find(query, context) {
-    const { head, shown, alerts, sentAt, result } = await findShown(query, context, { isArrival: false });
+  async handle(query, context) {
+    const { head, shown, alerts, sentAt, result } = await fetchShown(query, context, { isArrival: false });
     const { ids, lines } = context;
     const usual = query.include?.includes('usual')
       ? await findUsual(
@@ -105,8 +105,8 @@ export const arrivalsOperation = defineOperation({
     defaults: { modes: 'all' },
   },
 
-  async find(query, context) {
-    const { head, shown, alerts, sentAt, result } = await findShown(query, context, { isArrival: true });
+  async handle(query, context) {
+    const { head, shown, alerts, sentAt, result } = await fetchShown(query, context, { isArrival: true });
     const arrivals = shown.map(({ departure }) => toArrival(departure, sentAt, query, context));
     return { body: { ...head, arrivals, ...alerts }, ...result };
   },
@@ -116,8 +116,8 @@ export const arrivalsOperation = defineOperation({
  * Returns the body without its list (`head`), what the list shows, the time of sending that minutes count from, and the rest of
  * the result.
  */
-async function findShown(query: DeparturesQuery, context: FindContext, { isArrival }: { isArrival: boolean }) {
-  const { board, listed, notices: ofBoard, pages } = await findBoard(query, context, { isArrival });
+async function fetchShown(query: DeparturesQuery, context: FindContext, { isArrival }: { isArrival: boolean }) {
+  const { board, listed, notices: ofBoard, pages } = await fetchBoard(query, context, { isArrival });
   const { runs, now, lines } = context;
   const departures = listed.filter((one) => !isCancelled(one) || query.cancelled === 'include');
   const notShown = listed.length - departures.length;
@@ -126,7 +126,7 @@ async function findShown(query: DeparturesQuery, context: FindContext, { isArriv
   const shown = departures.map((departure) => {
     const known = needsCalls(query) || needsCarriages ? board.callsOf(departure) : null;
     const found = needsCarriages
-      ? findCarriages(departure, known, runs)
+      ? chooseCarriages(departure, known, runs)
       : { calls: known, carriages: null, asOf: Number.POSITIVE_INFINITY };
     return { departure, ...found, arrivesAt: query.to === undefined ? undefined : findCallAt(found.calls, query.to) };
   });
@@ -155,7 +155,7 @@ async function findShown(query: DeparturesQuery, context: FindContext, { isArriv
 }
 
 /** Finds the board, the calls of its departures, their order on this page, and the cursors of the pages before and after. */
-async function findBoard(
+async function fetchBoard(
   query: DeparturesQuery,
   { queryUpstream, boards, now, ids }: FindContext,
   { isArrival }: { isArrival: boolean },
@@ -183,8 +183,8 @@ async function findBoard(
   const requested = cursor ? toPageRequest(first, cursor, now()) : first;
   const found =
     query.to === undefined
-      ? { board: await boards.find(requested), notices: [] }
-      : await findGoingTo(requested, query.to, boards);
+      ? { board: await boards.fetch(requested), notices: [] }
+      : await fetchGoingTo(requested, query.to, boards);
   const { board } = found;
   boards.count(board);
   const pages = pagesOfBoard(board, cursor, {
@@ -211,7 +211,7 @@ function needsCalls({ to, include }: DeparturesQuery): boolean {
 }
 
 /** The carriages where a vehicle leaves and at each call. Boards of the trip planner have none. `asOf` is the time of the feed. */
-function findCarriages(departure: Departure, calls: RunCall[] | null, runs: FindContext['runs']) {
+function chooseCarriages(departure: Departure, calls: RunCall[] | null, runs: FindContext['runs']) {
   const known = calls?.[0]?.carriages;
   if (known !== undefined) return { carriages: known, calls, asOf: Number.POSITIVE_INFINITY };
   const { plannedAt, stopId } = departure;

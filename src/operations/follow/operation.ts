@@ -16,7 +16,7 @@ import {
 import type { Leg } from '../../journeys/leg.ts';
 import type { LegEnd } from '../../journeys/leg-end.ts';
 import { plannerJourneys } from '../../journeys/planner.ts';
-import { keepFitting, selectJourneys } from '../../journeys/selection.ts';
+import { chooseFitting, selectJourneys } from '../../journeys/selection.ts';
 import type { Journeys } from '../../journeys/source.ts';
 import { timeWalks, walkFrom, walkTo } from '../../journeys/walks.ts';
 import type { StopRegister } from '../../stops/register.ts';
@@ -36,7 +36,7 @@ import { describe } from '../../transit/parameter.ts';
 import { isSameRun } from '../../transit/run-id.ts';
 import { bestKnown, formatTimestamp, timestampSchema, toSydneyWallClock, type WallClock } from '../../transit/time.ts';
 import { defineOperation, type FindContext, type Notice } from '../operation.ts';
-import { type JourneyRequest, journeyIdParameter, type PlannedJourney, readJourneyId } from '../trips/journey-id.ts';
+import { type JourneyRequest, journeyIdParameter, type PlannedJourney, parseJourneyId } from '../trips/journey-id.ts';
 import { exampleBody as exampleTrips } from '../trips/operation.ts';
 import {
   changeSchema,
@@ -187,14 +187,14 @@ export const createFollowOperation = ({
         'The journey as server-sent events. A `journey` event with the whole `/v1/trips/{journey_id}` response is sent at the start and on every change. Otherwise it works like the stream of departures. Costs one request a minute. The last event is `end`, with `JOURNEY_NOT_FOUND` ten minutes after the arrival.',
     },
 
-    async find({ journey_id: id, include }, { queryUpstream, turn, runs, lines, now, ids }) {
+    async handle({ journey_id: id, include }, { queryUpstream, turn, runs, lines, now, ids }) {
       if (!ids.isSigned('journey', id)) throw notIssued('JOURNEY_NOT_FOUND', 'journey_id');
-      const planned = readJourneyId(id) as PlannedJourney;
+      const planned = parseJourneyId(id) as PlannedJourney;
       const latest = destinationOf(planned).planned.getTime() + LATEST_MS;
       if (latest < now().getTime()) throw journeyOver(formatTimestamp(destinationOf(planned).planned));
 
       const sources = { queryUpstream, turn, runs, now, source };
-      const rides = await findRides(planned, sources);
+      const rides = await fetchRides(planned, sources);
       const alerts = rides.rides.some((ride) => ride && !ride.isTold)
         ? await listAlerts(queryUpstream).catch(nullIfApiError)
         : [];
@@ -204,7 +204,7 @@ export const createFollowOperation = ({
       if (endsAt < sentAt.getTime() - ENDED_MS) throw journeyOver(formatTimestamp(new Date(endsAt)));
 
       const changes = judgeChanges(legs);
-      const next = await findNext(planned, legs, sources);
+      const next = await fetchNext(planned, legs, sources);
       const freshness = freshnessNow(planned, rides, next, sentAt);
       const isOver = endsAt < sentAt.getTime();
       const identifiers = { ids, lines };
@@ -248,7 +248,7 @@ type Updated = ReturnType<typeof withFeedTimes>;
 type Rides = readonly (ReturnType<typeof findRide> | null)[];
 
 /** Finds the rides in the feeds, and in upstream's current plan if the feeds lack some of them. */
-async function findRides(planned: PlannedJourney, sources: Sources) {
+async function fetchRides(planned: PlannedJourney, sources: Sources) {
   const updated = planned.legs.map((leg) => withFeedTimes(leg, sources.runs));
   const isSeen = updated.every(({ leg, view }) => leg.mode === 'walk' || isRunning(view));
   const at = toSydneyWallClock(originOf(planned).planned);
@@ -281,7 +281,7 @@ async function plan(
 ) {
   const options = { choices, withoutBooking: booking === 'exclude', cancelled, mayBeNone: true };
   const request = { from, to, at, isArrival: false, modes, isAccessible: wheelchair, ...options };
-  const result = await source.find(request, { queryUpstream, turn });
+  const result = await source.fetch(request, { queryUpstream, turn });
   return { journeys: result.journeys, origin: result.origin, freshness: freshnessOf(result) };
 }
 
@@ -330,7 +330,7 @@ async function joinRides(
   const legs = planned.legs.map(async (leg, index) => {
     const ride = rides[index];
     if (!ride || ride.isTold) return ride?.leg ?? leg;
-    const listedCalls = include?.includes('calls') ? (ride.runCalls ?? (await findCalls(ride.leg, sources))) : null;
+    const listedCalls = include?.includes('calls') ? (ride.runCalls ?? (await fetchCalls(ride.leg, sources))) : null;
     return { ...ride.leg, alerts: alertsOf(ride.leg, alerts ?? [], sources.now()), listCalls: () => listedCalls };
   });
   return fitWalks(await Promise.all(legs));
@@ -354,13 +354,13 @@ function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Aler
 }
 
 /** The calls of the ride, taken from its run; null if they are not listed. */
-async function findCalls(
+async function fetchCalls(
   { mode, runId, origin, destination }: Leg,
   { queryUpstream, runs }: Sources,
 ): Promise<Call[] | null> {
   if (mode === 'walk' || runId === null) return null;
   const run = { runId, mode, stopId: origin.parentId ?? origin.stopId, plannedAt: origin.planned.getTime() };
-  const currentRun = await runs.findRun(queryUpstream, run).catch(nullIfApiError);
+  const currentRun = await runs.fetch(queryUpstream, run).catch(nullIfApiError);
   if (!currentRun?.areListed) return null;
   const isAt = (call: RunCall, { stopId, parentId }: LegEnd) =>
     isCallAt(call, stopId) || (parentId !== null && isCallAt(call, parentId));
@@ -384,7 +384,7 @@ function statusOf(legs: readonly Leg[], changes: FollowedBody['changes'], isOver
 }
 
 /** Journeys that continue from where the first impossible ride would have begun; null while the journey can be made. */
-async function findNext(planned: PlannedJourney, legs: readonly Leg[], sources: Sources) {
+async function fetchNext(planned: PlannedJourney, legs: readonly Leg[], sources: Sources) {
   const { now } = sources;
   const isFirstRideCancelled = legs.find(({ mode }) => mode !== 'walk')?.isCancelled ?? false;
   const missed = listChanges({ legs }).find(isMissed);
@@ -401,7 +401,7 @@ async function findNext(planned: PlannedJourney, legs: readonly Leg[], sources: 
         ? listed
         : withFeeds(listed, sources.runs, { cancelled: 'exclude', now: now().getTime() }).journeys;
     const reached = change ? journeys.flatMap((journey) => continueFrom(change, journey) ?? []) : journeys;
-    const fitting = keepFitting(reached, planned).journeys;
+    const fitting = chooseFitting(reached, planned).journeys;
     const nextJourneys = selectJourneys(fitting, { limit: MAX_NEXT_JOURNEYS, isArrival: false, at, now: now() });
     return { from, journeys: nextJourneys.journeys, freshness, hasFailed: false };
   } catch (error) {
@@ -443,8 +443,8 @@ function toFollowedBody({ journey_id: _, ...body }: JourneyBody, rides: Rides): 
  */
 function freshnessNow(
   planned: PlannedJourney,
-  { views, again, rides }: Awaited<ReturnType<typeof findRides>>,
-  next: Awaited<ReturnType<typeof findNext>>,
+  { views, again, rides }: Awaited<ReturnType<typeof fetchRides>>,
+  next: Awaited<ReturnType<typeof fetchNext>>,
   now: Date,
 ): Freshness {
   const parts = [...views, again, next].flatMap((part) => part?.freshness ?? []);

@@ -145,9 +145,9 @@ export const createLineOperation = ({ lines, stops, alerts: list }: LineSources)
         'One line on a day: operator, directions with their stops in order, first and last departure, how often it runs, and its alerts. Get the `line_id` from listLines. For times at each stop use getLineTimetable.',
     },
 
-    async find(query, { now }) {
+    async handle(query, { now }) {
       const { date: day } = requestedWallClock(query, now()) ?? toSydneyWallClock(now());
-      const { line, directions } = await lines.read(query.line_id, day);
+      const { line, directions } = await lines.load(query.line_id, day);
       const { mode, route, network } = line;
       // An empty stop and no run: only alerts for the line apply.
       const lineAlerts = list.alertsOf({ mode, route, network, tripId: null, stopIds: [''], at: now().getTime() });

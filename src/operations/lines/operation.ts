@@ -79,8 +79,8 @@ export const createLinesOperation = ({ lines, stops }: { lines: Lines; stops: St
       defaults: { limit: '20' },
     },
 
-    async find(query, { now }) {
-      const matches = lines.find(query);
+    async handle(query, { now }) {
+      const matches = lines.list(query);
       const { bbox, stop } = query;
       const outside = matches.length === 0 && bbox ? outsideNotice(...middleOf(bbox)) : null;
       const isUnknown = stop !== undefined && stops.partsOf(stop).length === 0;

@@ -9,7 +9,7 @@ import {
   notAllowed,
   optional,
   type ProblemDetails,
-  readAs,
+  parameterOf,
   requiredText,
   splitList,
   wholeBetween,
@@ -25,7 +25,7 @@ const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 const KEPT_DAYS = 90;
 
 const weekdaysAllowed = `must be some of ${WEEKDAYS.join(', ')}, separated by commas`;
-const weekdayParameter = readAs(requiredText(weekdaysAllowed), (text, refuse): number[] => {
+const weekdayParameter = parameterOf(requiredText(weekdaysAllowed), (text, refuse): number[] => {
   const words = splitList(text.toLowerCase());
   const unknown = words.filter((word) => !WEEKDAYS.includes(word as (typeof WEEKDAYS)[number]));
   if (words.length === 0) return refuse(weekdaysAllowed);
@@ -35,7 +35,7 @@ const weekdayParameter = readAs(requiredText(weekdaysAllowed), (text, refuse): n
 
 const hoursAllowed = 'must be whole hours from 0 to 23, separated by commas';
 const hourSchema = wholeBetween(0, 23);
-const hourParameter = readAs(requiredText(hoursAllowed), (text, refuse): number[] => {
+const hourParameter = parameterOf(requiredText(hoursAllowed), (text, refuse): number[] => {
   const words = splitList(text);
   const hours = words.map((word) => hourSchema.safeParse(word).data);
   const known = hours.filter((hour) => hour !== undefined);
@@ -49,7 +49,7 @@ const hourParameter = readAs(requiredText(hoursAllowed), (text, refuse): number[
 });
 
 const clockAllowed = 'must be a time of day such as 0812';
-const clockParameter = readAs(requiredText(clockAllowed), (text, refuse): number => {
+const clockParameter = parameterOf(requiredText(clockAllowed), (text, refuse): number => {
   const [, hour, minute] = /^([01]\d|2[0-3]):?([0-5]\d)$/.exec(text.trim()) ?? [];
   return hour === undefined ? refuse(clockAllowed) : Number(hour) * 60 + Number(minute);
 }).meta({ type: 'string', pattern: '^([01]\\d|2[0-3]):?[0-5]\\d$', examples: ['0812'] });
@@ -127,7 +127,11 @@ const punctualityResponse = z
       .array(
         z
           .strictObject({
-            hour: z.int().min(0).max(23).meta({ description: 'Number of the hour in Sydney, 0 from midnight', example: 8 }),
+            hour: z
+              .int()
+              .min(0)
+              .max(23)
+              .meta({ description: 'Number of the hour in Sydney, 0 from midnight', example: 8 }),
             ...figureFields,
           })
           .meta({ id: 'HourPunctuality', description: 'Figures of one hour of the day.' }),
@@ -195,7 +199,7 @@ export const createPunctualityOperation = ({
         'How punctual a line was in the last weeks: share on time, median and 90th percentile of seconds late, share cancelled, and the runs behind them, by weekday and hour. Get the `line_id` from listLines. `stop` with `time` gives one daily run.',
     },
 
-    async find(query, { now }) {
+    async handle(query, { now }) {
       const line = lines.get(query.line_id);
       const parts = query.stop === undefined ? null : stops.partsOf(query.stop);
       if (query.stop !== undefined && parts?.length === 0 && !stops.get(query.stop)) throw unknownStop(query.stop);

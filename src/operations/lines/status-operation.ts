@@ -99,7 +99,7 @@ const exampleBody: z.infer<typeof lineStatusResponse> = {
 interface LineStatusSources {
   lines: Lines;
   stops: StopRegister;
-  alerts: Pick<AlertList, 'read' | 'listOfLine'>;
+  alerts: Pick<AlertList, 'load' | 'listOfLine'>;
 }
 
 /** `GET /v1/lines/status` */
@@ -121,14 +121,14 @@ export const createLineStatusOperation = ({ lines, stops, alerts }: LineStatusSo
       defaults: { limit: '20' },
     },
 
-    async find(query, { queryUpstream, runs, now }) {
+    async handle(query, { queryUpstream, runs, now }) {
       const { modes, routes, limit } = query;
       const isWanted = ({ route, id: lineId, mode }: IndexedLine) =>
         routes === undefined || isNamed(routes, { route, lineId, mode });
-      const matches = lines.find({ modes }).filter(isWanted);
+      const matches = lines.list({ modes }).filter(isWanted);
       const listed = matches.slice(0, limit);
       const at = now().getTime();
-      const list = await alerts.read(queryUpstream).catch((error) => {
+      const list = await alerts.load(queryUpstream).catch((error) => {
         if (error instanceof ApiError) return null;
         throw error;
       });

@@ -135,9 +135,9 @@ export const createTimetableOperation = ({ lines, stops }: { lines: Lines; stops
       defaults: { limit: '5' },
     },
 
-    async find(query, { now, ids }) {
+    async handle(query, { now, ids }) {
       const requested = requestedWallClock(query, now()) ?? toSydneyWallClock(now());
-      const { line, directions } = await lines.read(query.line_id, requested.date);
+      const { line, directions } = await lines.load(query.line_id, requested.date);
       const from = query.time === undefined ? Number.NEGATIVE_INFINITY : earliestMoment(requested);
       // A table has thousands of times, but few different ones.
       const texts = new Map<number, string>();
@@ -158,7 +158,7 @@ export const createTimetableOperation = ({ lines, stops }: { lines: Lines; stops
               trip_id: run.tripId,
               run_id: writeRunId(start, ids),
               headsign: run.headsign,
-              times: run.readTimes().map((moment) => (moment === null ? null : format(moment))),
+              times: run.listTimes().map((moment) => (moment === null ? null : format(moment))),
             };
           }),
           total: laterRuns.length,

@@ -95,11 +95,11 @@ export const createNearbyOperation = ({
       defaults: { modes: 'all' },
     },
 
-    async find(query, context) {
+    async handle(query, context) {
       const isRehearsed = isRehearsal(toNearbyRequest(query));
       const planned = isRehearsed ? null : findPlanned(query, register, context.now());
       const { stops, modesAround, freshness, leftOut } =
-        planned ?? (await findByPlanner(query, { ...context, register, checks, isRehearsed }));
+        planned ?? (await fetchFromPlanner(query, { ...context, register, checks, isRehearsed }));
       const listed = query.include?.includes('ids') ? stops : stops.map(withoutChildren);
       const location = { lat: query.lat, lng: query.lng };
       const whyNone = stops.length > 0 ? [] : whyEmpty(query, modesAround());
@@ -153,7 +153,7 @@ function findPlanned(query: NearbyQuery, register: StopRegister, now: Date): Fou
 }
 
 /** Finds the trip planner's stops and checks that they are served. Uses the register while the trip planner is unavailable. */
-async function findByPlanner(
+async function fetchFromPlanner(
   query: NearbyQuery,
   options: Pick<FindContext, 'queryUpstream' | 'now'> & {
     register: StopRegister;
@@ -166,7 +166,7 @@ async function findByPlanner(
   // During a shortage no call is spent on checks. The register then lists poles, which are checked as parts of their stops.
   const mayCall = listed.shortage === null;
   const { stops, knownUntil, hasCalled } = await withTimeLimit(CHECKS_WITHIN_MS, (signal) =>
-    checks.findServed(candidates, query, {
+    checks.listServed(candidates, query, {
       // Checks have a lower priority than calls that responses depend on.
       queryUpstream: (request) => options.queryUpstream(request, { priority: 'background', signal }),
       mayCall,
@@ -211,7 +211,7 @@ const AROUND_DEGREES = 0.02;
  */
 async function listStops(
   query: NearbyQuery,
-  { queryUpstream, now, register, isRehearsed }: Parameters<typeof findByPlanner>[1],
+  { queryUpstream, now, register, isRehearsed }: Parameters<typeof fetchFromPlanner>[1],
 ): Promise<{ candidates: NearbyStop[]; listed: Freshness; leftOut: LeftOutCounts }> {
   const { lat, lng, radius } = query;
   try {

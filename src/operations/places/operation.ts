@@ -4,7 +4,7 @@ import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
 import { modeSchema } from '../../transit/mode.ts';
 import { latitudeOrNull, longitudeOrNull } from '../../transit/place.ts';
 import { defineOperation } from '../operation.ts';
-import { findByName, type KnownStops } from '../stop-search/by-name.ts';
+import { type KnownStops, searchByName } from '../stop-search/by-name.ts';
 import { placesQuery } from '../stop-search/query.ts';
 
 const placeSchema = z
@@ -77,8 +77,8 @@ export const createPlacesOperation = (knownStops: KnownStops) =>
         'Addresses, streets, suburbs, points of interest and stops whose name matches, best match first. planTrips accepts each `id` as `from` and `to`, unchanged. Other tools accept only the `id` of a stop.',
     },
 
-    find: (query, context) =>
-      findByName(query, context, {
+    handle: (query, context) =>
+      searchByName(query, context, {
         known: knownStops,
         types: PLACE_TYPES,
         fromMatch: (match): PlaceFound => match,

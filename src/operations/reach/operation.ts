@@ -20,7 +20,7 @@ const AREA_PRICE = 3;
 
 /** For services without a timetable. */
 export const noReach: Reach = {
-  find: async () => Promise.reject(noTimetable({ reason: 'off' })),
+  search: async () => Promise.reject(noTimetable({ reason: 'off' })),
   times: async () => Promise.reject(noTimetable({ reason: 'off' })),
 };
 
@@ -186,11 +186,11 @@ export const createReachOperation = ({
       defaults: { limit: '50' },
     },
 
-    async find({ from, date, time, wheelchair, format, pace, max_walk, ...query }, { turn, now }) {
+    async handle({ from, date, time, wheelchair, format, pace, max_walk, ...query }, { turn, now }) {
       const at = requestedWallClock({ date, time }, now());
       const isArea = format === 'geojson';
       const choices = toChoices({ pace, max_walk });
-      const result = await reach.find({ ...query, from, at, isAccessible: wheelchair, choices, isArea }, turn);
+      const result = await reach.search({ ...query, from, at, isAccessible: wheelchair, choices, isArea }, turn);
       return {
         body: {
           origin: { stop_id: formatPlace(from), name: result.name ?? formatPlace(from) },

@@ -101,7 +101,7 @@ export const createTimesOperation = ({
         'How long it takes from one place to each of up to ten stops, with start, arrival and changes. To compare places, for instance where to live or meet. For the rides of a journey use planTrips.',
     },
 
-    async find({ from, to, date, time, modes, wheelchair, ...query }, { turn, now }) {
+    async handle({ from, to, date, time, modes, wheelchair, ...query }, { turn, now }) {
       const at = requestedWallClock({ date, time }, now());
       const { name, destinations, freshness } = await reach.times(
         { from, to, at, modes, isAccessible: wheelchair, choices: toChoices(query) },

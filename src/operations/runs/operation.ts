@@ -145,9 +145,9 @@ export const runOperation = defineOperation({
       'The run as server-sent events, like `/v1/departures/stream`. A `board` event with the whole `/v1/runs/{run_id}` response is sent at the start and on every change. The last event is `end`, with `RUN_NOT_FOUND` some minutes after the run has ended.',
   },
 
-  async find({ run_id: start, include }, { queryUpstream, runs, lines, now, ids }) {
+  async handle({ run_id: start, include }, { queryUpstream, runs, lines, now, ids }) {
     if (!ids.isSigned('run', start.id)) throw notIssued('RUN_NOT_FOUND', 'run_id');
-    const found = await runs.findRun(queryUpstream, start);
+    const found = await runs.fetch(queryUpstream, start);
     if (!found) throw unknownRun(null);
     const { departure, freshness } = found;
     const sentAt = now().getTime();

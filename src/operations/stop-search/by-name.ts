@@ -29,7 +29,7 @@ export interface KnownStops {
 }
 
 /** Returns the trip planner's matches, followed by stops with similar names if it has few matches or is unavailable. */
-export async function findByName<Hit extends { suburb: string }>(
+export async function searchByName<Hit extends { suburb: string }>(
   query: StopSearchQuery,
   { queryUpstream, now }: Pick<FindContext, 'queryUpstream' | 'now'>,
   {
@@ -49,8 +49,8 @@ export async function findByName<Hit extends { suburb: string }>(
 ): Promise<OperationResult<{ query: string; results: Hit[] }>> {
   const { q, limit, near } = query;
   const request = toStopSearchRequest(query);
-  const findSimilar = (isLoose: boolean) => names.find({ text: q, limit, near, isLoose }, now());
-  const noteMissing = (hits: readonly Hit[]) =>
+  const searchSimilar = (isLoose: boolean) => names.search({ text: q, limit, near, isLoose }, now());
+  const missingNotices = (hits: readonly Hit[]) =>
     hits.some((hit) => hit.suburb === '' && stops.get(idOf(hit))) ? [WITHOUT_SUBURB] : [];
   const pending = queryUpstream(request);
   let response: Awaited<typeof pending>;
@@ -59,25 +59,25 @@ export async function findByName<Hit extends { suburb: string }>(
   } catch (error) {
     const freshness = freshnessInPlaceOf(error, stops, now());
     const isRehearsed = isRehearsal(request);
-    const matches = isRehearsed ? [] : await findSimilar(true);
+    const matches = isRehearsed ? [] : await searchSimilar(true);
     const isBudgetExhausted = error instanceof ApiError && error.isBudgetExhausted;
     if (matches.length > 0 || (areOnlyStops(types) && isBudgetExhausted && !isRehearsed)) {
       const results = matches.map(fromKnown);
       const notice = matches.length > 0 ? FROM_REGISTER : NOT_IN_REGISTER;
-      return { body: { query: q, results }, freshness, notices: [notice, ...noteMissing(results)] };
+      return { body: { query: q, results }, freshness, notices: [notice, ...missingNotices(results)] };
     }
     response = await pending;
   }
   const { results, leftOut } = await rankMatches(response.payload, types, near);
   const shownHits = results.slice(0, limit).map((match) => fromMatch(atOwnPosition(match, stops)));
   if (shownHits.length < Math.min(FEW_MATCHES, limit)) {
-    const matches = await findSimilar(shownHits.length === 0);
+    const matches = await searchSimilar(shownHits.length === 0);
     const moreHits = matches
       .map(fromKnown)
       .filter((hit) => !shownHits.some((shownHit) => idOf(shownHit) === idOf(hit)));
     shownHits.push(...moreHits.slice(0, limit - shownHits.length));
   }
-  const notices = noteMissing(shownHits);
+  const notices = missingNotices(shownHits);
   return { body: { query: q, results: shownHits }, freshness: freshnessOf(response), leftOut, notices };
 }
 

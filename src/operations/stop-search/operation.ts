@@ -5,7 +5,7 @@ import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
 import { modeSchema } from '../../transit/mode.ts';
 import { latitudeOrNull, longitudeOrNull } from '../../transit/place.ts';
 import { defineOperation } from '../operation.ts';
-import { findByName, type KnownStops } from './by-name.ts';
+import { type KnownStops, searchByName } from './by-name.ts';
 import { stopSearchQuery } from './query.ts';
 
 const searchResultSchema = z
@@ -61,8 +61,8 @@ export const createStopSearchOperation = (knownStops: KnownStops) =>
         'Stops whose name matches a text, best match first; typos are allowed. Pass a `stop_id` to the other tools. Finds stations, wharves and bus stops, but no addresses, suburbs or points of interest: for those use searchPlaces, or getNearbyStops with a position.',
     },
 
-    find: (query, context) =>
-      findByName(query, context, {
+    handle: (query, context) =>
+      searchByName(query, context, {
         known: knownStops,
         // Stops only: otherwise streets, parks and restaurants crowd out the stops.
         types: ['stop'],

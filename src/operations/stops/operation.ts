@@ -123,8 +123,8 @@ export const createStopListOperation = ({ stops }: { stops: StopRegister }) =>
       defaults: { limit: '50' },
     },
 
-    async find(query, { now }) {
-      const matches = await findStops(query, stops);
+    async handle(query, { now }) {
+      const matches = await listStops(query, stops);
       const listedStops = matches.slice(0, query.limit).map(toListedStop);
       const content =
         query.format === 'geojson' ? toFeatureCollection(listedStops, (stop) => stop.stop_id) : { stops: listedStops };
@@ -138,7 +138,7 @@ export const createStopListOperation = ({ stops }: { stops: StopRegister }) =>
     },
   });
 
-async function findStops(
+async function listStops(
   { bbox, near, radius, modes }: z.infer<typeof stopListQuery>,
   register: StopRegister,
 ): Promise<StopRecord[]> {

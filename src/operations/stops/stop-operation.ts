@@ -133,7 +133,7 @@ export const createStopOperation = ({
         'Details of one stop: name, position, platforms, wheelchair access, and the lines that leave there with their headsigns. For times use getDepartures.',
     },
 
-    async find({ stop_id: stopId, include }, context) {
+    async handle({ stop_id: stopId, include }, context) {
       const result = await findStop(stopId, stops, context);
       if (!include?.includes('carparks')) return result;
       const { stops: listed, found, notices } = await withCarParks([result.body], { carParks, stops });

@@ -7,7 +7,7 @@ import { LEG_DEFAULTS, type Leg } from '../../journeys/leg.ts';
 import type { LegEnd } from '../../journeys/leg-end.ts';
 import { type Choices, choicesSchema } from '../../transit/choices.ts';
 import { MODES, type Mode } from '../../transit/mode.ts';
-import { readAs, requiredText } from '../../transit/parameter.ts';
+import { parameterOf, requiredText } from '../../transit/parameter.ts';
 import { formatPlace, type Place, placeParameter } from '../../transit/place.ts';
 
 /** The parameters that a journey was found with. */
@@ -118,7 +118,7 @@ export function writeJourneyId(
 }
 
 /** Parses a journey ID. Null if it is malformed. The operation checks the signature. */
-export function readJourneyId(id: string): PlannedJourney | null {
+export function parseJourneyId(id: string): PlannedJourney | null {
   try {
     const content = contentOf(id);
     const bytes = Buffer.from(content.slice(0, MAX_ID_LENGTH), 'base64url');
@@ -156,7 +156,7 @@ function toLeg(written: Written[7][number], origin: LegEnd, destination: LegEnd)
 
 const allowed = 'must be a journey ID from /v1/trips with include=ids';
 
-export const journeyIdParameter = readAs(requiredText(allowed), (text, refuse) => {
+export const journeyIdParameter = parameterOf(requiredText(allowed), (text, refuse) => {
   const id = text.trim();
-  return readJourneyId(id) ? id : refuse(allowed);
+  return parseJourneyId(id) ? id : refuse(allowed);
 }).meta({ type: 'string', pattern: '^[A-Za-z0-9_-]+$' });

@@ -7,7 +7,7 @@ import { drawPaths, isCancelled, type Journey } from '../../journeys/journey.ts'
 import type { Leg } from '../../journeys/leg.ts';
 import { markLifts } from '../../journeys/lifts.ts';
 import { plannerJourneys } from '../../journeys/planner.ts';
-import { keepFitting, selectJourneys } from '../../journeys/selection.ts';
+import { chooseFitting, selectJourneys } from '../../journeys/selection.ts';
 import type { FoundJourneys, Journeys } from '../../journeys/source.ts';
 import type { StopRegister } from '../../stops/register.ts';
 import { alertTexts } from '../../transit/additional-fields.ts';
@@ -21,7 +21,7 @@ import { DAY_PRICE, priceOfDay } from '../day-price.ts';
 import { nextMinuteAway } from '../departures/departure.ts';
 import { findUsual } from '../departures/usual.ts';
 import { defineOperation, type Notice } from '../operation.ts';
-import { findPage, pagesOfFirst } from './pages.ts';
+import { fetchPage, pagesOfFirst } from './pages.ts';
 import { listConditions, toTripRequest, tripsQuery } from './query.ts';
 import { type Alternatives, toJourneyBody, tripsResponse } from './response.ts';
 
@@ -161,12 +161,12 @@ const WITHOUT_ALTERNATIVES: Notice = {
 export const createTripsOperation = ({
   stops,
   journeys: source = plannerJourneys(stops),
-  findLiftsOut = () => null,
+  listLiftsOut: findLiftsOut = () => null,
   now: clock,
 }: {
   stops: Pick<StopRegister, 'get'>;
   journeys?: Journeys | undefined;
-  findLiftsOut?: FindLiftsOut;
+  listLiftsOut?: FindLiftsOut;
   /** When a request is charged. */
   now?: (() => Date) | undefined;
 }) =>
@@ -190,7 +190,7 @@ export const createTripsOperation = ({
       defaults: { limit: '3', path: 'none' },
     },
 
-    async find(query, context) {
+    async handle(query, context) {
       const { queryUpstream, turn, runs, lines, now, ids } = context;
       const request = toTripRequest(query, now());
       const [from, to] = [formatPlace(query.from), formatPlace(query.to)];
@@ -199,8 +199,8 @@ export const createTripsOperation = ({
       const cursor = checkedCursor(query.cursor, { binding, base, ids });
       const ofFeeds: Freshness[] = [];
       const { found, journeys, shown, leftOut, pages } = cursor
-        ? await findPage(cursor, { request, limit: query.limit, base, now, ids }, readPage)
-        : await findFirst();
+        ? await fetchPage(cursor, { request, limit: query.limit, base, now, ids }, fetchOnePage)
+        : await fetchFirst();
       const drawn = query.path === 'none' ? shown : await Promise.all(shown.map(drawPaths));
       const alternatives = query.include?.includes('alternatives') ? await listAlternatives(drawn) : null;
       const usual = query.include?.includes('usual') ? await listUsual(drawn) : undefined;
@@ -285,7 +285,7 @@ export const createTripsOperation = ({
         return updated;
       }
 
-      async function findFirst() {
+      async function fetchFirst() {
         const conditions = listConditions(query);
         const requested = {
           ...request,
@@ -294,10 +294,10 @@ export const createTripsOperation = ({
           maxChanges: query.max_changes,
           limit: query.limit,
         };
-        const found = await source.find(requested, { queryUpstream, turn });
+        const found = await source.fetch(requested, { queryUpstream, turn });
         const { journeys } = found;
         const current = withNews(found);
-        const fitting = keepFitting(current.journeys, query);
+        const fitting = chooseFitting(current.journeys, query);
         if (fitting.journeys.length === 0) throw noJourneys(found.origin.source, from, to, { conditions });
         const selection = selectJourneys(fitting.journeys, { ...request, limit: query.limit, now: now() });
         return {
@@ -310,7 +310,7 @@ export const createTripsOperation = ({
       }
 
       /** Cancelled journeys show how far upstream has searched, whether or not they are listed. */
-      async function readPage(requested: typeof request) {
+      async function fetchOnePage(requested: typeof request) {
         const options = {
           cancelled: 'include',
           mayBeNone: true,
@@ -318,9 +318,9 @@ export const createTripsOperation = ({
           // The page before has one of them.
           limit: query.limit + 1,
         } as const;
-        const found = await source.find({ ...requested, ...options }, { queryUpstream, turn });
+        const found = await source.fetch({ ...requested, ...options }, { queryUpstream, turn });
         const current = withNews(found);
-        const fitting = keepFitting(current.journeys, query).journeys.filter(
+        const fitting = chooseFitting(current.journeys, query).journeys.filter(
           (journey) => query.cancelled === 'include' || !isCancelled(journey),
         );
         return { found, journeys: found.journeys, fitting, leftOut: sumLeftOut([found.leftOut, current.leftOut]) };

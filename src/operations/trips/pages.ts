@@ -76,17 +76,17 @@ export function pagesOfFirst(
  * Journeys are selected by planned times. Those that have left are listed only on pages that look back, and in lists that begin
  * at a given time.
  */
-export async function findPage<Found extends Planned>(
+export async function fetchPage<Found extends Planned>(
   cursor: Cursor,
   options: { request: Request; limit: number; base: number; now: () => Date; ids: IdSigner },
-  read: (request: Request) => Promise<Found>,
+  fetch: (request: Request) => Promise<Found>,
   callsLeft = MAX_CALLS,
 ): Promise<Found & { shown: Journey[]; pages: Pages }> {
   const { request, limit, base, now, ids } = options;
   const { direction, at, arrivesBy = at } = cursor;
   const isNext = direction === 'next';
   const wallClock = isNext ? wallClockFrom(new Date(at), now()) : wallClockUntil(new Date(arrivesBy), now());
-  const planned = await read({ ...request, at: wallClock, isArrival: !isNext });
+  const planned = await fetch({ ...request, at: wallClock, isArrival: !isNext });
   const isOnPage = ({ plannedAt, rowId }: PageRow) => isAfterBoundary(cursor, plannedAt, rowId) === isNext;
   const fitting = planned.fitting
     .filter((journey) => toRows(journey).some(isOnPage) && isPossible(journey))
@@ -115,7 +115,7 @@ export async function findPage<Found extends Planned>(
       };
   const written = writeCursor(further, base, ids);
   if (shown.length === 0 && written !== undefined && callsLeft > 1)
-    return findPage(further, options, read, callsLeft - 1);
+    return fetchPage(further, options, fetch, callsLeft - 1);
   const back = writeCursor({ ...cursor, arrivesBy, direction: isNext ? 'prev' : 'next' }, base, ids);
   return { ...planned, shown, pages: isNext ? { prev: back, next: written } : { prev: written, next: back } };
 }

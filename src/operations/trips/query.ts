@@ -19,7 +19,7 @@ import {
   notAllowed,
   oneOf,
   optional,
-  readAs,
+  parameterOf,
   requiredText,
   splitList,
   wholeBetween,
@@ -50,7 +50,7 @@ const MOST_STAY_MINUTES = 240;
 const viaAllowed = `must be 1 or ${MOST_VIA} stop IDs separated by commas, each with an optional stay of 0 to ${MOST_STAY_MINUTES} minutes, as in 200070@10`;
 
 /** Text such as `200070@10,200020`. */
-const viaParameter = readAs(requiredText(viaAllowed), (text, refuse): { stopId: string; stayMinutes: number }[] =>
+const viaParameter = parameterOf(requiredText(viaAllowed), (text, refuse): { stopId: string; stayMinutes: number }[] =>
   splitList(text).length === 0 || splitList(text).length > MOST_VIA
     ? refuse(viaAllowed)
     : splitList(text).map((entry) => {
@@ -151,11 +151,11 @@ export function listConditions(query: TripsQuery): string[] {
 
 /** A place that failed validation is still raw text. It already has an error, so it is not compared. */
 function isSamePlace(from: unknown, to: unknown): boolean {
-  const [one, other] = [from, to].map(readPlace);
+  const [one, other] = [from, to].map(parsePlace);
   return one !== undefined && one === other;
 }
 
-function readPlace(place: unknown): string | undefined {
+function parsePlace(place: unknown): string | undefined {
   if (Array.isArray(place)) return place.join(',');
   const read = placeParameter.safeParse(place);
   return read.success ? formatPlace(read.data) : undefined;

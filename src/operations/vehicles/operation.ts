@@ -221,7 +221,7 @@ export const createVehiclesOperation = ({
         'The vehicles as server-sent events. A `vehicles` event with the whole `/v1/vehicles` response is sent at the start and whenever a vehicle reports, and a comment every 15 seconds. Otherwise it works like the stream of departures. Costs one request a minute.',
     },
 
-    async find(query, { now, ids }) {
+    async handle(query, { now, ids }) {
       if (query.run && !ids.isSigned('run', query.run.id)) throw notIssued('RUN_NOT_FOUND', 'run');
       const { lat, lng, bbox } = query;
       const near: Position | null = lat !== undefined && lng !== undefined ? [lat, lng] : null;
@@ -230,7 +230,7 @@ export const createVehiclesOperation = ({
       const wanted = query.run ? { tripId: query.run.runId } : areaOf(query, near);
       const named = query.line === undefined ? null : lines.listNamed(query.line);
       const only = query.run ? [query.run] : named;
-      const found = await vehicles.find(only ? only.map(({ mode }) => mode) : query.modes, wanted);
+      const found = await vehicles.fetch(only ? only.map(({ mode }) => mode) : query.modes, wanted);
       const freshness = found.freshness ?? unread(vehicles.areKnown, sentAt);
       const isWanted = ({ mode, route, lineId }: Vehicle) =>
         query.modes.includes(mode) &&

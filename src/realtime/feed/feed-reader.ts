@@ -115,7 +115,7 @@ interface Reading {
  * Reads the trip updates and vehicle positions of a feed into its packed form. Throws only `UndecodableFeed`. An entity that is
  * unreadable or exceeds the bounds of a trip is skipped and counted. Vehicles without a trip are left out.
  */
-export function readFeed(bytes: Buffer): ArrayBuffer {
+export function parseFeed(bytes: Buffer): ArrayBuffer {
   if (bytes.length > MAX_FEED_BYTES) throw new UndecodableFeed(`more than ${MAX_FEED_BYTES} bytes`);
   const trip = new Int32Array(TRIP.words);
   const reading: Reading = {
@@ -136,7 +136,7 @@ export function readFeed(bytes: Buffer): ArrayBuffer {
   };
   try {
     const pbf = new PbfReader(bytes);
-    readFields(pbf, bytes.length, reading, readFeedField);
+    parseFields(pbf, bytes.length, reading, parseFeedField);
   } catch (error) {
     if (error instanceof UndecodableFeed) throw error;
     throw new UndecodableFeed('not a protobuf message', { cause: error });
@@ -149,36 +149,36 @@ export function readFeed(bytes: Buffer): ArrayBuffer {
 type ReadField<Into> = (tag: number, into: Into, pbf: PbfReader) => void;
 
 /**
- * Reads the fields of a message up to `end`, and skips those that `readField` ignores. `pbf` does not check whether a value
+ * Reads the fields of a message up to `end`, and skips those that `parseField` ignores. `pbf` does not check whether a value
  * exceeds its message; that causes an error here, or in `pbf` at the end of the entity.
  */
-function readFields<Into>(pbf: PbfReader, end: number, into: Into, readField: ReadField<Into>): void {
+function parseFields<Into>(pbf: PbfReader, end: number, into: Into, parseField: ReadField<Into>): void {
   for (let field = pbf.nextField(end); field !== 0; field = pbf.nextField(end)) {
-    readField(field * 8 + pbf.type, into, pbf);
+    parseField(field * 8 + pbf.type, into, pbf);
   }
   if (pbf.pos !== end) throw malformed;
 }
 
-function readMessage<Into>(pbf: PbfReader, into: Into, readField: ReadField<Into>): void {
-  readFields(pbf, pbf.readVarint() + pbf.pos, into, readField);
+function parseMessage<Into>(pbf: PbfReader, into: Into, parseField: ReadField<Into>): void {
+  parseFields(pbf, pbf.readVarint() + pbf.pos, into, parseField);
 }
 
-function readFeedField(tag: number, reading: Reading, pbf: PbfReader): void {
-  if (tag === FEED.header) readMessage(pbf, reading, readHeaderField);
+function parseFeedField(tag: number, reading: Reading, pbf: PbfReader): void {
+  if (tag === FEED.header) parseMessage(pbf, reading, parseHeaderField);
   else if (tag === FEED.entity) {
     const end = pbf.readVarint() + pbf.pos;
     if (end > pbf.length) throw malformed;
-    readEntity(reading, pbf.buf.subarray(pbf.pos, end));
+    parseEntity(reading, pbf.buf.subarray(pbf.pos, end));
     pbf.pos = end;
   }
 }
 
-function readHeaderField(tag: number, reading: Reading, pbf: PbfReader): void {
+function parseHeaderField(tag: number, reading: Reading, pbf: PbfReader): void {
   if (tag === FEED_HEADER.timestamp) reading.headerSeconds = toSeconds(pbf.readVarint(true));
   else if (tag === FEED_HEADER.incrementality) reading.isDifferential = pbf.readVarint(true) === DIFFERENTIAL;
 }
 
-function readEntity(reading: Reading, bytes: Uint8Array): void {
+function parseEntity(reading: Reading, bytes: Uint8Array): void {
   const { packer } = reading;
   if (++reading.entities > MAX_ENTITIES) throw new UndecodableFeed(`more than ${MAX_ENTITIES} entities`);
   const firstUpdate = packer.mark();
@@ -187,7 +187,7 @@ function readEntity(reading: Reading, bytes: Uint8Array): void {
   reading.hasVehicle = false;
   reading.trip.fill(NONE);
   try {
-    readFields(new PbfReader(bytes), bytes.length, reading, readEntityField);
+    parseFields(new PbfReader(bytes), bytes.length, reading, parseEntityField);
     if (reading.hasVehicle && !reading.isDeleted) addVehicle(reading);
     if (reading.hasTripUpdate && !reading.isDeleted) {
       if (reading.trip[TRIP.tripId] === NONE) throw malformed;
@@ -201,67 +201,67 @@ function readEntity(reading: Reading, bytes: Uint8Array): void {
   packer.rollback(firstUpdate);
 }
 
-function readEntityField(tag: number, reading: Reading, pbf: PbfReader): void {
+function parseEntityField(tag: number, reading: Reading, pbf: PbfReader): void {
   if (tag === ENTITY.tripUpdate) {
     reading.hasTripUpdate = true;
-    readMessage(pbf, reading, readTripUpdateField);
+    parseMessage(pbf, reading, parseTripUpdateField);
   } else if (tag === ENTITY.vehicle) {
     reading.hasVehicle = true;
     reading.vehicle.fill(NONE);
     reading.isOnEarlierTrip = false;
     forgetCarriages(reading);
-    readMessage(pbf, reading, readVehicleField);
+    parseMessage(pbf, reading, parseVehicleField);
   } else if (tag === ENTITY.isDeleted) reading.isDeleted = pbf.readVarint(true) !== 0;
 }
 
-function readTripUpdateField(tag: number, reading: Reading, pbf: PbfReader): void {
+function parseTripUpdateField(tag: number, reading: Reading, pbf: PbfReader): void {
   if (tag === TRIP_UPDATE.stopTimeUpdate) {
     if (reading.packer.mark() >= MAX_STOP_UPDATES)
       throw new UndecodableFeed(`more than ${MAX_STOP_UPDATES} stop updates`);
     reading.stop.fill(NONE);
     forgetCarriages(reading);
-    readMessage(pbf, reading, readStopTimeUpdateField);
+    parseMessage(pbf, reading, parseStopTimeUpdateField);
     reading.packer.addStopUpdate(reading.stop, reading.carriages);
   } else if (tag === TRIP_UPDATE.trip) {
     reading.described = reading.trip;
-    readMessage(pbf, reading, readTripDescriptorField);
-  } else if (tag === TRIP_UPDATE.properties) readMessage(pbf, reading, readTripPropertiesField);
+    parseMessage(pbf, reading, parseTripDescriptorField);
+  } else if (tag === TRIP_UPDATE.properties) parseMessage(pbf, reading, parseTripPropertiesField);
   else if (tag === TRIP_UPDATE.delay) reading.trip[TRIP.delay] = toDelay(pbf.readVarint(true));
   else if (tag === TRIP_UPDATE.timestamp) reading.trip[TRIP.timestamp] = toSeconds(pbf.readVarint(true)) || NONE;
 }
 
-function readTripPropertiesField(tag: number, { trip, packer }: Reading, pbf: PbfReader): void {
-  if (tag === TRIP_PROPERTIES.tripId) trip[TRIP.newTripId] = readIdentifier(pbf, packer);
+function parseTripPropertiesField(tag: number, { trip, packer }: Reading, pbf: PbfReader): void {
+  if (tag === TRIP_PROPERTIES.tripId) trip[TRIP.newTripId] = parseIdentifier(pbf, packer);
   else if (tag === TRIP_PROPERTIES.startDate) trip[TRIP.newStartDate] = toDate(pbf.readString());
   else if (tag === TRIP_PROPERTIES.startTime) trip[TRIP.newStartTimeSeconds] = toSecondsOfDay(pbf.readString());
 }
 
-function readTripDescriptorField(tag: number, { described, packer }: Reading, pbf: PbfReader): void {
-  if (tag === TRIP_DESCRIPTOR.tripId) described[TRIP.tripId] = readIdentifier(pbf, packer);
+function parseTripDescriptorField(tag: number, { described, packer }: Reading, pbf: PbfReader): void {
+  if (tag === TRIP_DESCRIPTOR.tripId) described[TRIP.tripId] = parseIdentifier(pbf, packer);
   else if (tag === TRIP_DESCRIPTOR.startDate) described[TRIP.startDate] = toDate(pbf.readString());
   else if (tag === TRIP_DESCRIPTOR.startTime) described[TRIP.startTimeSeconds] = toSecondsOfDay(pbf.readString());
-  else if (tag === TRIP_DESCRIPTOR.relationship) described[TRIP.relationship] = readEnum(pbf);
-  else if (tag === TRIP_DESCRIPTOR.routeId) described[TRIP.routeId] = readIdentifier(pbf, packer);
+  else if (tag === TRIP_DESCRIPTOR.relationship) described[TRIP.relationship] = parseEnum(pbf);
+  else if (tag === TRIP_DESCRIPTOR.routeId) described[TRIP.routeId] = parseIdentifier(pbf, packer);
 }
 
-function readStopTimeUpdateField(tag: number, reading: Reading, pbf: PbfReader): void {
+function parseStopTimeUpdateField(tag: number, reading: Reading, pbf: PbfReader): void {
   const { packer, stop } = reading;
-  if (tag === STOP_TIME_UPDATE.arrival) readMessage(pbf, stop, readArrivalField);
-  else if (tag === STOP_TIME_UPDATE.departure) readMessage(pbf, stop, readDepartureField);
-  else if (tag === STOP_TIME_UPDATE.stopId) stop[STOP.stopId] = readIdentifier(pbf, packer);
+  if (tag === STOP_TIME_UPDATE.arrival) parseMessage(pbf, stop, parseArrivalField);
+  else if (tag === STOP_TIME_UPDATE.departure) parseMessage(pbf, stop, parseDepartureField);
+  else if (tag === STOP_TIME_UPDATE.stopId) stop[STOP.stopId] = parseIdentifier(pbf, packer);
   else if (tag === STOP_TIME_UPDATE.sequence) stop[STOP.sequence] = toSequence(pbf.readVarint(true));
-  else if (tag === STOP_TIME_UPDATE.relationship) stop[STOP.relationship] = readEnum(pbf);
-  else if (tag === STOP_TIME_UPDATE.carriage) readCarriage(reading, CARRIAGE.departureOccupancy, pbf);
-  else if (tag === STOP_TIME_UPDATE.occupancy) stop[STOP.occupancy] = readEnum(pbf);
-  else if (tag === STOP_TIME_UPDATE.properties) readMessage(pbf, reading, readStopTimePropertiesField);
+  else if (tag === STOP_TIME_UPDATE.relationship) stop[STOP.relationship] = parseEnum(pbf);
+  else if (tag === STOP_TIME_UPDATE.carriage) parseCarriage(reading, CARRIAGE.departureOccupancy, pbf);
+  else if (tag === STOP_TIME_UPDATE.occupancy) stop[STOP.occupancy] = parseEnum(pbf);
+  else if (tag === STOP_TIME_UPDATE.properties) parseMessage(pbf, reading, parseStopTimePropertiesField);
 }
 
-function readStopTimePropertiesField(tag: number, { stop, packer }: Reading, pbf: PbfReader): void {
-  if (tag === STOP_TIME_PROPERTIES.assignedStopId) stop[STOP.assignedStopId] = readIdentifier(pbf, packer);
+function parseStopTimePropertiesField(tag: number, { stop, packer }: Reading, pbf: PbfReader): void {
+  if (tag === STOP_TIME_PROPERTIES.assignedStopId) stop[STOP.assignedStopId] = parseIdentifier(pbf, packer);
 }
 
-const readArrivalField = createStopTimeReader(STOP.arrivalDelay);
-const readDepartureField = createStopTimeReader(STOP.departureDelay);
+const parseArrivalField = createStopTimeReader(STOP.arrivalDelay);
+const parseDepartureField = createStopTimeReader(STOP.departureDelay);
 
 /** Stores the delay in the word `delay` and the time in the word after it. */
 function createStopTimeReader(delay: number): ReadField<Int32Array> {
@@ -271,39 +271,39 @@ function createStopTimeReader(delay: number): ReadField<Int32Array> {
   };
 }
 
-function readVehicleField(tag: number, reading: Reading, pbf: PbfReader): void {
+function parseVehicleField(tag: number, reading: Reading, pbf: PbfReader): void {
   const { packer, vehicle } = reading;
   if (tag === VEHICLE_POSITION.trip) {
     reading.described = vehicle;
-    readMessage(pbf, reading, readTripDescriptorField);
-  } else if (tag === VEHICLE_POSITION.position) readMessage(pbf, vehicle, readPositionField);
+    parseMessage(pbf, reading, parseTripDescriptorField);
+  } else if (tag === VEHICLE_POSITION.position) parseMessage(pbf, vehicle, parsePositionField);
   else if (tag === VEHICLE_POSITION.reportedAt)
     vehicle[VEHICLE.reportedSeconds] = toSeconds(pbf.readVarint(true)) || NONE;
-  else if (tag === VEHICLE_POSITION.stopId) vehicle[VEHICLE.stopId] = readIdentifier(pbf, packer);
+  else if (tag === VEHICLE_POSITION.stopId) vehicle[VEHICLE.stopId] = parseIdentifier(pbf, packer);
   else if (tag === VEHICLE_POSITION.sequence) vehicle[VEHICLE.sequence] = toSequence(pbf.readVarint(true));
-  else if (tag === VEHICLE_POSITION.status) vehicle[VEHICLE.status] = readEnum(pbf);
-  else if (tag === VEHICLE_POSITION.vehicle) readMessage(pbf, reading, readVehicleDescriptorField);
-  else if (tag === VEHICLE_POSITION.occupancy) vehicle[VEHICLE.occupancy] = readEnum(pbf);
-  else if (tag === VEHICLE_POSITION.carriage) readCarriage(reading, CARRIAGE.occupancy, pbf);
+  else if (tag === VEHICLE_POSITION.status) vehicle[VEHICLE.status] = parseEnum(pbf);
+  else if (tag === VEHICLE_POSITION.vehicle) parseMessage(pbf, reading, parseVehicleDescriptorField);
+  else if (tag === VEHICLE_POSITION.occupancy) vehicle[VEHICLE.occupancy] = parseEnum(pbf);
+  else if (tag === VEHICLE_POSITION.carriage) parseCarriage(reading, CARRIAGE.occupancy, pbf);
 }
 
-function readPositionField(tag: number, vehicle: Int32Array, pbf: PbfReader): void {
+function parsePositionField(tag: number, vehicle: Int32Array, pbf: PbfReader): void {
   if (tag === POSITION.lat) vehicle[VEHICLE.lat] = toMillionths(pbf.readFloat(), 90);
   else if (tag === POSITION.lng) vehicle[VEHICLE.lng] = toMillionths(pbf.readFloat(), 180);
   else if (tag === POSITION.bearing) vehicle[VEHICLE.bearing] = toBearing(pbf.readFloat());
 }
 
-function readVehicleDescriptorField(tag: number, reading: Reading, pbf: PbfReader): void {
+function parseVehicleDescriptorField(tag: number, reading: Reading, pbf: PbfReader): void {
   const { packer, vehicle } = reading;
-  if (tag === VEHICLE_DESCRIPTOR.id) vehicle[VEHICLE.vehicleId] = readIdentifier(pbf, packer);
-  else if (tag === VEHICLE_DESCRIPTOR.label) vehicle[VEHICLE.label] = readIdentifier(pbf, packer);
-  else if (tag === VEHICLE_DESCRIPTOR.wheelchair) vehicle[VEHICLE.wheelchair] = readEnum(pbf);
-  else if (tag === VEHICLE_DESCRIPTOR.own) readMessage(pbf, reading, readOwnDescriptorField);
+  if (tag === VEHICLE_DESCRIPTOR.id) vehicle[VEHICLE.vehicleId] = parseIdentifier(pbf, packer);
+  else if (tag === VEHICLE_DESCRIPTOR.label) vehicle[VEHICLE.label] = parseIdentifier(pbf, packer);
+  else if (tag === VEHICLE_DESCRIPTOR.wheelchair) vehicle[VEHICLE.wheelchair] = parseEnum(pbf);
+  else if (tag === VEHICLE_DESCRIPTOR.own) parseMessage(pbf, reading, parseOwnDescriptorField);
 }
 
-function readOwnDescriptorField(tag: number, reading: Reading, pbf: PbfReader): void {
+function parseOwnDescriptorField(tag: number, reading: Reading, pbf: PbfReader): void {
   if (tag === OWN_DESCRIPTOR.wheelchair) {
-    const wheelchair = readEnum(pbf);
+    const wheelchair = parseEnum(pbf);
     if (wheelchair === 1 || wheelchair === 2)
       reading.vehicle[VEHICLE.wheelchair] = wheelchair === 1 ? WHEELCHAIR.yes : WHEELCHAIR.no;
   } else if (tag === OWN_DESCRIPTOR.isOnEarlierTrip) reading.isOnEarlierTrip = pbf.readVarint(true) !== 0;
@@ -315,11 +315,11 @@ function forgetCarriages({ carriages }: Reading): void {
 }
 
 /** A carriage without a position comes last. If two have the same position, the later one counts. */
-function readCarriage({ carriages }: Reading, occupancyTag: number, pbf: PbfReader): void {
+function parseCarriage({ carriages }: Reading, occupancyTag: number, pbf: PbfReader): void {
   const carriage: { position: number | null; occupancy: number } = { position: null, occupancy: NONE };
-  readMessage(pbf, carriage, (tag) => {
+  parseMessage(pbf, carriage, (tag) => {
     if (tag === CARRIAGE.position) carriage.position = pbf.readVarint(true);
-    else if (tag === occupancyTag) carriage.occupancy = readEnum(pbf);
+    else if (tag === occupancyTag) carriage.occupancy = parseEnum(pbf);
   });
   const at = carriage.position ?? Math.max(0, ...carriages.keys()) + 1;
   if (carriages.has(at) || carriages.size < MAX_CARRIAGES) carriages.set(at, carriage.occupancy);
@@ -347,7 +347,7 @@ function toBearing(degrees: number): number {
 }
 
 /** Some of upstream's identifiers end in blanks. One with a line feed is not an identifier. */
-function readIdentifier(pbf: PbfReader, packer: FeedPacker): number {
+function parseIdentifier(pbf: PbfReader, packer: FeedPacker): number {
   const length = pbf.readVarint();
   let [start, end] = [pbf.pos, pbf.pos + length];
   pbf.pos = end;
@@ -363,7 +363,7 @@ function readIdentifier(pbf: PbfReader, packer: FeedPacker): number {
   return number;
 }
 
-function readEnum(pbf: PbfReader): number {
+function parseEnum(pbf: PbfReader): number {
   const number = pbf.readVarint(true);
   return number >= 0 && number <= 255 ? number : 255;
 }

@@ -4,7 +4,7 @@ import { type FeedId, isPositions, sourceOf } from '../polling/feed-source.ts';
 import { createPlannedRuns, type PlannedRuns } from '../prediction/planned-runs.ts';
 import { predictFeed } from '../prediction/predict-feed.ts';
 import { Feed } from './feed.ts';
-import { readFeed, UndecodableFeed } from './feed-reader.ts';
+import { parseFeed, UndecodableFeed } from './feed-reader.ts';
 
 /*
  * The program of the reading thread (see reading-thread.ts). It reads feeds, and predicts their runs by the timetable that it was
@@ -34,7 +34,7 @@ parentPort?.on('message', (request: ReadRequest) => {
   }
   const { id, feed } = request;
   try {
-    const packed = request.kind === 'read' ? readFeed(Buffer.from(request.bytes)) : request.packed;
+    const packed = request.kind === 'read' ? parseFeed(Buffer.from(request.bytes)) : request.packed;
     const snapshot = predict(feed, new Feed(packed));
     parentPort?.postMessage({ id, packed, snapshot } satisfies ReadReply, [packed]);
   } catch (error) {

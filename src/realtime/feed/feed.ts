@@ -163,7 +163,7 @@ export class Feed {
           .padStart(8, '0') ?? null,
       startTimeSeconds: valueAt(trips, row + TRIP.startTimeSeconds),
       relationship: TRIP_RELATIONSHIPS[valueAt(trips, row + TRIP.relationship) ?? 0] ?? 'UNKNOWN',
-      stopUpdates: Array.from({ length: count }, (_, index) => this.#readStop((first + index) * STOP.words)),
+      stopUpdates: Array.from({ length: count }, (_, index) => this.#getStop((first + index) * STOP.words)),
     };
   }
 
@@ -176,7 +176,7 @@ export class Feed {
   }
 
   /** Lists the vehicles at the requested positions, or on a trip, with or without the date in its identifier. */
-  findVehicles(criteria: { isAt: (lat: number, lng: number) => boolean } | { tripId: string }): VehiclePosition[] {
+  listVehicles(criteria: { isAt: (lat: number, lng: number) => boolean } | { tripId: string }): VehiclePosition[] {
     const { vehicles } = this;
     const tripId = 'tripId' in criteria ? withoutDate(criteria.tripId) : null;
     const isOnTrip = (text: number) => withoutDate(this.textOf(text) ?? '') === tripId;
@@ -185,7 +185,7 @@ export class Feed {
       const lat = (vehicles[row + VEHICLE.lat] ?? 0) / 1e6;
       const lng = (vehicles[row + VEHICLE.lng] ?? 0) / 1e6;
       const isWanted = 'isAt' in criteria ? criteria.isAt(lat, lng) : isOnTrip(vehicles[row + VEHICLE.tripId] ?? NONE);
-      if (isWanted) matches.push(this.#readVehicle(row, lat, lng));
+      if (isWanted) matches.push(this.#getVehicle(row, lat, lng));
     }
     return matches;
   }
@@ -202,7 +202,7 @@ export class Feed {
     }
   }
 
-  #readVehicle(row: number, lat: number, lng: number): VehiclePosition {
+  #getVehicle(row: number, lat: number, lng: number): VehiclePosition {
     const { vehicles } = this;
     const text = (position: number) => this.textOf(vehicles[row + position]);
     const wheelchair = valueAt(vehicles, row + VEHICLE.wheelchair);
@@ -230,14 +230,14 @@ export class Feed {
     return end === undefined ? null : this.#text.toString('utf8', this.#textEnds[(number as number) - 1] ?? 0, end);
   }
 
-  #readStop(row: number): StopUpdate {
+  #getStop(row: number): StopUpdate {
     const { stops } = this;
     return {
       stopId: this.textOf(stops[row + STOP.stopId]),
       sequence: valueAt(stops, row + STOP.sequence),
       relationship: STOP_RELATIONSHIPS[valueAt(stops, row + STOP.relationship) ?? 0] ?? 'UNKNOWN',
-      arrival: readTime(stops, row + STOP.arrivalDelay),
-      departure: readTime(stops, row + STOP.departureDelay),
+      arrival: getTime(stops, row + STOP.arrivalDelay),
+      departure: getTime(stops, row + STOP.departureDelay),
       occupancy: valueAt(stops, row + STOP.occupancy),
     };
   }
@@ -249,7 +249,7 @@ function valueAt(words: Int32Array, position: number): number | null {
 }
 
 /** The time in seconds is in the word after the delay. */
-function readTime(words: Int32Array, delay: number): StopTime {
+function getTime(words: Int32Array, delay: number): StopTime {
   const seconds = valueAt(words, delay + 1);
   return { delaySeconds: valueAt(words, delay), at: seconds === null ? null : (seconds >>> 0) * 1000 };
 }

@@ -39,12 +39,12 @@ export class ReadingThread {
   }
 
   /** Rejects only with `UndecodableFeed`, even if the thread dies or takes too long. */
-  async read(feed: FeedId, bytes: Uint8Array): Promise<ReadFeed> {
+  async parse(feed: FeedId, bytes: Uint8Array): Promise<ReadFeed> {
     if (bytes.length > MAX_FEED_BYTES) throw new UndecodableFeed(`more than ${MAX_FEED_BYTES} bytes`);
     return this.#send({ kind: 'read', id: ++this.#requests, feed, bytes: new Uint8Array(bytes).buffer });
   }
 
-  /** Predicts the runs of a feed in its packed form, which another instance has read. Rejects as `read`. */
+  /** Predicts the runs of a feed in its packed form, which another instance has read. Rejects as `parse`. */
   async open(feed: FeedId, packed: ArrayBuffer): Promise<ReadFeed> {
     return this.#send({ kind: 'open', id: ++this.#requests, feed, packed: packed.slice(0) });
   }

@@ -77,7 +77,7 @@ export function judgePoll(
     return { health: { ...acceptedHealth, accepted: { ...accepted, at: now } }, isAccepted: false };
   }
   const { headerAt, tripCount } = poll;
-  const growth = findUsualTrips(health, tripCount, now);
+  const growth = countUsualTrips(health, tripCount, now);
   return {
     health: { ...acceptedHealth, accepted: { at: now, headerAt, tripCount }, headerSince: now, ...growth },
     isAccepted: true,
@@ -88,7 +88,7 @@ export function judgePoll(
  * After sudden growth, the old number stays the usual one until the growth has lasted. Otherwise the next normal feed would
  * count as halved.
  */
-function findUsualTrips({ accepted, usualTrips, grownSince }: FeedHealth, tripCount: number, now: number) {
+function countUsualTrips({ accepted, usualTrips, grownSince }: FeedHealth, tripCount: number, now: number) {
   if (usualTrips === null) return { usualTrips: accepted && Math.min(accepted.tripCount, tripCount), grownSince: null };
   const isGrown = tripCount >= MIN_TRIPS_TO_HALVE && tripCount > usualTrips * SUDDEN_GROWTH;
   if (!isGrown || now - (grownSince ?? now) >= HALVED_MS) return { usualTrips: tripCount, grownSince: null };

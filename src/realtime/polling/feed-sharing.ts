@@ -57,7 +57,7 @@ export function createFeedSharing(
       await trySend(names.needs, (to) => to.pexpire(names.needs, KEPT_MS), 0);
     },
     /** Reads when callers of any instance last needed each feed. */
-    async readNeeds(): Promise<Map<FeedId, number>> {
+    async loadRequests(): Promise<Map<FeedId, number>> {
       const needs = Object.entries(await trySend(names.needs, (to) => to.hgetall(names.needs), {}));
       return new Map(
         needs.flatMap(([feed, at]) => (isFeedId(feed) && Number(at) > 0 ? [[feed, Math.min(Number(at), now())]] : [])),
@@ -80,19 +80,19 @@ export function createFeedSharing(
       await trySend(names.states, (to) => to.hdel(names.states, feed), 0);
     },
     /** Null while Redis is unavailable. */
-    async readStates(): Promise<Map<FeedId, PolledState> | null> {
+    async loadStates(): Promise<Map<FeedId, PolledState> | null> {
       const states = await trySend(names.states, (to) => to.hgetall(names.states), null);
       if (!states) return null;
       // A newer version may poll feeds that this one does not have.
       return new Map(
         Object.entries(states).flatMap(([feed, text]) => {
-          const state = readAs(stateSchema, text);
+          const state = parseAs(stateSchema, text);
           return state && isFeedId(feed) ? [[feed, state] as const] : [];
         }),
       );
     },
     /** Null if nothing is published, or if another version published it in another format. */
-    async readFeed(feed: FeedId): Promise<Feed | null> {
+    async loadFeed(feed: FeedId): Promise<Feed | null> {
       const name = nameOfFeed(feed);
       const bytes = await trySend(name, (to) => getBounded(to, name, MAX_COMPRESSED_BYTES), null);
       if (!bytes) return null;
@@ -113,7 +113,7 @@ export function createFeedSharing(
 }
 
 /** Null if the text is broken, or was written by another version in another format. */
-function readAs<Value>(schema: z.ZodType<Value>, text: string): Value | null {
+function parseAs<Value>(schema: z.ZodType<Value>, text: string): Value | null {
   if (text.length > MAX_TEXT_LENGTH) return null;
   try {
     return schema.parse(JSON.parse(text));

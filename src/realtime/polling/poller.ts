@@ -41,7 +41,7 @@ const STANDS_STILL_MS = 90_000;
  */
 export function createFeedPoller(options: {
   client: Pick<FeedClient, 'fetch'>;
-  reader: Pick<ReadingThread, 'read' | 'open'>;
+  reader: Pick<ReadingThread, 'parse' | 'open'>;
   sharing: FeedSharing;
   clock: Clock;
   log: Record<'info' | 'warn', (fields: object, message: string) => void>;
@@ -83,8 +83,8 @@ export function createFeedPoller(options: {
     const newNeeds = [...unpublishedNeeds].map((source) => [source, neededHere.get(source) ?? 0] as const);
     unpublishedNeeds.clear();
     if (newNeeds.length > 0) await sharing.publishNeeds(new Map(newNeeds));
-    if (!isLeader) return takeOver();
-    neededElsewhere = await sharing.readNeeds();
+    if (!isLeader) return adoptShared();
+    neededElsewhere = await sharing.loadRequests();
     await dropUnneeded();
     for (const source of new Set([...neededHere.keys(), ...neededElsewhere.keys()])) {
       if (isNeeded(source) && !underWay.has(source) && isPollDue(source)) poll(source).catch(warn);
@@ -107,8 +107,8 @@ export function createFeedPoller(options: {
     log.info({ isLeader }, isLeader ? 'this instance polls the feeds' : 'another instance polls the feeds');
     if (!isLeader) return;
     // Continue from the previous leader's state.
-    neededElsewhere = await sharing.readNeeds();
-    await takeOver();
+    neededElsewhere = await sharing.loadRequests();
+    await adoptShared();
   }
 
   async function dropUnneeded(): Promise<void> {
@@ -119,7 +119,7 @@ export function createFeedPoller(options: {
   }
 
   /** Without a newly read feed, the last one stays. */
-  function keep(source: FeedId, { health, polledAt }: PolledState, read: ReadFeed | null): void {
+  function store(source: FeedId, { health, polledAt }: PolledState, read: ReadFeed | null): void {
     const { feed = null, snapshots = [] } = feeds.get(source) ?? {};
     const newest = read?.snapshot;
     const others = snapshots.filter((one) => isCurrent(one) && one.about.timetable !== newest?.about.timetable);
@@ -142,20 +142,20 @@ export function createFeedPoller(options: {
   async function poll(source: FeedId): Promise<void> {
     underWay.add(source);
     const polledAt = now();
-    const read = await readOnce(source).finally(() => underWay.delete(source));
+    const read = await pollOnce(source).finally(() => underWay.delete(source));
     const before = feeds.get(source);
     const measured = typeof read === 'string' ? read : measureOf(source, read.feed);
     const { health, isAccepted } = judgePoll(before?.health ?? UNREAD, measured, now());
     record?.(source, health.refusal ?? (isAccepted ? 'accepted' : 'unchanged'));
     if (isClosed) return;
     const accepted = isAccepted && typeof read !== 'string' ? read : null;
-    keep(source, { health, polledAt }, accepted);
+    store(source, { health, polledAt }, accepted);
     await sharing.publish(source, { health, polledAt }, accepted?.feed.packed ?? null);
   }
 
-  async function readOnce(source: FeedId): Promise<ReadFeed | PollFailure> {
+  async function pollOnce(source: FeedId): Promise<ReadFeed | PollFailure> {
     try {
-      return await reader.read(source, await client.fetch(source));
+      return await reader.parse(source, await client.fetch(source));
     } catch (error) {
       const isExpected = error instanceof FailedPoll || error instanceof UndecodableFeed;
       if (!isExpected) warn(error as Error);
@@ -185,7 +185,7 @@ export function createFeedPoller(options: {
           const opened = await open(source, newest);
           const state = feeds.get(source);
           // A publication that came meanwhile may be predicted by the other timetable.
-          if (state?.feed === newest && opened) keep(source, state, { ...opened, feed: newest });
+          if (state?.feed === newest && opened) store(source, state, { ...opened, feed: newest });
           newest = state?.feed === newest ? null : (state?.feed ?? null);
         }
       }),
@@ -193,9 +193,9 @@ export function createFeedPoller(options: {
   }
 
   /** Reads the needed feeds from the polling instance. */
-  async function takeOver(): Promise<void> {
+  async function adoptShared(): Promise<void> {
     const isNeededNow = [...neededHere.keys(), ...neededElsewhere.keys()].some(isNeeded);
-    const states = isNeededNow ? await sharing.readStates() : new Map<FeedId, PolledState>();
+    const states = isNeededNow ? await sharing.loadStates() : new Map<FeedId, PolledState>();
     if (!states) return;
     for (const source of feeds.keys()) if (!states.has(source) || !isNeeded(source)) feeds.delete(source);
     for (const [source, state] of states) {
@@ -203,10 +203,10 @@ export function createFeedPoller(options: {
       const headerAt = state.health.accepted?.headerAt;
       const ownFeed = feeds.get(source)?.feed ?? null;
       const isOwn = headerAt === undefined || ownFeed?.headerAt === headerAt;
-      const feed = isOwn ? ownFeed : await sharing.readFeed(source);
+      const feed = isOwn ? ownFeed : await sharing.loadFeed(source);
       // The feed is published before its state, so it may be newer than the state read here.
       if (headerAt !== undefined && feed?.headerAt !== headerAt) continue;
-      keep(source, state, isOwn || !feed ? null : await open(source, feed));
+      store(source, state, isOwn || !feed ? null : await open(source, feed));
     }
   }
 
@@ -214,7 +214,7 @@ export function createFeedPoller(options: {
     /** The feeds that are polled, by this instance or by another. */
     feeds: feeds as ReadonlyMap<FeedId, FeedState>,
     /** Records that callers need the feeds now. A feed that is new to this instance is polled or read at once. */
-    need(sources: Iterable<FeedId>): void {
+    request(sources: Iterable<FeedId>): void {
       let isNew = false;
       for (const source of sources) {
         isNew ||= !isNeeded(source);

@@ -57,7 +57,7 @@ export function createPlannedRuns(timetable: Timetable) {
       tripsOf.set(files[0], ofFile);
       const known = ofFile.get(tripId);
       if (known) return known;
-      const trips = timetable.findTrips(tripId, files);
+      const trips = timetable.listTripsBetween(tripId, files);
       ofFile.set(tripId, trips);
       return trips;
     },

@@ -58,7 +58,7 @@ export function predictRun(columns: RunColumns, rows: Int32Array, base: number, 
     facts.delay = NONE;
     columns.impossible++;
   }
-  readEstimates(columns, rows, base, facts);
+  applyEstimates(columns, rows, base, facts);
   const first = firstListed(columns);
   if (facts.delay === NONE && !saysAnything(columns, facts)) return false;
   if (limits.length < count) limits = new Float64Array(count * 2);
@@ -77,7 +77,7 @@ function saysAnything({ count, state, stop, plannedStop }: RunColumns, { isRepla
 }
 
 /** The time of each call that has an update of its own. */
-function readEstimates(columns: RunColumns, rows: Int32Array, base: number, facts: TripFacts): void {
+function applyEstimates(columns: RunColumns, rows: Int32Array, base: number, facts: TripFacts): void {
   const { count, plannedArrival, plannedDeparture, arrival, departure, state, rule, update, occupancy } = columns;
   let startsAt = (plannedDeparture[0] as number) - MAX_BEFORE_START_SECONDS;
   for (let at = 0; at < count; at++) {

@@ -426,7 +426,7 @@ export class TimetableBuilder {
     const visits = group(this.#stops.length, callStop.length, (call) =>
       isEmpty(callPattern[call] as number) ? -1 : (callStop[call] as number),
     );
-    const { maxSeconds, ...times } = findCallTimes(patternCalls, trips);
+    const { maxSeconds, ...times } = buildCallTimes(patternCalls, trips);
     return {
       maxSeconds,
       sections: {
@@ -455,7 +455,7 @@ export class TimetableBuilder {
   #finishStops({ visitStart, visitPattern, patternRoute }: FinishedCalls) {
     const stops = this.#stops;
     const count = stops.length;
-    const parents = this.#findParents();
+    const parents = this.#resolveParents();
     const names = new Map<number, StopName>();
     const nameOf = (stop: number): StopName => {
       const parent = parents[stop] as number;
@@ -498,7 +498,7 @@ export class TimetableBuilder {
   }
 
   /** -1 if a stop has no parent, or its parents form a cycle. */
-  #findParents(): Int32Array {
+  #resolveParents(): Int32Array {
     const parents = Int32Array.from(this.#stops, ({ parentId }) => this.#stopNumbers.get(parentId ?? '') ?? -1);
     for (let stop = 0; stop < parents.length; stop++) {
       let at = stop;
@@ -534,7 +534,7 @@ function startsOf(lengths: readonly number[]): Uint32Array {
  * Finds the earliest and latest time at each call over the trips of its pattern, in seconds from their start, and the latest
  * time of all in seconds of the day.
  */
-function findCallTimes(
+function buildCallTimes(
   patternCalls: Uint32Array,
   { patternTrips, tripStart, tripArrivals, tripDepartures, offsets }: FinishedTrips,
 ) {

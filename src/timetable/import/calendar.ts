@@ -27,7 +27,7 @@ export interface Services {
 }
 
 /** Reads both files. Either may be missing or have only a header. */
-export async function readServices(zip: ScheduleZip, leftOut: LeftOut): Promise<Services> {
+export async function loadServices(zip: ScheduleZip, leftOut: LeftOut): Promise<Services> {
   if (!zip.has('calendar.txt') && !zip.has('calendar_dates.txt')) {
     throw new UnreadableFile('neither calendar.txt nor calendar_dates.txt');
   }
@@ -44,17 +44,17 @@ export async function readServices(zip: ScheduleZip, leftOut: LeftOut): Promise<
     required: ['service_id', ...WEEKDAYS, 'start_date', 'end_date'],
     optional: [],
   } as const;
-  await zip.readRows(calendar, (row, at) => {
+  await zip.loadRows(calendar, (row, at) => {
     const [from, until] = [toDayNumber(row.text(at.start_date)), toDayNumber(row.text(at.end_date))];
     if (from === null || until === null || until - from > MAX_DAYS) return leftOut.add('calendar without valid dates');
-    Object.assign(find(row.text(at.service_id)), { weekdays: readWeekdays(row, at), from, until });
+    Object.assign(find(row.text(at.service_id)), { weekdays: parseWeekdays(row, at), from, until });
   });
   const dates = {
     name: 'calendar_dates.txt',
     required: ['service_id', 'date', 'exception_type'],
     optional: [],
   } as const;
-  await zip.readRows(dates, (row, at) => {
+  await zip.loadRows(dates, (row, at) => {
     const [day, type] = [toDayNumber(row.text(at.date)), row.text(at.exception_type)];
     if (day === null || (type !== '1' && type !== '2')) return leftOut.add('calendar date that cannot be read');
     const { added, removed } = find(row.text(at.service_id));
@@ -64,7 +64,7 @@ export async function readServices(zip: ScheduleZip, leftOut: LeftOut): Promise<
 }
 
 /** Bit 0 is Monday. */
-export function readWeekdays(row: Row, at: Columns<(typeof WEEKDAYS)[number]>): number {
+export function parseWeekdays(row: Row, at: Columns<(typeof WEEKDAYS)[number]>): number {
   return WEEKDAYS.reduce((bits, weekday, index) => bits | (row.text(at[weekday]) === '1' ? 1 << index : 0), 0);
 }
 

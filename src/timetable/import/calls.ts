@@ -31,12 +31,12 @@ interface Known {
 export const UNTIMED = -1;
 
 /** Reads the calls of stop_times.txt, which may be in any order. */
-export async function readCalls(zip: ScheduleZip, known: Known, leftOut: LeftOut): Promise<Calls> {
+export async function loadCalls(zip: ScheduleZip, known: Known, leftOut: LeftOut): Promise<Calls> {
   const calls = new TripCalls(known.tripCount);
   const headsigns = new Map<string, number>();
   // The calls of a trip usually come together.
   let [tripId, trip]: [string, number | undefined] = ['', undefined];
-  await zip.readRows(TABLE, (row, at) => {
+  await zip.loadRows(TABLE, (row, at) => {
     const rowTripId = row.text(at.trip_id);
     if (rowTripId !== tripId) [tripId, trip] = [rowTripId, known.trips.get(rowTripId)];
     if (trip === -1) return;

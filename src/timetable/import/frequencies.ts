@@ -19,7 +19,7 @@ export type Frequencies = ReadonlyMap<number, readonly Frequency[]>;
 const MAX_HEADWAY = 65_535;
 
 /** Reads frequencies.txt. `trips` has the index of each trip, -1 for those that were left out. */
-export async function readFrequencies(
+export async function loadFrequencies(
   zip: ScheduleZip,
   trips: ReadonlyMap<string, number>,
   leftOut: LeftOut,
@@ -30,7 +30,7 @@ export async function readFrequencies(
     required: ['trip_id', 'start_time', 'end_time', 'headway_secs'],
     optional: ['exact_times'],
   } as const;
-  await zip.readRows(table, (row, at) => {
+  await zip.loadRows(table, (row, at) => {
     const trip = trips.get(row.text(at.trip_id));
     if (trip === undefined) return leftOut.add('frequency of an unknown trip');
     if (trip === -1) return;

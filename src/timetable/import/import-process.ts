@@ -6,7 +6,7 @@ import { pathsFileOf } from '../paths.ts';
 import { type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
 import { TimetableBuilder } from './builder.ts';
 import { findImplausible } from './plausible.ts';
-import { type FileReport, readScheduleFile, refuseFile, UnreadableFile } from './read-file.ts';
+import { type FileReport, loadScheduleFile, refuseFile, UnreadableFile } from './read-file.ts';
 
 /** The input of the child process. */
 export interface ImportRequest {
@@ -68,7 +68,7 @@ async function importFiles(
     if (!path) return false;
     await tell({ kind: 'reading', id, isCandidate });
     try {
-      const file = await readScheduleFile(path, id);
+      const file = await loadScheduleFile(path, id);
       const problem = isCandidate && !isAccepted ? findImplausible(file.report, busiestDayBefore, today) : null;
       if (problem !== null) throw refuseFile(problem, file.report.leftOut);
       const report = builder.add(file);

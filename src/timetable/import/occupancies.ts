@@ -1,6 +1,6 @@
 import { Numbers } from '../../core/growing-numbers.ts';
 import { DAYS_OF_WEEK, toDayNumber, weekdayOf } from '../service-day.ts';
-import { readWeekdays, WEEKDAYS } from './calendar.ts';
+import { parseWeekdays, WEEKDAYS } from './calendar.ts';
 import { group } from './growing-arrays.ts';
 import type { LeftOut } from './left-out.ts';
 import { type ScheduleCalls, type ScheduleService, type ScheduleTrip, UnreadableFile } from './schedule-file.ts';
@@ -25,8 +25,8 @@ type FillLoads = (trip: number, calls: Pick<ScheduleCalls, 'count' | 'sequence' 
  * bits for each weekday. A row with `exception` counts before the others. A weekday has no load if its dates do not
  * agree. If the file is missing or broken, there are no loads.
  */
-export async function readLoads(zip: ScheduleZip, read: Read, leftOut: LeftOut): Promise<FillLoads> {
-  const rows = await readRows(zip, read, leftOut).catch((error: unknown) => {
+export async function loadLoads(zip: ScheduleZip, read: Read, leftOut: LeftOut): Promise<FillLoads> {
+  const rows = await loadRows(zip, read, leftOut).catch((error: unknown) => {
     if (!(error instanceof UnreadableFile)) throw error;
     leftOut.add('occupancies that cannot be read');
     return null;
@@ -41,14 +41,14 @@ export async function readLoads(zip: ScheduleZip, read: Read, leftOut: LeftOut):
     const bySequence = Map.groupBy(own, (row) => rows.sequence.values[row] as number);
     for (let call = 0; call < count; call++) {
       const ofCall = bySequence.get(sequence[call] as number);
-      if (ofCall) load[call] = packWeek(days, (day) => findLoad(rows, ofCall, day));
+      if (ofCall) load[call] = packWeek(days, (day) => chooseLoad(rows, ofCall, day));
     }
   };
 }
 
 type Rows = Record<'trip' | 'sequence' | 'load' | 'weekdays' | 'from' | 'until' | 'isException', Numbers>;
 
-async function readRows(zip: ScheduleZip, { indexes }: Read, leftOut: LeftOut): Promise<Rows> {
+async function loadRows(zip: ScheduleZip, { indexes }: Read, leftOut: LeftOut): Promise<Rows> {
   const create = () => new Numbers();
   const rows: Rows = {
     trip: create(),
@@ -64,7 +64,7 @@ async function readRows(zip: ScheduleZip, { indexes }: Read, leftOut: LeftOut): 
     required: ['trip_id', 'stop_sequence', 'occupancy_status', ...WEEKDAYS, 'start_date', 'end_date'],
     optional: ['exception'],
   } as const;
-  await zip.readRows(table, (row, at) => {
+  await zip.loadRows(table, (row, at) => {
     const trip = indexes.get(row.text(at.trip_id));
     if (trip === undefined) return leftOut.add('occupancy of an unknown trip');
     if (trip === -1) return;
@@ -77,7 +77,7 @@ async function readRows(zip: ScheduleZip, { indexes }: Read, leftOut: LeftOut): 
     rows.trip.push(trip);
     rows.sequence.push(sequence);
     rows.load.push(load);
-    rows.weekdays.push(readWeekdays(row, at));
+    rows.weekdays.push(parseWeekdays(row, at));
     rows.from.push(from);
     rows.until.push(until);
     rows.isException.push(row.text(at.exception) === '1' ? 1 : 0);
@@ -92,7 +92,7 @@ function listDays({ firstDay, days }: ScheduleService): number[] {
 }
 
 /** The load on a day; 0 if no row or different ones have it. */
-function findLoad(rows: Rows, ofCall: readonly number[], day: number): number {
+function chooseLoad(rows: Rows, ofCall: readonly number[], day: number): number {
   const loads = [0, 0];
   for (const row of ofCall) {
     const isThen = (rows.from.values[row] as number) <= day && day <= (rows.until.values[row] as number);

@@ -1,13 +1,13 @@
 import type { FileId } from '../schedule-files.ts';
 import { toDate } from '../service-day.ts';
 import { splitStopName } from '../stop-names.ts';
-import { readServices } from './calendar.ts';
-import { readCalls, UNTIMED } from './calls.ts';
-import { readFrequencies, toRuns } from './frequencies.ts';
+import { loadServices } from './calendar.ts';
+import { loadCalls, UNTIMED } from './calls.ts';
+import { loadFrequencies, toRuns } from './frequencies.ts';
 import { LeftOut } from './left-out.ts';
-import { readLoads } from './occupancies.ts';
-import { findRiderHeadsign } from './passenger-trips.ts';
-import { readRoutes } from './routes.ts';
+import { loadLoads } from './occupancies.ts';
+import { toRiderHeadsign } from './passenger-trips.ts';
+import { loadRoutes } from './routes.ts';
 import {
   type FileReport,
   refuseFile,
@@ -18,9 +18,9 @@ import {
   type ScheduleTrip,
   UnreadableFile,
 } from './schedule-file.ts';
-import { readShapes } from './shapes.ts';
-import { readStops } from './stops.ts';
-import { readTrips } from './trips.ts';
+import { loadShapes } from './shapes.ts';
+import { loadStops } from './stops.ts';
+import { loadTrips } from './trips.ts';
 import { ScheduleZip } from './zip.ts';
 
 export * from './schedule-file.ts';
@@ -29,32 +29,32 @@ export * from './schedule-file.ts';
 const MAX_RUNS = 1_000_000;
 
 /** Reads one zip. Unreadable rows are skipped. Throws `UnreadableFile` if the file as a whole is unusable. */
-export async function readScheduleFile(zipPath: string, id: FileId): Promise<ScheduleFile> {
+export async function loadScheduleFile(zipPath: string, id: FileId): Promise<ScheduleFile> {
   const zip = await ScheduleZip.open(zipPath);
   try {
     for (const name of ['stops.txt', 'routes.txt', 'trips.txt', 'stop_times.txt'] as const) {
       if (!zip.has(name)) throw new UnreadableFile(`no ${name}`);
     }
     const leftOut = new LeftOut();
-    const stopsById = await readStops(zip, leftOut);
-    const routes = await readRoutes(zip, id, leftOut);
-    const services = await readServices(zip, leftOut);
-    const shapes = await readShapes(zip, leftOut);
-    const read = await readTrips(zip, { routes, services, shapes }, leftOut);
+    const stopsById = await loadStops(zip, leftOut);
+    const routes = await loadRoutes(zip, id, leftOut);
+    const services = await loadServices(zip, leftOut);
+    const shapes = await loadShapes(zip, leftOut);
+    const read = await loadTrips(zip, { routes, services, shapes }, leftOut);
     const stops = [...stopsById.values()];
     const stopIndexes = new Map(stops.map((stop, index) => [stop.id, index]));
     const indexes = { stops: stopIndexes, trips: read.indexes, tripCount: read.trips.length };
-    const { calls, headsigns } = await readCalls(zip, indexes, leftOut);
+    const { calls, headsigns } = await loadCalls(zip, indexes, leftOut);
     // In the report, what is left out of calls comes before the rest.
     const [leftOutOfCalls, leftOutOfRest] = [new LeftOut(), new LeftOut()];
-    calls.fillLoads = await readLoads(zip, { ...read, services: services.services }, leftOutOfRest);
-    const frequencies = await readFrequencies(zip, read.indexes, leftOutOfRest);
+    calls.fillLoads = await loadLoads(zip, { ...read, services: services.services }, leftOutOfRest);
+    const frequencies = await loadFrequencies(zip, read.indexes, leftOutOfRest);
 
     const trips: ScheduleTrip[] = [];
     for (const [index, trip] of read.trips.entries()) {
       const own = calls.read(index, leftOutOfCalls);
       if (!own) continue;
-      const headsign = findRiderHeadsign(trip.headsign, own, headsigns);
+      const headsign = toRiderHeadsign(trip.headsign, own, headsigns);
       if (headsign === null) leftOutOfRest.add('empty train');
       else if (own.count < 2) leftOutOfRest.add('trip with fewer than two calls');
       else if (!orderTimes(own)) leftOutOfRest.add('trip whose times go backwards');
@@ -85,7 +85,7 @@ export async function readScheduleFile(zipPath: string, id: FileId): Promise<Sch
       ...daysOf(trips, services.services),
       leftOut: leftOut.toJSON(),
     };
-    const readOrdered = (trip: ScheduleTrip) => {
+    const parseOrdered = (trip: ScheduleTrip) => {
       const own = calls.read(trip.calls) as ScheduleCalls;
       orderTimes(own);
       return own;
@@ -97,7 +97,7 @@ export async function readScheduleFile(zipPath: string, id: FileId): Promise<Sch
       routes: routes.routes,
       services: services.services,
       trips,
-      calls: { read: readOrdered },
+      calls: { read: parseOrdered },
       headsigns,
       shapes,
     };

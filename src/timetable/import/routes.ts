@@ -69,8 +69,8 @@ export interface Routes {
   indexes: ReadonlyMap<string, number>;
 }
 
-export async function readRoutes(zip: ScheduleZip, file: FileId, leftOut: LeftOut): Promise<Routes> {
-  const agencies = await readAgencies(zip);
+export async function loadRoutes(zip: ScheduleZip, file: FileId, leftOut: LeftOut): Promise<Routes> {
+  const agencies = await loadAgencies(zip);
   const [onlyAgency] = agencies.size === 1 ? agencies.keys() : [];
   const { onlyMode } = SCHEDULE_FILES[file];
   const routes: ScheduleRoute[] = [];
@@ -80,7 +80,7 @@ export async function readRoutes(zip: ScheduleZip, file: FileId, leftOut: LeftOu
     required: ['route_id', 'route_type'],
     optional: ['agency_id', 'route_short_name', 'route_long_name', 'route_desc'],
   } as const;
-  await zip.readRows(table, (row, at) => {
+  await zip.loadRows(table, (row, at) => {
     const [id, type] = [row.text(at.route_id), row.integer(at.route_type)];
     if (isEmptyRoute(id)) return;
     const mode = ROUTE_TYPES.find(([from, to]) => type >= from && type <= to)?.[2];
@@ -95,7 +95,7 @@ export async function readRoutes(zip: ScheduleZip, file: FileId, leftOut: LeftOu
     routes.push({
       ...route,
       longName,
-      lineName: findLineName(route, longName, description),
+      lineName: chooseLineName(route, longName, description),
       agencyName: agencies.get(agencyId) ?? '',
       network: findNetwork(file, route, description),
     });
@@ -103,10 +103,10 @@ export async function readRoutes(zip: ScheduleZip, file: FileId, leftOut: LeftOu
   return { routes, indexes };
 }
 
-async function readAgencies(zip: ScheduleZip): Promise<Map<string, string>> {
+async function loadAgencies(zip: ScheduleZip): Promise<Map<string, string>> {
   const agencies = new Map<string, string>();
   const table = { name: 'agency.txt', required: ['agency_name'], optional: ['agency_id'] } as const;
-  await zip.readRows(table, (row, at) => {
+  await zip.loadRows(table, (row, at) => {
     agencies.set(row.text(at.agency_id), row.text(at.agency_name));
   });
   return agencies;
@@ -119,7 +119,7 @@ type Named = Pick<ScheduleRoute, 'id' | 'shortName' | 'mode' | 'agencyId'>;
  * Eastern Suburbs & Illawarra Line". Other routes, and the trains of the bundle, have their network as description, which the trip
  * planner uses to name buses and TrainLink's trains.
  */
-function findLineName({ mode, shortName }: Named, longName: string, description: string): string {
+function chooseLineName({ mode, shortName }: Named, longName: string, description: string): string {
   const lineName = LINE_NAMES.get(shortName);
   if (lineName && mode !== 'bus' && mode !== 'schoolbus') return lineName;
   if (mode === 'train') {

@@ -50,7 +50,7 @@ export interface Table<Required extends string, Optional extends string> {
  * or CR LF, blank ones are skipped, values may be quoted. Throws `UnreadableFile` if a required column is missing, and as soon as
  * there are more than `maxRows` rows, or the first ones show that there will be.
  */
-export async function readRows<Required extends string, Optional extends string>(
+export async function loadRows<Required extends string, Optional extends string>(
   chunks: AsyncIterable<Buffer>,
   { name, required, optional, maxRows, size }: Table<Required, Optional>,
   onRow: (row: Row, columns: Columns<Required | Optional>) => void,
@@ -126,11 +126,11 @@ class RowBytes implements Row {
       this.#checks.checkRows(this.#rows++);
       if (this.#isBlank) continue;
       if (this.#columnMap) return true;
-      this.#readHeader(fields);
+      this.#parseHeader(fields);
     }
   }
 
-  #readHeader(fields: number): void {
+  #parseHeader(fields: number): void {
     const header = Array.from({ length: Math.min(fields, MAX_COLUMNS) }, (_, column) => this.text(column));
     this.#checks.checkHeader(header);
     this.#columnMap = Int32Array.from(header, (column) => this.#names.indexOf(column));

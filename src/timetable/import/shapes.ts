@@ -22,9 +22,9 @@ const NO_SHAPES: ScheduleShapes = {
 };
 
 /** Reads the shapes of shapes.txt and simplifies each one on the way. If the file is missing or broken, there are no shapes. */
-export async function readShapes(zip: ScheduleZip, leftOut: LeftOut): Promise<ScheduleShapes> {
+export async function loadShapes(zip: ScheduleZip, leftOut: LeftOut): Promise<ScheduleShapes> {
   try {
-    return await readTable(zip, leftOut);
+    return await loadShapeTable(zip, leftOut);
   } catch (error) {
     if (!(error instanceof UnreadableFile)) throw error;
     leftOut.add('shapes that cannot be read');
@@ -32,7 +32,7 @@ export async function readShapes(zip: ScheduleZip, leftOut: LeftOut): Promise<Sc
   }
 }
 
-async function readTable(zip: ScheduleZip, leftOut: LeftOut): Promise<ScheduleShapes> {
+async function loadShapeTable(zip: ScheduleZip, leftOut: LeftOut): Promise<ScheduleShapes> {
   const ids = new Map<string, number>();
   const [seenIds, scatteredIds] = [new Set<string>(), new Set<string>()];
   const starts = [0];
@@ -51,7 +51,7 @@ async function readTable(zip: ScheduleZip, leftOut: LeftOut): Promise<ScheduleSh
     seenIds.add(shape.id);
     if (length > MAX_POINTS) leftOut.add('shape of too many points');
     else if (length > 1 && !scatteredIds.has(shape.id)) {
-      const order = findOrder(shape.sequence);
+      const order = sortedOrder(shape.sequence);
       const [lat, lng] = [sortBy(shape.lat, order), sortBy(shape.lng, order)];
       const distance = sortBy(shape.distance, order);
       for (const point of simplify(lat, lng)) {
@@ -66,7 +66,7 @@ async function readTable(zip: ScheduleZip, leftOut: LeftOut): Promise<ScheduleSh
     }
   }
 
-  await zip.readRows(table, (row, at) => {
+  await zip.loadRows(table, (row, at) => {
     const id = row.text(at.shape_id);
     if (id !== shape.id) {
       finishShape();
@@ -106,7 +106,7 @@ function valuesOf({ values, length }: Numbers): Int32Array {
 }
 
 /** Null if the points are already in order. */
-function findOrder(sequence: Numbers): Uint32Array | null {
+function sortedOrder(sequence: Numbers): Uint32Array | null {
   const { values, length } = sequence;
   for (let index = 1; index < length; index++) {
     if ((values[index] as number) >= (values[index - 1] as number)) continue;

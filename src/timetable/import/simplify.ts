@@ -12,7 +12,7 @@ export function simplify(lat: Int32Array, lng: Int32Array): number[] {
   const last = lat.length - 1;
   const keptPoints = [0];
   for (let from = 0; from < last; from += PIECE)
-    keepPiece(from, Math.min(last, from + PIECE), { lat, lng, kept: keptPoints });
+    addPiece(from, Math.min(last, from + PIECE), { lat, lng, kept: keptPoints });
   return keptPoints;
 }
 
@@ -23,7 +23,7 @@ interface Line {
 }
 
 /** Adds the points to keep after `first` up to and including `last`. */
-function keepPiece(first: number, last: number, { lat, lng, kept }: Line): void {
+function addPiece(first: number, last: number, { lat, lng, kept }: Line): void {
   const east = METRES_PER_MICRO_DEGREE * Math.cos(((lat[first] as number) / 1e6) * (Math.PI / 180));
   const ends = [last];
   for (let start = first; ends.length > 0; ) {

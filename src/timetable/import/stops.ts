@@ -11,14 +11,14 @@ const STOPS_AND_STATIONS: readonly string[] = ['', '0', '1'];
 const NODE_ID = /_[A-Z]{3}\d{1,9}$/;
 
 /** Returns the stops by id, in the order of the file; ferry hubs come last. */
-export async function readStops(zip: ScheduleZip, leftOut: LeftOut): Promise<Map<string, ScheduleStop>> {
+export async function loadStops(zip: ScheduleZip, leftOut: LeftOut): Promise<Map<string, ScheduleStop>> {
   const stops = new Map<string, ScheduleStop>();
   const table = {
     name: 'stops.txt',
     required: ['stop_id', 'stop_name', 'stop_lat', 'stop_lon'],
     optional: ['location_type', 'parent_station', 'wheelchair_boarding', 'platform_code'],
   } as const;
-  await zip.readRows(table, (row, at) => {
+  await zip.loadRows(table, (row, at) => {
     const type = row.text(at.location_type);
     const [id, name] = [row.text(at.stop_id), row.text(at.stop_name)];
     if (!STOPS_AND_STATIONS.includes(type) || NODE_ID.test(id)) return leftOut.add('entrance, node or boarding area');
@@ -34,14 +34,14 @@ export async function readStops(zip: ScheduleZip, leftOut: LeftOut): Promise<Map
       parentId: row.text(at.parent_station) || null,
       isStation: type === '1',
       platformCode: row.text(at.platform_code) || null,
-      wheelchair: readWheelchair(row.text(at.wheelchair_boarding)),
+      wheelchair: parseWheelchair(row.text(at.wheelchair_boarding)),
     });
   });
   return moveToHubs(stops);
 }
 
 /** 0 if unknown. */
-export function readWheelchair(text: string): 0 | 1 | 2 {
+export function parseWheelchair(text: string): 0 | 1 | 2 {
   return text === '1' ? 1 : text === '2' ? 2 : 0;
 }
 

@@ -3,7 +3,7 @@ import type { LeftOut } from './left-out.ts';
 import { isEmptyRoute } from './passenger-trips.ts';
 import type { Routes } from './routes.ts';
 import type { ScheduleShapes, ScheduleTrip } from './schedule-file.ts';
-import { readWheelchair } from './stops.ts';
+import { parseWheelchair } from './stops.ts';
 import type { ScheduleZip } from './zip.ts';
 
 type Trip = Omit<ScheduleTrip, 'callCount'>;
@@ -14,7 +14,7 @@ interface Trips {
   indexes: ReadonlyMap<string, number>;
 }
 
-export async function readTrips(
+export async function loadTrips(
   zip: ScheduleZip,
   { routes, services, shapes }: { routes: Routes; services: Services; shapes: ScheduleShapes },
   leftOut: LeftOut,
@@ -33,7 +33,7 @@ export async function readTrips(
     required: ['route_id', 'service_id', 'trip_id'],
     optional: ['trip_headsign', 'block_id', 'direction_id', 'wheelchair_accessible', 'shape_id'],
   } as const;
-  await zip.readRows(table, (row, at) => {
+  await zip.loadRows(table, (row, at) => {
     const [id, routeId] = [row.text(at.trip_id), row.text(at.route_id)];
     const leaveOut = (reason: string) => {
       if (!indexes.has(id)) indexes.set(id, -1);
@@ -54,7 +54,7 @@ export async function readTrips(
       headsign: share(row.text(at.trip_headsign)),
       blockId: share(row.text(at.block_id)) || null,
       direction: row.text(at.direction_id) === '1' ? 1 : 0,
-      wheelchair: readWheelchair(row.text(at.wheelchair_accessible)),
+      wheelchair: parseWheelchair(row.text(at.wheelchair_accessible)),
       shape: shapes.ids.get(row.text(at.shape_id)) ?? -1,
       calls: trips.length,
       shift: 0,

@@ -1,7 +1,7 @@
 import { pipeline, type Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
-import { type Columns, type Row, readRows, type Table } from './rows.ts';
+import { type Columns, loadRows, type Row, type Table } from './rows.ts';
 import { UnreadableFile } from './schedule-file.ts';
 
 /**
@@ -53,13 +53,13 @@ export class ScheduleZip {
     return this.#entries.has(name);
   }
 
-  /** Passes each row of a file to a callback, as `readRows` does; no row if the file is missing. */
-  readRows<Required extends string, Optional extends string>(
+  /** Passes each row of a file to a callback, as `loadRows` does; no row if the file is missing. */
+  loadRows<Required extends string, Optional extends string>(
     table: Omit<Table<Required, Optional>, 'maxRows' | 'size'> & { name: MemberName },
     onRow: (row: Row, columns: Columns<Required | Optional>) => void,
   ): Promise<void> {
     const size = this.#entries.get(table.name)?.uncompressedSize ?? 0;
-    return readRows(this.#read(table.name), { ...table, size, maxRows: LIMITS[table.name].rows }, onRow);
+    return loadRows(this.#read(table.name), { ...table, size, maxRows: LIMITS[table.name].rows }, onRow);
   }
 
   /** Yields the bytes of a file; nothing if it is missing. Throws `UnreadableFile` if they are broken. */

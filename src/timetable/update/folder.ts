@@ -43,7 +43,7 @@ export type FileStates = Map<FileId, FileState>;
 const statesPath = (folder: string) => join(folder, 'files.json');
 
 /** Returns no states if the file is missing or broken; everything is then downloaded again. */
-export async function readStates(folder: string): Promise<FileStates> {
+export async function loadStates(folder: string): Promise<FileStates> {
   const text = await readFile(statesPath(folder), 'utf8').catch(() => '{}');
   const states: FileStates = new Map();
   try {
@@ -151,7 +151,7 @@ const LEASE_OVER_MS = 2 * MINUTE_MS;
 const heldTokens = new Set<string>();
 
 /** Allows one update of a folder at a time, across all instances that share it. Returns null while another one is running. */
-export async function takeLease(folder: string): Promise<{ release(): Promise<void> } | null> {
+export async function acquireLease(folder: string): Promise<{ release(): Promise<void> } | null> {
   await makePrivateFolder(folder);
   const path = join(folder, 'update.lease');
   const token = randomUUID();

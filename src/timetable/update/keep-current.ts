@@ -8,7 +8,7 @@ import { SYDNEY } from '../../transit/region.ts';
 import { type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
 import type { Timetable } from '../timetable.ts';
 import type { ScheduleSource } from './download.ts';
-import { type FileState, type FileStates, newestSignature, openNewest, readStates } from './folder.ts';
+import { type FileState, type FileStates, loadStates, newestSignature, openNewest } from './folder.ts';
 import { type UpdateProgress, updateTimetable } from './update.ts';
 
 /** `off`: no timetable. `auto`: used where it has proved accurate. `on`: used wherever possible. */
@@ -70,7 +70,7 @@ const MIN_LEFT_MS = 5 * SECOND_MS;
  * Opens the newest timetable of the folder and keeps it current. It runs an update after the start and once a night, and checks
  * once a minute for one made by another process.
  */
-export async function keepCurrent(options: {
+export async function followUpdates(options: {
   folder: string;
   mode: TimetableMode;
   source: ScheduleSource;
@@ -112,8 +112,8 @@ export async function keepCurrent(options: {
   }
 
   /** Loads the newest timetable, unless it is already in use. */
-  async function takeNewest(): Promise<void> {
-    states = await readStates(folder);
+  async function openNewestImport(): Promise<void> {
+    states = await loadStates(folder);
     const signature = await newestSignature(folder);
     if (signature === loadedSignature) return;
     loadedSignature = signature;
@@ -129,14 +129,14 @@ export async function keepCurrent(options: {
     tried.resolve();
   }
 
-  function look(): void {
-    takeNewest()
+  function check(): void {
+    openNewestImport()
       .catch((err: Error) => log.error({ err }, 'cannot check for a new timetable'))
-      .finally(lookLater);
+      .finally(checkLater);
   }
 
-  function lookLater(): void {
-    cancelLook = clock.after(MINUTE_MS, look, { isBackground: true });
+  function checkLater(): void {
+    cancelLook = clock.after(MINUTE_MS, check, { isBackground: true });
   }
 
   async function run(from: ScheduleSource | null): Promise<boolean> {
@@ -147,7 +147,7 @@ export async function keepCurrent(options: {
     const update = { folder, source: from, wanted, isBundleLast, hasTimetable, ...progressing };
     const outcomes = await updateTimetable(update);
     isUpdatingElsewhere = outcomes === null;
-    await takeNewest();
+    await openNewestImport();
     return (outcomes ?? []).some(({ outcome }) => outcome === 'failed');
   }
 
@@ -155,7 +155,7 @@ export async function keepCurrent(options: {
     let isIncomplete = false;
     try {
       // Another process may have made one already.
-      await takeNewest();
+      await openNewestImport();
       // After an upgrade of the service, the zips may already be there.
       if (!timetable && [...states.values()].some(({ good }) => good)) await run(null);
       const checkedAt = Math.max(...[...states.values()].map((state) => state.checkedAt), 0);
@@ -184,8 +184,8 @@ export async function keepCurrent(options: {
     cancelUpdate = clock.after(delayMs, start, { isBackground: true });
   }
 
-  await takeNewest();
-  lookLater();
+  await openNewestImport();
+  checkLater();
   schedule(0, 'start');
 
   return {

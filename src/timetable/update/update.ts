@@ -7,14 +7,14 @@ import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
 import { calendarDayAt } from '../service-day.ts';
 import { type DownloadFailure, expectZip, FailedDownload, type ScheduleSource } from './download.ts';
 import {
+  acquireLease,
   candidatePath,
   type FileState,
   type FileStates,
+  loadStates,
   nextTimetablePath,
   prepareFolder,
-  readStates,
   removeOldTimetables,
-  takeLease,
   writeStates,
   zipPath,
 } from './folder.ts';
@@ -71,11 +71,11 @@ const MAX_CRASHES = 4;
  * the folder is running. Rejects if `signal` is aborted.
  */
 export async function updateTimetable(options: UpdateOptions): Promise<FileOutcome[] | null> {
-  const lease = await takeLease(options.folder);
+  const lease = await acquireLease(options.folder);
   if (!lease) return null;
   try {
     await prepareFolder(options.folder);
-    const update = new Update(options, await readStates(options.folder));
+    const update = new Update(options, await loadStates(options.folder));
     await update.run();
     const outcomes = [...update.outcomes.values()];
     // One log line for each reason, not for each file.
@@ -160,14 +160,14 @@ class Update {
       const download = await from.fetch(SCHEDULE_FILES[id].path, candidatePath(folder, id), good?.lastModified ?? null);
       this.#lost = [];
       if (download) await expectZip(candidatePath(folder, id));
-      else this.#note(id, 'unchanged', good ? findUncovered(good.report, this.#today()) : null);
+      else this.#record(id, 'unchanged', good ? findUncovered(good.report, this.#today()) : null);
       return download;
     } catch (error) {
       await rm(candidatePath(folder, id), { force: true });
       if (!(error instanceof FailedDownload)) throw error;
       const { failure } = error;
       this.#lost = isLost(failure) ? [...this.#lost, failure] : [];
-      this.#note(id, 'failed', error.message, error.failure);
+      this.#record(id, 'failed', error.message, error.failure);
       return null;
     }
   }
@@ -221,7 +221,7 @@ class Update {
     if (used === 'candidate' && report) {
       await rename(candidatePath(folder, id), zipPath(folder, id));
       state.good = { report, importedAt: now(), lastModified };
-      this.#note(id, 'imported', null);
+      this.#record(id, 'imported', null);
       for (const part of FILE_IDS.filter((other) => SCHEDULE_FILES[other].standsInFor === id)) {
         this.#states.delete(part);
         await rm(zipPath(folder, part), { force: true });
@@ -235,10 +235,10 @@ class Update {
 
   async #refuse(id: FileId, problem: string): Promise<void> {
     await rm(candidatePath(this.#options.folder, id), { force: true });
-    this.#note(id, 'refused', problem);
+    this.#record(id, 'refused', problem);
   }
 
-  #note(
+  #record(
     id: FileId,
     outcome: FileOutcome['outcome'],
     problem: string | null,

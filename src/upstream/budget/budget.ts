@@ -69,7 +69,7 @@ export class Budget {
    * Waits for a call. Returns the index of the upstream key to use; throws `BudgetExhaustedError` if no call is available in
    * time, or when all callers have hung up.
    */
-  take(ticket: CallTicket, abandoned?: AbortSignal): Promise<number> {
+  spend(ticket: CallTicket, abandoned?: AbortSignal): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     const waiting = { ticket, isTaking: false, until: this.#clock.now() + MAX_WAIT_MS, resolve, reject };
     this.#queue.join(waiting);
@@ -88,8 +88,8 @@ export class Budget {
   }
 
   /** Call this when a call with this key, started at `startedAt`, has succeeded. */
-  noteSuccess(key: number, startedAt: number): void {
-    this.#keys.noteSuccess(key, startedAt);
+  recordSuccess(key: number, startedAt: number): void {
+    this.#keys.recordSuccess(key, startedAt);
   }
 
   state() {
@@ -107,14 +107,14 @@ export class Budget {
     while (this.#underWay < this.#callsPerSecond) {
       const next = this.#queue.inOrder().find(({ waiting }) => !waiting.isTaking)?.waiting;
       if (!next || (this.#block && rankOf(next) <= this.#block.rank)) return;
-      this.#takeFor(next);
+      this.#spendFor(next);
     }
   }
 
-  async #takeFor(waiting: Waiting): Promise<void> {
+  async #spendFor(waiting: Waiting): Promise<void> {
     waiting.isTaking = true;
     this.#underWay++;
-    const [key, result] = await this.#keys.take(waiting.ticket.priority, waiting.ticket.refusedBy);
+    const [key, result] = await this.#keys.spend(waiting.ticket.priority, waiting.ticket.refusedBy);
     this.#underWay--;
     waiting.isTaking = false;
     if (result.isTaken) this.#grant(key);

@@ -27,12 +27,12 @@ export class KeyPool {
   }
 
   /** Takes a call from the key with the fewest calls today, skipping `except`; otherwise returns the shortest wait. */
-  async take(priority: Priority, except?: number): Promise<[key: number, result: TakeResult]> {
+  async spend(priority: Priority, except?: number): Promise<[key: number, result: TakeResult]> {
     const candidates = this.#keys.filter(({ index }) => index !== except);
     candidates.sort((a, b) => a.meter.spent() - b.meter.spent());
     const refusals: [number, TakeResult & { isTaken: false }][] = [];
     for (const key of candidates) {
-      const result = await this.#takeWith(key, priority);
+      const result = await this.#spendWith(key, priority);
       if (result.isTaken) return [key.index, result];
       refusals.push([key.index, result]);
     }
@@ -49,7 +49,7 @@ export class KeyPool {
   }
 
   /** Reopens the key if the call began after it was closed. */
-  noteSuccess(index: number, startedAt: number): void {
+  recordSuccess(index: number, startedAt: number): void {
     const key = this.#keys[index] as Key;
     if (key.closure && startedAt > key.closure.since) key.closure = null;
   }
@@ -70,14 +70,14 @@ export class KeyPool {
     return budgetLeft(this.#now(), this.#limits, meter.spent());
   }
 
-  async #takeWith(key: Key, priority: Priority): Promise<TakeResult> {
+  async #spendWith(key: Key, priority: Priority): Promise<TakeResult> {
     const closure = this.#closureOf(key);
-    if (!closure) return key.meter.take(priority);
+    if (!closure) return key.meter.spend(priority);
     const waitMs = closure.nextProbeAt - this.#now();
     if (waitMs > 0) return { isTaken: false, why: 'paused', waitMs };
     // Concurrent requests must not become further probes.
     closure.nextProbeAt = this.#now() + PROBE_EVERY_MS;
-    const result = await key.meter.take(priority);
+    const result = await key.meter.spend(priority);
     if (!result.isTaken) closure.nextProbeAt = this.#now();
     return result;
   }

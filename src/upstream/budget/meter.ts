@@ -8,7 +8,7 @@ export type TakeResult = { isTaken: true } | { isTaken: false; why: 'rate' | 'da
 /** The budget of one upstream key: calls per second and per day. */
 export interface Meter {
   /** Takes a call if the rate and the day allow one more. */
-  take(priority: Priority): TakeResult | Promise<TakeResult>;
+  spend(priority: Priority): TakeResult | Promise<TakeResult>;
   /** Refuses calls for `ms` milliseconds. */
   pause(ms: number): void;
   /** Calls made this UTC day, as far as this process knows. */
@@ -45,7 +45,7 @@ export class ProcessMeter implements Meter {
     this.#readAt = now();
   }
 
-  take(priority: Priority): TakeResult {
+  spend(priority: Priority): TakeResult {
     const moment = this.#now();
     const { rps } = this.#limits;
     // A pause that starts in the future dates from before the clock was set back.

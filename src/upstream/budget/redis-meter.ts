@@ -12,7 +12,7 @@ import { dayOf, type Limits, spendLimit, waitForCall } from './pace.ts';
  * count is raised to `atLeast` and, unless `atMost` is negative, reduced to `atMost`. A call is granted up to `aheadMs` before
  * the rate allows it, with the wait until then. `unsettled` calls were made without Redis and count as made now.
  */
-const takeUpstreamCall = defineScript<
+const spendUpstreamCall = defineScript<
   [starts: string, spent: string, paused: string],
   [
     limit: number,
@@ -88,9 +88,9 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
   /** The round trip of the latest take. */
   let roundTripMs = 0;
 
-  async function take(priority: Priority): Promise<TakeResult> {
+  async function spend(priority: Priority): Promise<TakeResult> {
     try {
-      const result = await takeShared(clock.now(), priority);
+      const result = await spendShared(clock.now(), priority);
       isAlone = false;
       return result;
     } catch (error) {
@@ -98,13 +98,13 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
       // Redis may just have granted the whole rate to others.
       if (!isAlone) processMeter.fillWindow();
       isAlone = true;
-      const result = processMeter.take(priority);
+      const result = processMeter.spend(priority);
       if (result.isTaken) unsettled++;
       return result;
     }
   }
 
-  async function takeShared(now: number, priority: Priority): Promise<TakeResult> {
+  async function spendShared(now: number, priority: Priority): Promise<TakeResult> {
     const settling = unsettled;
     // Only one of several concurrent takes reports them.
     unsettled = 0;
@@ -118,7 +118,7 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
     const sentAt = performance.now();
     const [outcome, waitMs, spent] = await redis
       .sendTo(names.starts, (connection) =>
-        takeUpstreamCall(
+        spendUpstreamCall(
           connection,
           [names.starts, `${names.spent}:${dayOf(now)}`, names.paused],
           [limit, rps, RATE_WINDOW_MS, presumed, atLeast, atMost, settling, Math.ceil(roundTripMs) + AHEAD_MS],
@@ -143,7 +143,7 @@ export function createRedisMeter(options: { redis: SharedRedis; apiKey: string; 
   }
 
   return {
-    take,
+    spend,
     pause(ms) {
       processMeter.pause(ms);
       // If Redis is unreachable, the pause applies in this process only.

@@ -66,7 +66,7 @@ async function observe(scene: Scene, register: Accounts, happen: () => Promise<v
   return Promise.all(
     accounts.map(async ({ plan, key, history }) => {
       const accountId = parseKey(key)?.accountId ?? '';
-      const counts = await register.readUsage(accountId, [...new Set(days)]);
+      const counts = await register.loadUsage(accountId, [...new Set(days)]);
       const counter = counts.reduce((total, count) => total + count, 0);
       return { plan, counter, ...boundsOf({ plan, accountId }, history, instances.endings) };
     }),

@@ -44,13 +44,13 @@ it.each([1, 23, 47])('an instance whose clock is %s hours ahead uses only calls 
   const options = { apiKeys: ['key'], limits };
   const [ahead] = createSharedMeters(room, { ...options, clock });
   const before = new Date().getUTCDate();
-  expect((await ahead?.take('high'))?.isTaken).toBe(true);
+  expect((await ahead?.spend('high'))?.isTaken).toBe(true);
   const names = await admin.keys('*:spent:*');
   const spentByOneAhead = Number(await admin.get(names[0] ?? ''));
 
   await admin.flushall();
   const [right] = createSharedMeters(await join(Date.now), options);
-  await right?.take('high');
+  await right?.spend('high');
   const [name = ''] = await admin.keys('*:spent:*');
   if (new Date().getUTCDate() !== before) return;
   expect(names).toEqual([name]);

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 async function used(key: string): Promise<number> {
-  return (await near.readUsage(parseKey(key)?.accountId ?? '', [quotaDay(new Date())]))[0] ?? 0;
+  return (await near.loadUsage(parseKey(key)?.accountId ?? '', [quotaDay(new Date())]))[0] ?? 0;
 }
 
 describe(`accounts in a Redis ${FAR_MS} ms away`, () => {
@@ -89,7 +89,7 @@ it(`calls of the shared budget are taken through a Redis ${FAR_MS} ms away`, asy
   };
   const room = await openRedis([`redis://127.0.0.1:${proxy.port}`], log);
   const [meter] = createSharedMeters(room, { apiKeys: ['key'], limits: { rps: 5, dailyBudget: 60_000 } });
-  expect(await meter?.take('high')).toEqual({ isTaken: true });
+  expect(await meter?.spend('high')).toEqual({ isTaken: true });
   expect(lines).toEqual([]);
   room.close();
   await proxy.close();

@@ -76,13 +76,13 @@ describe('feeds in Redis', () => {
       buses: '{"health":null}',
       MFF: '{',
     });
-    expect(await join().readStates()).toEqual(new Map([['metro', state]]));
+    expect(await join().loadStates()).toEqual(new Map([['metro', state]]));
   });
 
   it('corrupt needs for feeds in Redis are ignored, and a time in the future counts as now', async () => {
     await admin.hset('tis:test:realtime:needs', { hovercraft: '5', buses: 'null', MFF: '-1', metro: '9e15' });
     const before = Date.now();
-    const [[feed, at] = [], ...more] = await join().readNeeds();
+    const [[feed, at] = [], ...more] = await join().loadRequests();
     expect([feed, more]).toEqual(['metro', []]);
     expect(at).toBeGreaterThanOrEqual(before);
     expect(at).toBeLessThanOrEqual(Date.now());
@@ -94,7 +94,7 @@ describe('feeds in Redis', () => {
   ])('a feed in Redis that is %s is ignored and deleted', async (_name, bytes) => {
     await admin.set('tis:test:realtime:feed:buses', bytes());
     const before = process.memoryUsage().rss;
-    expect(await join().readFeed('buses')).toBeNull();
+    expect(await join().loadFeed('buses')).toBeNull();
     expect(process.memoryUsage().rss - before).toBeLessThan(200e6);
     expect(await admin.exists('tis:test:realtime:feed:buses')).toBe(0);
   });
@@ -118,7 +118,7 @@ describe('other values in Redis', () => {
     const health = { budgetLeft: 1, isBreakerOpen: false };
     const now = () => new Date(100 * 60_000);
     const traffic = new SharedTraffic({ redis: room, source: 'test', health: () => health, now });
-    const view = await traffic.view();
+    const view = await traffic.getView();
     expect(view.scope).toEqual({ instances: 1 });
     expect(view.lastUpstreamResponse).toBeNull();
     expect(view.recent(1)).toMatchObject({ departures: 5, liveDepartures: 0 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readFlag, readList, readName, readNumber, readObject, readText } from '#src/efa/response/field.ts';
+import { parseFlag, parseList, parseName, parseNumber, parseObject, parseText } from '#src/efa/response/field.ts';
 
-const READERS = { text: readText, name: readName, number: readNumber, flag: readFlag };
+const READERS = { text: parseText, name: parseName, number: parseNumber, flag: parseFlag };
 
 describe('a field of a record', () => {
   it.each<[keyof typeof READERS, unknown, unknown]>([
@@ -44,7 +44,7 @@ describe('a field of a record', () => {
 
   it('a list field keeps readable elements, and may be missing or a single element', () => {
     const lists = [[{ id: 'a' }, 7, [], { id: 'b' }], { id: 'a' }, 'x', null, undefined];
-    expect(lists.map((list) => readList(list, readObject))).toEqual([
+    expect(lists.map((list) => parseList(list, parseObject))).toEqual([
       [{ id: 'a' }, { id: 'b' }],
       [{ id: 'a' }],
       [],

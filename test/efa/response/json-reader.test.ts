@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RESPONSE_LIMITS, readJson } from '#src/efa/response/json-reader.ts';
+import { parseJson, RESPONSE_LIMITS } from '#src/efa/response/json-reader.ts';
 
 const RUNS = { seed: 20260415, numRuns: 100 };
 const PATIENCE = { timeout: 30_000 };
-const read = (text: string) => readJson(Buffer.from(text));
+const read = (text: string) => parseJson(Buffer.from(text));
 /** A string long enough to make any response a large one. */
 const LARGE = 'x'.repeat(260_000);
 

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { readNumber, readObject } from '#src/efa/response/field.ts';
+import { parseNumber, parseObject } from '#src/efa/response/field.ts';
 import { mapRecords } from '#src/efa/response/record.ts';
 import { ApiError } from '#src/errors/api-error.ts';
-import { isEveryday, LeftOut, need, sumLeftOut } from '#src/transit/left-out.ts';
+import { getOrLeaveOut, isEveryday, LeftOut, sumLeftOut } from '#src/transit/left-out.ts';
 
 const read = (record: unknown) => {
-  const id = readNumber(readObject(record)?.id);
+  const id = parseNumber(parseObject(record)?.id);
   return id === undefined ? undefined : { id };
 };
 const map = ({ id }: { id: number }) => {
   if (id < 0) throw new LeftOut('cancelled');
   if (id === 0) throw new TypeError('a record that no mapper foresaw');
-  return need(id > 100 ? null : id, 'no time');
+  return getOrLeaveOut(id > 100 ? null : id, 'no time');
 };
 
 describe('mapping records', () => {

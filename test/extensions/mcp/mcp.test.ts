@@ -69,7 +69,7 @@ async function call(name: string, given: Record<string, unknown>) {
   return { body, isError: isError === true };
 }
 
-const used = async () => (await store.readUsage(parseKey(key)?.accountId ?? '', [DAY]))[0];
+const used = async () => (await store.loadUsage(parseKey(key)?.accountId ?? '', [DAY]))[0];
 
 describe('an assistant', () => {
   it('an assistant finds the next train from Town Hall to Central with one call after the search', async () => {

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { parseKey } from '#src/access/keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
-import { readDepartureMonitor } from '#src/efa/payload.ts';
+import { parseDepartureMonitor } from '#src/efa/payload.ts';
 import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { departuresResponse } from '#src/operations/departures/departure.ts';
@@ -40,7 +40,7 @@ const queryUpstream = (async ({ stopId }: { stopId: string }) => {
   if (leaves instanceof ApiError) throw leaves;
   const retrievedAt = Date.parse(NOW);
   const times = { retrievedAt, freshUntil: retrievedAt + freshMs, staleUntil: retrievedAt + freshMs };
-  const payload = readDepartureMonitor(departureMonitor(...leaves));
+  const payload = parseDepartureMonitor(departureMonitor(...leaves));
   return { payload, retrievedAt: new Date(NOW), freshness: { ...times, source, shortage: null } };
 }) as unknown as QueryUpstream;
 
@@ -79,7 +79,7 @@ async function open(path = url, headers: Record<string, string> = {}, service = 
   return stream;
 }
 
-const used = async (of = key) => (await store.readUsage(parseKey(of)?.accountId ?? '', [DAY]))[0];
+const used = async (of = key) => (await store.loadUsage(parseKey(of)?.accountId ?? '', [DAY]))[0];
 const failure = new ApiError('UPSTREAM_ERROR', 'Transport for NSW could not be reached.');
 
 describe('a stream of departures', () => {

@@ -71,13 +71,13 @@ it('the record survives a restart in a file, and a corrupt file is replaced', as
   let at = START;
   const open = () => createIncidentLog({ store: fileIncidents(path), isSandbox: false, now: () => new Date(at) });
   const log = open();
-  expect(await log.read()).toBeNull();
+  expect(await log.load()).toBeNull();
   await log.observe(DOWN);
   at += MINUTE;
   await log.observe(DOWN);
-  expect((await open().read())?.incidents).toEqual([{ ...DOWN, from: START, to: null }]);
+  expect((await open().load())?.incidents).toEqual([{ ...DOWN, from: START, to: null }]);
   await writeFile(path, '{"since":"yesterday"}');
-  expect(await log.read()).toBeNull();
+  expect(await log.load()).toBeNull();
   await log.observe(null);
   expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({ since: at, incidents: [] });
   await rm(folder, { recursive: true });
@@ -102,11 +102,11 @@ it('instances share one record in Redis, and only one of them observes at a time
   await one?.observe(DOWN);
   // It would confirm the state, if it observed as well.
   await other?.observe(DOWN);
-  expect(await other?.read()).toEqual({
+  expect(await other?.load()).toEqual({
     since: START,
     seenAt: START,
     suspected: { ...DOWN, from: START },
     incidents: [],
   });
-  expect(await redisIncidents({ redis: room, source: 'elsewhere' }).read()).toBeNull();
+  expect(await redisIncidents({ redis: room, source: 'elsewhere' }).load()).toBeNull();
 });

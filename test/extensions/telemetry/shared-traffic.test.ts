@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openRedis } from '#src/core/redis/shared-redis.ts';
 import { SharedTraffic } from '#src/extensions/telemetry/shared-traffic.ts';
-import { readReport, toJson } from '#src/extensions/telemetry/status-report.ts';
+import { loadReport, toJson } from '#src/extensions/telemetry/status-report.ts';
 import type { UpstreamHealth } from '#src/extensions/telemetry/traffic.ts';
 import { startRedis, startRedisCluster, type TestRedis } from '../../support/redis.ts';
 
@@ -42,7 +42,7 @@ async function startInstance(health = WELL, source = 'sandbox', url = redis.url)
 async function report(traffic: SharedTraffic) {
   clock = new Date(clock.getTime() + 2000);
   const options = { operations: [TRIPS], traffic, upstreamHealth: () => WELL, isSandbox: true, now: () => clock };
-  const { at: _, ...rest } = toJson(await readReport(options));
+  const { at: _, ...rest } = toJson(await loadReport(options));
   return rest;
 }
 
@@ -98,7 +98,7 @@ describe('several instances with one Redis', () => {
     other.answered(TRIPS, 503, 1000);
     await other.publish();
     const options = { operations: [TRIPS], traffic: one, isSandbox: true, now: () => clock };
-    const [all, own] = [await readReport(options), await readReport(options, { isOwn: true })];
+    const [all, own] = [await loadReport(options), await loadReport(options, { isOwn: true })];
     expect(all.quarters).toHaveLength(96);
     expect(all.quarters.at(-1)).toMatchObject({ from: new Date('2026-11-20T02:00:00Z'), answered: 7, failed: 1 });
     expect(own.quarters.at(-1)).toMatchObject({ answered: 6, failed: 0 });

@@ -3,7 +3,7 @@ import { AlertList } from '#src/alerts/alert-list.ts';
 import { nextTurn } from '#src/core/event-loop-turn.ts';
 import type { Priority } from '#src/core/turn-queue.ts';
 import type { QueryUpstream } from '#src/efa/query-upstream.ts';
-import { readResponse } from '#src/efa/request.ts';
+import { parseResponse } from '#src/efa/request.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
 import type { AlertSubject } from '#src/transit/alert.ts';
@@ -40,7 +40,7 @@ beforeEach(() => {
     calls++;
     sent.push(options?.priority);
     if (isUnreachable) throw new Error('away');
-    return { payload: readResponse(request, { infos: { current } }), retrievedAt: new Date(now) };
+    return { payload: parseResponse(request, { infos: { current } }), retrievedAt: new Date(now) };
   }) as unknown as QueryUpstream;
   list = new AlertList({ now: () => now, stops: new StopRegister(noStops), queryUpstream });
 });

@@ -40,7 +40,7 @@ afterAll(() => Promise.all(started.map(({ app }) => app.close())));
 
 const get = (url: string, key?: string, headers: Record<string, string> = {}) =>
   service.app.inject({ url, headers: { ...(key && { authorization: `Bearer ${key}` }), ...headers } });
-const used = async (key: string) => (await store.readUsage(parseKey(key)?.accountId ?? '', [DAY]))[0];
+const used = async (key: string) => (await store.loadUsage(parseKey(key)?.accountId ?? '', [DAY]))[0];
 const failing: Handler = (_request, response) => response.writeHead(502).end();
 
 describe('boards of several stops', () => {

@@ -34,7 +34,7 @@ function createCold(rps: number) {
   const find = (first: number, priority: Priority) => {
     const stops = Array.from({ length: 20 }, (_, index) => String(first + index));
     const query = boards.query.parse({ stops: stops.join(), limit: '1' });
-    return settle(responses.find(boards, query, { priority, account: priority }).then(({ body }) => body.content()));
+    return settle(responses.get(boards, query, { priority, account: priority }).then(({ body }) => body.content()));
   };
   const answered = ({ outcome }: ReturnType<typeof find>) =>
     (outcome.value as { boards: object[] } | undefined)?.boards.filter((board) => 'departures' in board).length ?? 0;

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { createBoardsOperation } from '#src/operations/boards/operation.ts';
 import { departuresOperation } from '#src/operations/departures/operation.ts';
 import { createNearbyOperation } from '#src/operations/nearby/operation.ts';
-import { readQuery } from '#src/operations/operation.ts';
+import { parseQuery } from '#src/operations/operation.ts';
 import { createResponses } from '#src/operations/serve.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
@@ -15,7 +15,7 @@ it('boards reuse the cached responses of their stops, and so do requests for one
   const found: string[] = [];
   const oneStop: typeof departuresOperation = {
     ...departuresOperation,
-    async find({ stop }) {
+    async handle({ stop }) {
       found.push(stop);
       const freshUntil = NOW + 15_000;
       const times = { retrievedAt: NOW, freshUntil, staleUntil: freshUntil };
@@ -38,10 +38,10 @@ it('boards reuse the cached responses of their stops, and so do requests for one
   });
   const requester = { priority: 'low' } as const;
   const findOne = (stop: string) =>
-    responses.find(oneStop, readQuery(oneStop, { stop, lead: '3', modes: 'all' }), requester);
+    responses.get(oneStop, parseQuery(oneStop, { stop, lead: '3', modes: 'all' }), requester);
   const findSome = async (stops: string) => {
-    const query = readQuery(boards, { stops, lead: '3', modes: 'all' });
-    const { body } = await responses.find(boards, query, requester);
+    const query = parseQuery(boards, { stops, lead: '3', modes: 'all' });
+    const { body } = await responses.get(boards, query, requester);
     return (body.content() as { boards: { stop_id: string }[] }).boards.map(({ stop_id }) => stop_id);
   };
 

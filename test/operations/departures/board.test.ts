@@ -31,7 +31,7 @@ const readBoard = (
   limit: number,
   isWanted: (departure: Departure) => boolean,
   showsCancelled = false,
-) => monitorBoards.find({ queryUpstream, request: sent, limit, showsCancelled, isWanted });
+) => monitorBoards.fetch({ queryUpstream, request: sent, limit, showsCancelled, isWanted });
 
 describe('a board read from upstream', () => {
   it('a board takes one upstream request when one page fills the limit', async () => {
@@ -137,7 +137,7 @@ describe('a board read from upstream', () => {
       const now = () => new Date('2026-04-15T06:00:10Z');
       const run = () => Promise.reject(new Error('no other operation is run'));
       return (query: object) =>
-        departuresOperation.find(departuresOperation.query.parse({ stop: '200070', ...query }), {
+        departuresOperation.handle(departuresOperation.query.parse({ stop: '200070', ...query }), {
           queryUpstream,
           boards: monitorBoards,
           runs: new Runs({ now: () => now().getTime() }),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { BoardRequest } from '#src/boards/pager.ts';
-import { readScheduledBoard } from '#src/boards/scheduled.ts';
+import { getScheduledBoard } from '#src/boards/scheduled.ts';
 import { bindingOf, checkedCursor } from '#src/operations/cursor.ts';
 import type { Departures } from '#src/operations/departures/departure.ts';
 import { pagesOfBoard, toPageRequest } from '#src/operations/departures/pages.ts';
@@ -366,7 +366,7 @@ it('a vehicle that leaves two stands of one stop within a minute is on the pages
   const read = (written?: string) => {
     const cursor = written === undefined ? null : checkedCursor(written, about);
     const request = cursor ? toPageRequest(first, cursor, now) : first;
-    const board = readScheduledBoard(request, cursor ? (request.page?.from ?? null) : null, parts);
+    const board = getScheduledBoard(request, cursor ? (request.page?.from ?? null) : null, parts);
     return { stops: board.departures.map(({ stopId }) => stopId), ...pagesOfBoard(board, cursor, about) };
   };
   const page = read();

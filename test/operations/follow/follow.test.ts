@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { brotliCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createFollowOperation } from '#src/operations/follow/operation.ts';
-import { readJourneyId } from '#src/operations/trips/journey-id.ts';
+import { parseJourneyId } from '#src/operations/trips/journey-id.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { ids } from '#test/support/ids.ts';
@@ -148,7 +148,7 @@ describe('a followed journey', () => {
       origin: { stop_id: '2000339', departs_at: '2026-04-15T06:53:00Z' },
       destination: { stop_id: '2000338', arrives_at: '2026-04-15T06:55:00Z' },
     });
-    expect(readJourneyId(journeys?.[0]?.journey_id ?? '')).toMatchObject({
+    expect(parseJourneyId(journeys?.[0]?.journey_id ?? '')).toMatchObject({
       from: '200060',
       to: '214710',
       legs: [{ mode: 'walk', origin: { stopId: '2000339' } }, { mode: 'train' }],
@@ -247,7 +247,7 @@ it('a journey stream begins with the current journey', async () => {
 
 describe('journey IDs', () => {
   it('a journey ID contains the journey and its parameters', () => {
-    expect(readJourneyId(journeyId)).toMatchObject({
+    expect(parseJourneyId(journeyId)).toMatchObject({
       from: '200070',
       to: '214710',
       modes: MODES,
@@ -282,7 +282,7 @@ describe('journey IDs', () => {
     ['a line break in a name', packed(written.with(7, [ride.with(6, 'T1\n')]))],
     ['legs out of all number', packed(written.with(6, Array(30).fill(place)).with(7, Array(29).fill(ride)))],
   ])('a journey ID with %s is refused', async (_, id) => {
-    expect(readJourneyId(packed(written))).not.toBeNull();
+    expect(parseJourneyId(packed(written))).not.toBeNull();
     for (const end of ['', '/stream']) {
       const response = await app.inject(`/v1/trips/${id}${end}`);
       expect(response.statusCode).toBe(400);

@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { FEEDS } from '#sandbox/feeds/feed.ts';
-import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import { loadNetwork } from '#sandbox/network/gtfs-network.ts';
 import { indexNetwork } from '#sandbox/network/network-index.ts';
 import { scheduleTables } from '#sandbox/schedule/tables.ts';
 import { AlertList } from '#src/alerts/alert-list.ts';
 import { Runs } from '#src/boards/runs.ts';
 import type { QueryUpstream } from '#src/efa/query-upstream.ts';
-import { readResponse } from '#src/efa/request.ts';
+import { parseResponse } from '#src/efa/request.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
-import { readScheduleFile } from '#src/timetable/import/read-file.ts';
+import { loadScheduleFile } from '#src/timetable/import/read-file.ts';
 import type { FileId } from '#src/timetable/schedule-files.ts';
 import type { Timetable } from '#src/timetable/timetable.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
@@ -61,7 +61,7 @@ let files = 0;
 async function importTables(id: FileId, tables: Readonly<Record<string, string>>) {
   const path = join(folder, `${files++}.zip`);
   await writeFile(path, gtfsZip(tables));
-  return readScheduleFile(path, id);
+  return loadScheduleFile(path, id);
 }
 
 interface Table {
@@ -132,7 +132,7 @@ describe('in the timetable of the sandbox', () => {
   const tables = new Map<FileId, Record<string, string>>();
   let timetable: Timetable;
   beforeAll(async () => {
-    const network = indexNetwork(readNetwork());
+    const network = indexNetwork(loadNetwork());
     const day = Date.parse('2026-11-20T00:00:00Z') / 86_400_000;
     for (const id of SANDBOX) tables.set(id, await scheduleTables(network, FEEDS[id], day));
     timetable = timetableOf(...(await Promise.all([...tables].map((one) => importTables(...one)))));
@@ -403,7 +403,7 @@ it('a line has the alerts for the whole line, not for its stops', async () => {
   });
   const current = [notice('Buses replace trains', { lines: [line] }), notice('Lift closed', { stops: [{ id: '2' }] })];
   const sent: QueryUpstream = (async (request: Parameters<QueryUpstream>[0]) => ({
-    payload: readResponse(request, { infos: { current } }),
+    payload: parseResponse(request, { infos: { current } }),
     retrievedAt: new Date(NOW),
   })) as QueryUpstream;
   const timetable = timetableOf(
@@ -425,7 +425,7 @@ it('a line has the alerts for the whole line, not for its stops', async () => {
   );
   const stops = new StopRegister(noStops, { timetable: currentOf(timetable) });
   const alerts = new AlertList({ now: () => Date.parse(NOW), stops });
-  await alerts.read(sent);
+  await alerts.load(sent);
   await serve(timetable, alerts);
   const { alerts: texts, alert_ids: ids } = await get('/v1/lines/train_T8');
   expect(texts).toEqual([expect.stringContaining('Buses replace trains')]);

@@ -84,7 +84,7 @@ describe('nearby stops from the timetable', () => {
           routes: modes.map((id) => ({ id, mode: id })),
           trips,
         });
-        const { body } = await createNearbyOperation({ stops: register }).find(
+        const { body } = await createNearbyOperation({ stops: register }).handle(
           { lat: LAT, lng: LNG, ...query },
           CONTEXT,
         );

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import { loadNetwork } from '#sandbox/network/gtfs-network.ts';
 import { indexNetwork } from '#sandbox/network/network-index.ts';
 import { timetableReach } from '#src/journeys/reach.ts';
 import { createReachOperation } from '#src/operations/reach/operation.ts';
@@ -19,7 +19,7 @@ const get = async (path: string) => (await app.inject(path)).json();
 
 beforeAll(async () => {
   const now = Date.parse(NOW);
-  const timetable = await importSandbox(indexNetwork(readNetwork()), now);
+  const timetable = await importSandbox(indexNetwork(loadNetwork()), now);
   app = await buildTestApp({
     now: NOW,
     upstream: async () => {

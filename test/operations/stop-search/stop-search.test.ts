@@ -118,7 +118,10 @@ describe('stop search when upstream finds few stops', () => {
     const order = async (suburb: string) => {
       const table = known.map((one) => (one.stop_id === '9' ? { ...one, suburb } : one));
       const register = new StopRegister(() => tableOf(table, { dataDate: '2026-08-21', source: 'a test' }));
-      const found = await new NameSearch(register).find({ text: 'wharf rd', limit: 5, isLoose: false }, new Date(NOW));
+      const found = await new NameSearch(register).search(
+        { text: 'wharf rd', limit: 5, isLoose: false },
+        new Date(NOW),
+      );
       return found.map(({ stop_id }) => stop_id);
     };
     expect([await order(''), await order('Hill')]).toEqual([
@@ -204,7 +207,7 @@ describe('stop search when upstream finds few stops', () => {
       }),
     );
     const register = new StopRegister(() => tableOf(known), { timetable: currentOf(timetable) });
-    const found = await new NameSearch(register).find({ text: 'wharf rd', limit: 5, isLoose: false }, new Date(NOW));
+    const found = await new NameSearch(register).search({ text: 'wharf rd', limit: 5, isLoose: false }, new Date(NOW));
     expect(found.map(({ stop_id }) => stop_id)).toEqual(['9', '8']);
   });
 
@@ -221,7 +224,7 @@ describe('stop search when upstream finds few stops', () => {
     const names = new NameSearch(register);
     let moment = new Date(NOW);
     const find = async () => {
-      const found = await names.find({ text: 'belconen', limit: 1, isLoose: false }, moment);
+      const found = await names.search({ text: 'belconen', limit: 1, isLoose: false }, moment);
       return found.map(({ stop_id }) => stop_id);
     };
     expect(await find()).toEqual([]);

@@ -70,11 +70,11 @@ async function ask(rides: readonly Ride[], more: Partial<MadeSchedule> = {}, que
   const engine = createInlineEngine(timetable);
   engine.take([snapshot]);
   const feeds = {
-    need() {},
+    request() {},
     untilRead: async () => {},
     list: () => [],
     freshUntil: () => EIGHT + 20_000,
-    take: () => new LiveTimetable(timetable, [snapshot]),
+    snapshot: () => new LiveTimetable(timetable, [snapshot]),
   };
   const now = () => EIGHT;
   const source = timetableJourneys({ timetable: currentOf(timetable), engine, feeds, now });
@@ -82,7 +82,7 @@ async function ask(rides: readonly Ride[], more: Partial<MadeSchedule> = {}, que
   app = await buildTestApp({
     now: () => new Date(EIGHT),
     upstream: async () => ({ payload: {}, retrievedAt: new Date(EIGHT) }) as never,
-    journeys: { find: (requested, { turn }) => source.find(requested, turn) },
+    journeys: { fetch: (requested, { turn }) => source.fetch(requested, turn) },
     ...(!lacks && { runs: new Runs({ now, feeds, timetable: currentOf(timetable) }) }),
   });
   const response = await app.inject(query);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import { loadNetwork } from '#sandbox/network/gtfs-network.ts';
 import { indexNetwork } from '#sandbox/network/network-index.ts';
 import { timetableReach } from '#src/journeys/reach.ts';
 import { chooseJourneys, type JourneyQuery } from '#src/journeys/source.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
-import { readJourneyId } from '#src/operations/trips/journey-id.ts';
+import { parseJourneyId } from '#src/operations/trips/journey-id.ts';
 import { buildTestApp, type TestApp } from '../../support/app.ts';
 import { createInlineEngine } from '../../support/inline-engine.ts';
 import { importSandbox } from '../../support/sandbox-timetable.ts';
@@ -22,7 +22,7 @@ let now = new Date(NOW);
 const asked: { timetable: JourneyQuery[]; planner: JourneyQuery[] } = { timetable: [], planner: [] };
 
 beforeAll(async () => {
-  const timetable = await importSandbox(indexNetwork(readNetwork()), now.getTime());
+  const timetable = await importSandbox(indexNetwork(loadNetwork()), now.getTime());
   const options = {
     timetable: currentOf(timetable),
     engine: createInlineEngine(timetable),
@@ -30,9 +30,9 @@ beforeAll(async () => {
     now: () => now.getTime(),
   };
   const byTimetable = timetableJourneys(options);
-  const find = (query: JourneyQuery, turn: Parameters<typeof byTimetable.find>[1]) => {
+  const find = (query: JourneyQuery, turn: Parameters<typeof byTimetable.fetch>[1]) => {
     asked.timetable.push(query);
-    return byTimetable.find(query, turn);
+    return byTimetable.fetch(query, turn);
   };
   app = await buildTestApp({
     now: () => now,
@@ -40,12 +40,12 @@ beforeAll(async () => {
     journeys: chooseJourneys({
       mode: 'auto',
       planner: {
-        async find(query, { turn }) {
+        async fetch(query, { turn }) {
           asked.planner.push(query);
-          return { ...(await byTimetable.find(query, turn)), origin: { source: 'planner' } };
+          return { ...(await byTimetable.fetch(query, turn)), origin: { source: 'planner' } };
         },
       },
-      timetable: { ...byTimetable, find },
+      timetable: { ...byTimetable, fetch: find },
       isScarce: () => false,
       clock: { now: () => now.getTime(), after: () => () => {} },
     }),
@@ -136,7 +136,7 @@ describe("a rider's choices", () => {
       (await get(`${TRIPS}&include=ids&limit=1&path=none${more}`)).body.journeys[0].journey_id;
     const choices = { pace: 'slow', minChange: 4, maxWalk: 300, prefer: 'less_walking' };
     const chosen = await idOf('&pace=slow&min_change=4&max_walk=300&prefer=less_walking');
-    expect(readJourneyId(chosen)?.choices).toEqual(choices);
+    expect(parseJourneyId(chosen)?.choices).toEqual(choices);
     expect(await idOf('&pace=normal')).toBe(await idOf(''));
     // A ride that no feed has is looked up as it was found.
     asked.timetable = [];
@@ -150,7 +150,10 @@ describe("a rider's choices", () => {
     const idOf = async (more: string) =>
       (await get(`${TRIPS}&include=ids&limit=1&path=none${more}`)).body.journeys[0].journey_id;
     const excluding = await idOf('&booking=exclude');
-    expect([readJourneyId(excluding)?.booking, readJourneyId(await idOf(''))?.booking]).toEqual(['exclude', 'include']);
+    expect([parseJourneyId(excluding)?.booking, parseJourneyId(await idOf(''))?.booking]).toEqual([
+      'exclude',
+      'include',
+    ]);
     asked.timetable = [];
     now = new Date('2026-11-26T21:00:00Z');
     await get(`/v1/trips/${excluding}`);

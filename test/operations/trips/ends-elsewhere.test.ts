@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readTrip } from '#src/efa/payload.ts';
+import { parseTrip } from '#src/efa/payload.ts';
 import type { JsonObject } from '#src/efa/response/field.ts';
 import { mapJourneys } from '#src/journeys/map.ts';
 import type { StopRecord } from '#src/stops/table.ts';
@@ -22,7 +22,7 @@ const stops = (lat: number, lng: number) => ({
 const knowsNothing = { get: () => null };
 
 const map = (payload: JsonObject, to: string | [number, number], register: { get(id: string): StopRecord | null }) =>
-  mapJourneys(readTrip(payload), { from: '200070', to, at: null, cancelled: 'exclude' }, register);
+  mapJourneys(parseTrip(payload), { from: '200070', to, at: null, cancelled: 'exclude' }, register);
 
 describe('an on-demand ride that ends elsewhere', () => {
   it('an on-demand ride that ends kilometres from the requested stop is left out and counted', async () => {

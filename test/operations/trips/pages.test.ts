@@ -51,7 +51,7 @@ function finder({ callUpstream, clock }: PlayedSandbox, calls: number[] = [], in
       return response;
     }) as typeof callUpstream;
     const run = () => Promise.reject(new Error('no other operation is run'));
-    const { body, pages } = await operation.find(operation.query.parse({ path: 'none', include: 'ids', ...query }), {
+    const { body, pages } = await operation.handle(operation.query.parse({ path: 'none', include: 'ids', ...query }), {
       queryUpstream: counted,
       boards: monitorBoards,
       runs: new Runs({ now: clock.now }),

@@ -28,7 +28,7 @@ async function openPages(trips: MadeSchedule['trips']) {
   const app = await buildTestApp({
     now: NOW,
     upstream: async () => Promise.reject(new Error('no call is needed')),
-    journeys: { find: (query, { turn }) => journeys.find(query, turn) },
+    journeys: { fetch: (query, { turn }) => journeys.fetch(query, turn) },
   });
   const get = async (query: string) => {
     const response = await app.inject(query.startsWith('http') ? query.slice(query.indexOf('/v1')) : query);

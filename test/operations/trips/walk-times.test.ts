@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readTrip } from '#src/efa/payload.ts';
+import { parseTrip } from '#src/efa/payload.ts';
 import type { JsonObject } from '#src/efa/response/field.ts';
 import { isPossible, type Journey } from '#src/journeys/journey.ts';
 import { mapJourneys } from '#src/journeys/map.ts';
@@ -91,7 +91,7 @@ function walk(from: string, to: string, planned: number, seconds: number, moved:
 }
 
 const mapAll = async (journeys: readonly unknown[], from: string, to: string) =>
-  (await mapJourneys(readTrip({ journeys }), { from, to, at: null, cancelled: 'include' }, KNOWN_STOP)).journeys;
+  (await mapJourneys(parseTrip({ journeys }), { from, to, at: null, cancelled: 'include' }, KNOWN_STOP)).journeys;
 
 /** The register knows every stop except the start of the fixtures' journeys, and reports each as the destination. */
 const KNOWN_STOP = {
@@ -124,7 +124,7 @@ describe('best-known times of legs', () => {
       .filter(({ answer }) => 'body' in answer)
       .map((pair) => ({ ...pair, query: new URL(pair.request, 'http://service.test').searchParams })),
   )('best-known times of legs are in order in fixture $name', async ({ upstream, query }) => {
-    const { journeys } = readTrip(upstream.trip as JsonObject);
+    const { journeys } = parseTrip(upstream.trip as JsonObject);
     for (const journey of await mapAll(journeys, query.get('from') ?? '', query.get('to') ?? '')) {
       expect(runsBackwards(journey)).toBe(!isPossible(journey));
     }

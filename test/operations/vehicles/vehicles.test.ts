@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import { loadNetwork } from '#sandbox/network/gtfs-network.ts';
 import { indexNetwork } from '#sandbox/network/network-index.ts';
 import { parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
@@ -61,7 +61,7 @@ beforeAll(async () => {
   sandbox = await startPlayedSandbox(NOON);
   const { clock } = sandbox;
   fetchFeed = sandbox.feed;
-  const timetable = currentOf(await importSandbox(indexNetwork(readNetwork()), clock.now()));
+  const timetable = currentOf(await importSandbox(indexNetwork(loadNetwork()), clock.now()));
   feeds = new LiveFeeds({
     client: {
       async fetch(source) {
@@ -227,7 +227,7 @@ describe('GET /v1/vehicles', () => {
   });
 
   it('the next stop of a vehicle equals the next call of its run when trip updates are polled', async () => {
-    feeds.need(['buses', 'cbdandsoutheast']);
+    feeds.request(['buses', 'cbdandsoutheast']);
     await sandbox.clock.advance(2000);
     const { vehicles } = (await get(`${CITY}&modes=bus,lightrail&limit=1000`)).body;
     const timed = vehicles.filter(({ next_call: next }) => next?.arrives_at_realtime);
@@ -283,7 +283,7 @@ describe('polling for vehicles', () => {
 
   it('a 304 that keeps vehicle feeds polled is charged, and one from the cache is not', async () => {
     const key = await issueTestKey(store);
-    const used = async () => (await store.readUsage(parseKey(key)?.accountId ?? '', ['20261118']))[0];
+    const used = async () => (await store.loadUsage(parseKey(key)?.accountId ?? '', ['20261118']))[0];
     const send = async (etag = '') => {
       const headers = { authorization: `Bearer ${key}`, 'if-none-match': etag };
       const response = app.inject({ url: `/v1/vehicles?${CITY}&routes=none`, headers });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { BoardRequest } from '#src/boards/pager.ts';
 import { callsOfRun } from '#src/boards/run-calls.ts';
-import { readScheduledBoard } from '#src/boards/scheduled.ts';
+import { getScheduledBoard } from '#src/boards/scheduled.ts';
 import { type LiveRun, LiveTimetable } from '#src/realtime/live-timetable.ts';
 import type { RunCall } from '#src/transit/call.ts';
 import { type Departure, isCancelled, leavesAt } from '#src/transit/departure.ts';
@@ -113,7 +113,7 @@ function boardOf(live: LiveTimetable, stopId: string, isArrival: boolean) {
     isWanted: () => true,
   };
   const stop = live.timetable.findStop(stopId) as number;
-  const board = readScheduledBoard(request, null, { live, stop, now: NOW });
+  const board = getScheduledBoard(request, null, { live, stop, now: NOW });
   return { stopId, isArrival, departures: board.departures, callsOf: board.callsOf };
 }
 
@@ -136,7 +136,7 @@ function check(runs: readonly Planned[], trips: readonly TripSpec[]): number {
   const planned = timetable(runs);
   const snapshot = predict(planned, [...trips]);
   const live = new LiveTimetable(planned, [snapshot]);
-  const ofTimetable = runs.map(({ id }) => live.run(planned.findTrips(id)[0] as number, DAY));
+  const ofTimetable = runs.map(({ id }) => live.run(planned.listTripsBetween(id)[0] as number, DAY));
   const added = Array.from({ length: snapshot.runCount - snapshot.tripCount }, (_, index) =>
     live.open({ snapshot, run: snapshot.tripCount + index }),
   );

@@ -1,4 +1,4 @@
-import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import { loadNetwork } from '#sandbox/network/gtfs-network.ts';
 import { indexNetwork } from '#sandbox/network/network-index.ts';
 import { departureResponse } from '#sandbox/responses/departure-response.ts';
 import { tripResponse } from '#sandbox/responses/trip-response.ts';
@@ -9,7 +9,7 @@ import { toRequest } from '#src/efa/request.ts';
 import { Lines } from '#src/lines/lines.ts';
 import { arrivalsOperation, departuresOperation } from '#src/operations/departures/operation.ts';
 import { createFollowOperation } from '#src/operations/follow/operation.ts';
-import { readQuery } from '#src/operations/operation.ts';
+import { parseQuery } from '#src/operations/operation.ts';
 import { runOperation } from '#src/operations/runs/operation.ts';
 import { createTripsOperation } from '#src/operations/trips/operation.ts';
 import { StopRegister } from '#src/stops/register.ts';
@@ -22,7 +22,7 @@ import { importSandbox } from '#test/support/sandbox-timetable.ts';
 import { currentOf } from '#test/support/timetable.ts';
 
 const MINUTE_MS = 60_000;
-const network = indexNetwork(readNetwork());
+const network = indexNetwork(loadNetwork());
 /** 00:00 in Sydney, a Wednesday: the day of these tests. */
 export const MIDNIGHT = Date.parse('2026-11-17T13:00:00Z');
 let imported: Promise<Timetable> | null = null;
@@ -83,7 +83,7 @@ const ALERTS = [
   },
 ];
 
-export type Body = Awaited<ReturnType<typeof departuresOperation.find>>['body'];
+export type Body = Awaited<ReturnType<typeof departuresOperation.handle>>['body'];
 
 /**
  * Boards and journeys of the sandbox from its trip planner, with the runs of its timetable and feeds, without sockets. Tests move the clock. `layer` wraps
@@ -114,7 +114,7 @@ export async function createSandboxService(layer = (callUpstream: CallUpstream):
   const context = { queryUpstream, boards: monitorBoards, runs: createRuns(), lines, now, ids, run };
 
   async function find(query: Record<string, string>): Promise<Body> {
-    return (await departuresOperation.find(readQuery(departuresOperation, query), context)).body;
+    return (await departuresOperation.handle(parseQuery(departuresOperation, query), context)).body;
   }
 
   return {
@@ -125,22 +125,22 @@ export async function createSandboxService(layer = (callUpstream: CallUpstream):
     },
     network,
     async run(runId: string, more: Record<string, string> = {}) {
-      const query = readQuery(runOperation, { run_id: runId, ...more });
-      return (await runOperation.find(query, context)).body;
+      const query = parseQuery(runOperation, { run_id: runId, ...more });
+      return (await runOperation.handle(query, context)).body;
     },
     async trips(query: Record<string, string>) {
-      return (await tripsOperation.find(readQuery(tripsOperation, query), context)).body.journeys;
+      return (await tripsOperation.handle(parseQuery(tripsOperation, query), context)).body.journeys;
     },
     /** Follows a journey on an instance with an empty cache, and counts the upstream calls. */
     async follow(journeyId: string, more: Record<string, string> = {}) {
-      const query = readQuery(followOperation, { journey_id: journeyId, ...more });
+      const query = parseQuery(followOperation, { journey_id: journeyId, ...more });
       const before = callCount;
-      const { body } = await followOperation.find(query, { ...context, runs: createRuns() });
+      const { body } = await followOperation.handle(query, { ...context, runs: createRuns() });
       return { ...body, callCount: callCount - before };
     },
     direct: find,
     async arrivals(query: Record<string, string>) {
-      return (await arrivalsOperation.find(readQuery(arrivalsOperation, query), context)).body.arrivals;
+      return (await arrivalsOperation.handle(parseQuery(arrivalsOperation, query), context)).body.arrivals;
     },
     /** The number of upstream calls so far. */
     callCount: () => callCount,

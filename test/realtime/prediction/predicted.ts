@@ -154,7 +154,7 @@ export function calls(planned: Timetable, snapshot: Snapshot, run: number): stri
 
 /** The calls of a run of the timetable; null if the feed says nothing about it. */
 export function callsOf(planned: Timetable, snapshot: Snapshot, tripId: string, day = 20_784): string[] | null {
-  const [trip] = planned.findTrips(tripId);
+  const [trip] = planned.listTripsBetween(tripId);
   const run = trip === undefined ? -1 : snapshot.findRun(trip, day);
   return run < 0 ? null : calls(planned, snapshot, run);
 }

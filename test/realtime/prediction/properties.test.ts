@@ -178,7 +178,7 @@ describe('the predicted runs of any feed', () => {
       const { runTrip, runDay, visitRun, visits } = snapshot.sections;
       const [trip, day] = [runTrip[run] as number, runDay[run] as number];
       if (trip >= 0) check(snapshot.findRun(trip, day) === run, 'findRun');
-      else check(snapshot.findAdded(snapshot.addedId(run)).includes(run), 'findAdded');
+      else check(snapshot.listAdded(snapshot.addedId(run)).includes(run), 'findAdded');
       for (const { call, stop } of calls) {
         if (stop < 0) continue;
         const [first, end] = snapshot.visitsAt(stop);

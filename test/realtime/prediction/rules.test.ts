@@ -408,7 +408,7 @@ describe('the run of an update', () => {
         timestamp,
       });
     const snapshot = predict(planned, [added(20, 10), added(22, 30), added(21, 20)]);
-    expect(snapshot.findAdded('X').map((one) => calls(planned, snapshot, one))).toEqual([['A 22>22', 'B 27>27']]);
+    expect(snapshot.listAdded('X').map((one) => calls(planned, snapshot, one))).toEqual([['A 22>22', 'B 27>27']]);
   });
   it('of two running updates the newer one wins, whatever their order', () => {
     const planned = timetable([run('R', [5, 10])]);
@@ -486,12 +486,12 @@ describe('runs that do not follow the timetable', () => {
   it('an added run has the calls of the feed', () => {
     const stops = [departs('A', { time: 30 }), arrives('B', { time: 40, delay: 60 })];
     const snapshot = predict(planned, [trip('X', stops, { scheduleRelationship: TRIP.added, routeId: 'R' })]);
-    expect(snapshot.findAdded('X').map((one) => calls(planned, snapshot, one))).toEqual([['A 30>30', 'B 39>40']]);
+    expect(snapshot.listAdded('X').map((one) => calls(planned, snapshot, one))).toEqual([['A 30>30', 'B 39>40']]);
   });
   it('an added run named after a planned one with a suffix has its planned times', () => {
     const stops = [departs('A', { time: 105 }), arrives('B', { time: 117 })];
     const snapshot = predict(planned, [trip('R_2', stops, { scheduleRelationship: TRIP.added })]);
-    expect(snapshot.findAdded('R_2').map((one) => calls(planned, snapshot, one))).toEqual([['A 100>105', 'B 110>117']]);
+    expect(snapshot.listAdded('R_2').map((one) => calls(planned, snapshot, one))).toEqual([['A 100>105', 'B 110>117']]);
   });
   it('a copy of a run is a second vehicle at its own time', () => {
     const stops = [
@@ -508,7 +508,7 @@ describe('runs that do not follow the timetable', () => {
     ] as const) {
       const snapshot = predict(planned, [trip('R', [...updates], copy)]);
       expect(callsOf(planned, snapshot, 'R')).toBeNull();
-      expect(snapshot.findAdded('R-2').map((one) => calls(planned, snapshot, one))).toEqual([expected]);
+      expect(snapshot.listAdded('R-2').map((one) => calls(planned, snapshot, one))).toEqual([expected]);
     }
   });
   it('a copy makes also the calls for which the feed has no update', () => {
@@ -522,7 +522,7 @@ describe('runs that do not follow the timetable', () => {
       [skipped('B'), ['A 40', 'B 50 skipped', 'C 60']],
     ] as const) {
       const snapshot = predict(three, [trip('R', [update], copy)]);
-      expect(snapshot.findAdded('R-2').map((one) => calls(three, snapshot, one))).toEqual([expected]);
+      expect(snapshot.listAdded('R-2').map((one) => calls(three, snapshot, one))).toEqual([expected]);
     }
   });
   it('a call that only the update of a copy has is in order with the others', () => {
@@ -539,7 +539,7 @@ describe('runs that do not follow the timetable', () => {
     };
     const tooEarly = departs('D', { time: 30, delay: -3600 });
     const snapshot = predict(two, [trip('R', [tooEarly], copy)]);
-    expect(snapshot.findAdded('R-2').map((one) => calls(two, snapshot, one))).toEqual([
+    expect(snapshot.listAdded('R-2').map((one) => calls(two, snapshot, one))).toEqual([
       ['D 40>30', 'A 40>30', 'B 50>40'],
     ]);
   });

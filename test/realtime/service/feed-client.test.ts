@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import { parseFeed } from '#src/realtime/feed/feed-reader.ts';
 import { FailedPoll, FeedClient } from '#src/realtime/polling/feed-client.ts';
 import { encodeFeed } from '../feed-bytes.ts';
 
@@ -55,7 +55,7 @@ async function failureOf(reply: Reply, sending = client): Promise<FailedPoll> {
 describe('polling a feed', () => {
   it('a poll requests the path of the feed with the upstream key and reads a compressed body', async () => {
     answer = send(200, gzipSync(FEED), { 'content-encoding': 'gzip', 'content-type': 'application/x-protobuf' });
-    expect(readFeed(await client.fetch('sydneytrains'))).toEqual(readFeed(FEED));
+    expect(parseFeed(await client.fetch('sydneytrains'))).toEqual(parseFeed(FEED));
     expect(sent[0]?.url).toBe('/v2/gtfs/realtime/sydneytrains');
     expect(sent[0]?.headers).toMatchObject({ authorization: `apikey ${KEY}`, 'accept-encoding': 'gzip' });
   });

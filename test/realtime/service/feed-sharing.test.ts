@@ -3,7 +3,7 @@ import { zstdCompressSync } from 'node:zlib';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openRedis, type SharedRedis } from '#src/core/redis/shared-redis.ts';
-import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import { parseFeed } from '#src/realtime/feed/feed-reader.ts';
 import { LiveFeeds } from '#src/realtime/live-feeds.ts';
 import { UNREAD } from '#src/realtime/polling/feed-health.ts';
 import { createFeedSharing } from '#src/realtime/polling/feed-sharing.ts';
@@ -82,7 +82,7 @@ describe('feed polling shared over Redis', () => {
       ]),
     );
     await second.publishNeeds(new Map([['buses', 7]]));
-    expect(await first.readNeeds()).toEqual(
+    expect(await first.loadRequests()).toEqual(
       new Map([
         ['buses', 7],
         ['metro-positions', 6],
@@ -93,13 +93,13 @@ describe('feed polling shared over Redis', () => {
 
   it('instances share feeds and their states', async () => {
     const [first, second] = [join(), join()];
-    const packed = readFeed(encodeFeed({ timestamp: 1_768_357_645, trips: [{ tripId: 'run 1' }] }));
+    const packed = parseFeed(encodeFeed({ timestamp: 1_768_357_645, trips: [{ tripId: 'run 1' }] }));
     const state = { health: UNREAD, polledAt: 1 };
     await first?.publish('buses', state, packed);
-    expect((await second?.readFeed('buses'))?.packed).toEqual(packed);
-    expect(await second?.readStates()).toEqual(new Map([['buses', state]]));
+    expect((await second?.loadFeed('buses'))?.packed).toEqual(packed);
+    expect(await second?.loadStates()).toEqual(new Map([['buses', state]]));
     await first?.withdraw('buses');
-    expect(await second?.readStates()).toEqual(new Map());
+    expect(await second?.loadStates()).toEqual(new Map());
   });
 
   it('an instance that does not poll predicts the feeds of the polling one by its own timetable', async () => {
@@ -129,16 +129,16 @@ describe('feed polling shared over Redis', () => {
       return { timetable, feeds: new LiveFeeds({ client, reader, sharing, timetable: () => timetable, clock, log }) };
     };
     const instances = [createInstance(0, 0), createInstance(1, 5)];
-    const isRead = () => instances.every(({ feeds }) => feeds.take()?.snapshots.length === 1);
+    const isRead = () => instances.every(({ feeds }) => feeds.snapshot()?.snapshots.length === 1);
     while (!isRead()) {
-      for (const { feeds } of instances) feeds.need(['buses']);
+      for (const { feeds } of instances) feeds.request(['buses']);
       await clock.advance(1000);
       await sleep(10);
     }
     expect(new Set(polls).size).toBe(1);
     for (const { timetable, feeds } of instances) {
-      const [snapshot] = feeds.take()?.snapshots ?? [];
-      expect(Array.from(snapshot?.sections.runTrip ?? [])).toEqual(timetable.findTrips('run 1'));
+      const [snapshot] = feeds.snapshot()?.snapshots ?? [];
+      expect(Array.from(snapshot?.sections.runTrip ?? [])).toEqual(timetable.listTripsBetween('run 1'));
       expect(snapshot?.sections.runTrip[0]).toBe(timetable.tripCount - 1);
       await feeds.close();
     }
@@ -147,7 +147,7 @@ describe('feed polling shared over Redis', () => {
   it('a feed of another format version is left alone for its own instances', async () => {
     const name = 'tis:test:realtime:feed:buses';
     await admin.set(name, zstdCompressSync(Buffer.alloc(100, 7)));
-    expect(await join().readFeed('buses')).toBeNull();
+    expect(await join().loadFeed('buses')).toBeNull();
     expect(await admin.exists(name)).toBe(1);
   });
 
@@ -157,9 +157,9 @@ describe('feed polling shared over Redis', () => {
     expect(await second.lead()).toBe(false);
     await redis.kill();
     expect(await second.lead()).toBe(true);
-    expect(await second.readNeeds()).toEqual(new Map());
-    expect(await second.readStates()).toBeNull();
-    expect(await second.readFeed('buses')).toBeNull();
+    expect(await second.loadRequests()).toEqual(new Map());
+    expect(await second.loadStates()).toBeNull();
+    expect(await second.loadFeed('buses')).toBeNull();
     await second.publish('buses', { health: UNREAD, polledAt: 1 }, null);
     await redis.restart();
   });

@@ -24,7 +24,7 @@ it('a feed reports what of it is unreadable, and which trips and stops the timet
     clock,
     log: createTestLog(),
   });
-  feeds.need(['buses']);
+  feeds.request(['buses']);
   await clock.advance(2000);
   const [buses] = feeds.list();
   expect(buses?.leftOut).toEqual({
@@ -32,7 +32,7 @@ it('a feed reports what of it is unreadable, and which trips and stops the timet
     'stop not in the timetable': { count: 1, examples: ['R nowhere'] },
     'trip not in the timetable': { count: 1, examples: ['unknown'] },
   });
-  const [snapshot] = feeds.take()?.snapshots ?? [];
+  const [snapshot] = feeds.snapshot()?.snapshots ?? [];
   expect(snapshot && feeds.publicationOf(snapshot)?.tripCount).toBe(2);
   await feeds.close();
 });

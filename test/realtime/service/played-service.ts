@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { feedResponse } from '#sandbox/feeds/feed.ts';
-import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import { loadNetwork } from '#sandbox/network/gtfs-network.ts';
 import { indexNetwork } from '#sandbox/network/network-index.ts';
 import { startSandbox } from '#sandbox/server.ts';
 import { Runs } from '#src/boards/runs.ts';
@@ -19,7 +19,7 @@ import { createTestLog } from '#test/support/made-up-upstream.ts';
 import { importSandbox } from '#test/support/sandbox-timetable.ts';
 import { createSimulatedClock } from '#test/support/simulated-clock.ts';
 
-const network = indexNetwork(readNetwork());
+const network = indexNetwork(loadNetwork());
 
 /** The sandbox with a clock that only tests move. */
 export async function startPlayedSandbox(start: string) {
@@ -122,10 +122,10 @@ export function createPlayedService(
     /** The source of each board. */
     boardSources,
     find: (query: Record<string, string>) =>
-      whilePolled(departuresOperation.find(parse(query), { queryUpstream: counted, boards, runs, now, ids, run })),
+      whilePolled(departuresOperation.handle(parse(query), { queryUpstream: counted, boards, runs, now, ids, run })),
     /** The same board directly from the departure monitor. */
     monitor: (query: Record<string, string>) =>
-      departuresOperation.find(parse(query), {
+      departuresOperation.handle(parse(query), {
         queryUpstream: callUpstream,
         boards: monitorBoards,
         runs,
@@ -136,7 +136,7 @@ export function createPlayedService(
     /** Polls these feeds. */
     async poll(sources: readonly FeedSourceId[]) {
       for (let poll = 0; poll < 2; poll++) {
-        feeds.need(sources);
+        feeds.request(sources);
         await clock.advance(15_000);
       }
     },

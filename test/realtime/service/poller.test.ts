@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Feed } from '#src/realtime/feed/feed.ts';
-import { readFeed, UndecodableFeed } from '#src/realtime/feed/feed-reader.ts';
+import { parseFeed, UndecodableFeed } from '#src/realtime/feed/feed-reader.ts';
 import { FailedPoll } from '#src/realtime/polling/feed-client.ts';
 import { findFeedProblem, UNREAD } from '#src/realtime/polling/feed-health.ts';
 import type { FeedSharing, PolledState } from '#src/realtime/polling/feed-sharing.ts';
@@ -36,14 +36,14 @@ function createMadeUpStore(clock: SimulatedClock) {
       async publishNeeds(own) {
         for (const [source, at] of own) needs.set(source, at);
       },
-      readNeeds: async () => new Map(needs),
+      loadRequests: async () => new Map(needs),
       async publish(source, state, bytes) {
         if (bytes) published.set(source, new Feed(bytes));
         states.set(source, structuredClone(state));
       },
       withdraw: async (source) => void states.delete(source),
-      readStates: async () => new Map(states),
-      readFeed: async (source) => published.get(source) ?? null,
+      loadStates: async () => new Map(states),
+      loadFeed: async (source) => published.get(source) ?? null,
       close: async () => {
         if (lease.holder === me) lease = { holder: 0, until: 0 };
       },
@@ -84,8 +84,8 @@ function createInstances(count: number) {
     });
     return {
       poller,
-      need: () => poller.need(['sydneytrains']),
-      watch: () => poller.need([POSITIONS]),
+      need: () => poller.request(['sydneytrains']),
+      watch: () => poller.request([POSITIONS]),
       kill() {
         isKilled = true;
       },
@@ -190,7 +190,7 @@ describe('predicting again', () => {
       client: { fetch: async () => soundAt(clock.now()) },
       reader: {
         // The thread had not yet received the other timetable.
-        read: async (_, bytes) => ({ feed: new Feed(readFeed(Buffer.from(bytes))), snapshot: by('old') }),
+        parse: async (_, bytes) => ({ feed: new Feed(parseFeed(Buffer.from(bytes))), snapshot: by('old') }),
         open: (_, packed) => hold.promise.then(() => ({ feed: new Feed(packed), snapshot: by('new') })),
       },
       sharing: createMadeUpStore(clock)(),
@@ -198,7 +198,7 @@ describe('predicting again', () => {
       clock,
       log: createTestLog(),
     });
-    poller.need(['sydneytrains']);
+    poller.request(['sydneytrains']);
     await clock.advance(1000);
     const isPredicted = poller.predictAgain();
     await clock.advance(60_000);

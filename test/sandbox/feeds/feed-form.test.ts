@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type FeedName, feedResponse } from '#sandbox/feeds/feed.ts';
 import { Feed } from '#src/realtime/feed/feed.ts';
-import { readFeed } from '#src/realtime/feed/feed-reader.ts';
+import { parseFeed } from '#src/realtime/feed/feed-reader.ts';
 import { TRIP as ROW } from '#src/realtime/feed/packed-feed.ts';
 import { FEED_NAMES, feedAt, network, STOP, TRIP, type TripUpdate } from './played-day.ts';
 
@@ -36,7 +36,7 @@ it('our reader and the reference bindings read the same from each sandbox feed, 
   const occupancies = new Set<number | null>();
   const lengths = new Set<number | undefined>();
   for (const name of FEED_NAMES) {
-    const feed = new Feed(readFeed(feedResponse(network, name, NOW)));
+    const feed = new Feed(parseFeed(feedResponse(network, name, NOW)));
     const trips = tripsOf(name);
     expect({ name, trips: feed.tripCount, unreadable: feed.unreadable }).toEqual({
       name,

@@ -1,6 +1,6 @@
 import bindings from 'gtfs-realtime-bindings';
 import { FEEDS, type FeedName, feedResponse, type PositionsName } from '#sandbox/feeds/feed.ts';
-import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import { loadNetwork } from '#sandbox/network/gtfs-network.ts';
 import { indexNetwork } from '#sandbox/network/network-index.ts';
 import { departureResponse } from '#sandbox/responses/departure-response.ts';
 import type { BoardResponse, StopEvent } from '../requests.ts';
@@ -17,7 +17,7 @@ export const STOP = { scheduled: 0, skipped: 1, noData: 2 };
 export const FEED_NAMES = Object.keys(FEEDS) as FeedName[];
 
 /** The complete network of the sandbox, queried without HTTP. */
-export const network = indexNetwork(readNetwork());
+export const network = indexNetwork(loadNetwork());
 
 /** The departures of a stop for a request without a time. */
 export function boardAt(stopId: string, nowSeconds: number): StopEvent[] {

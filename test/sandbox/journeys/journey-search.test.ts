@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { entrancesOf, findEndpoint } from '#sandbox/journeys/endpoint.ts';
-import { findJourneys } from '#sandbox/journeys/journey.ts';
+import { listJourneys } from '#sandbox/journeys/journey.ts';
 import type { Search } from '#sandbox/journeys/journey-search.ts';
 import { searchRounds } from '#sandbox/journeys/journey-search.ts';
 import type { SandboxNetwork } from '#sandbox/network/network.ts';
@@ -139,7 +139,7 @@ it('a sandbox journey that leaves later arrives later, and the search misses no 
       fc.pre(from !== to);
       const { search, entrances, endpoint } = searchOf(drawn);
       const request = { origin: endpoint(from), destination: endpoint(to), atSeconds: at, arriveBy, count: 6 };
-      const found = findJourneys(search, request);
+      const found = listJourneys(search, request);
       const isNear = found[0]?.rides.length === 0;
       const journeys = found.filter(({ rides, isAdditional }) => rides.length > 0 && !isAdditional);
       const inOrder = arriveBy ? journeys.toReversed() : journeys;

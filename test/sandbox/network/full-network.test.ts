@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import { loadNetwork } from '#sandbox/network/gtfs-network.ts';
 import { board, type Leg, sandboxAt, trip } from '../requests.ts';
 
 const FRIDAY_8_30AM = '2026-11-19T21:30:00Z';
-const network = readNetwork();
+const network = loadNetwork();
 const stopIds = network.stops.map((stop) => stop.id);
 
 /** Pairs of stops across the network, the same in every run. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it, onTestFinished } from 'vitest';
-import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import { loadNetwork } from '#sandbox/network/gtfs-network.ts';
 
 /** The small network with text in its files replaced. Each replaced text must exist. */
 function networkWith(...replacements: [file: string, from: string, to: string][]) {
@@ -15,10 +15,10 @@ function networkWith(...replacements: [file: string, from: string, to: string][]
     if (!text.includes(from)) throw new Error(`${file} does not contain ${from}`);
     writeFileSync(join(folder, file), text.replaceAll(from, to));
   }
-  return readNetwork(pathToFileURL(`${folder}/`));
+  return loadNetwork(pathToFileURL(`${folder}/`));
 }
 
-const lineOf = (network: ReturnType<typeof readNetwork>, id: string) => network.lines.find((line) => line.id === id);
+const lineOf = (network: ReturnType<typeof loadNetwork>, id: string) => network.lines.find((line) => line.id === id);
 
 it('the network reader turns stations into stops and platforms into points, in file order', () => {
   const birch = networkWith().stops[1];

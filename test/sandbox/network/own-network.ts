@@ -1,7 +1,7 @@
-import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import { loadNetwork } from '#sandbox/network/gtfs-network.ts';
 import type { SandboxPoint, SandboxStop } from '#sandbox/network/network.ts';
 
-export const { stops, lines, places } = readNetwork();
+export const { stops, lines, places } = loadNetwork();
 
 export const CENTRAL = '200060';
 export const DECOMMISSIONED = 'G99002099';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import { loadNetwork } from '#sandbox/network/gtfs-network.ts';
 import { board, type Info, sandboxAt, trip } from '../requests.ts';
 
 const TEXTS = ['urlText', 'url', 'content', 'subtitle'];
@@ -11,7 +11,7 @@ function unique(infos: Info[]): Info[] {
 }
 
 it('every sandbox alert has its text in infoLinks, and some repeat it at the top', async () => {
-  const sandbox = await sandboxAt('2026-11-17T21:00:00Z', { network: readNetwork() });
+  const sandbox = await sandboxAt('2026-11-17T21:00:00Z', { network: loadNetwork() });
   const { stopEvents = [] } = await board(sandbox, CENTRAL);
   const { journeys = [] } = await trip(sandbox, CENTRAL, LEPPINGTON);
   const onBoard = unique(stopEvents.flatMap((event) => event.infos ?? []));

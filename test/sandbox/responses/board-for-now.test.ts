@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 import { expect, it } from 'vitest';
-import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import { loadNetwork } from '#sandbox/network/gtfs-network.ts';
 import { board, type StopEvent, sandboxAt } from '../requests.ts';
 import { SMALL_NETWORK } from '../small-network.ts';
 
@@ -38,7 +38,7 @@ it('a sandbox board without date and time lists what has yet to leave by best-kn
 
 it('a vehicle that left early is not on the sandbox board for now', async () => {
   const early: StopEvent[] = [];
-  const network = readNetwork();
+  const network = loadNetwork();
   for (let i = 0; i < 20; i++) {
     const now = WEDNESDAY_8AM + i * 7 * MINUTE;
     const { forNow, byTime } = await boardsAt(now, PARRAMATTA, network);

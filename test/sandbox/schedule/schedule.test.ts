@@ -5,8 +5,8 @@ import { afterAll, expect, it } from 'vitest';
 import { departureResponse } from '#sandbox/responses/departure-response.ts';
 import { createSchedule, isSchedule } from '#sandbox/schedule/schedule.ts';
 import { mapPage } from '#src/efa/departure-page.ts';
-import { readResponse } from '#src/efa/request.ts';
-import { readScheduleFile } from '#src/timetable/import/read-file.ts';
+import { parseResponse } from '#src/efa/request.ts';
+import { loadScheduleFile } from '#src/timetable/import/read-file.ts';
 import { FILE_IDS, SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
 import type { Departure } from '#src/transit/departure.ts';
@@ -28,7 +28,7 @@ async function importedAt(now: number): Promise<Timetable> {
   for (const id of ids) {
     const path = join(folder, `${id.replaceAll('/', '-')}.zip`);
     writeFileSync(path, (await publish(SCHEDULE_FILES[id].path, now / 1000)).zip);
-    files.push(await readScheduleFile(path, id));
+    files.push(await loadScheduleFile(path, id));
   }
   expect(files.flatMap(({ report }) => Object.entries(report.leftOut))).toEqual([]);
   return new Timetable(buildTimetable(files, { importedAt: now }));
@@ -54,7 +54,7 @@ async function monitorBoard(
     const request = { kind: 'departureMonitor', stopId, modes: MODES, at: null, isArrival } as const;
     const query = new URLSearchParams({ name_dm: stopId, mode: 'direct', depArrMacro: isArrival ? 'arr' : 'dep' });
     if (isPole(stopId)) query.set('nameKey_dm', '$USEPOINT$');
-    const payload = readResponse(request, departureResponse(network, query, at / 1000));
+    const payload = parseResponse(request, departureResponse(network, query, at / 1000));
     const { departures } = await mapPage(request, { payload, retrievedAt: new Date(at) });
     for (const { key, ...departure } of departures) {
       if (departure.plannedAt < until) found.set(`${key} ${departure.plannedAt}`, rowOf(knownOf(departure)));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readNetwork } from '#sandbox/network/gtfs-network.ts';
+import { loadNetwork } from '#sandbox/network/gtfs-network.ts';
 import type { SandboxLine } from '#sandbox/network/network.ts';
 import type { NetworkIndex } from '#sandbox/network/network-index.ts';
 import { indexNetwork } from '#sandbox/network/network-index.ts';
@@ -120,7 +120,7 @@ it('sandbox estimates change on the way, always increase from call to call, and 
 });
 
 it('a moved sandbox vehicle calls at another point of the same stop that its mode uses', () => {
-  const index = indexNetwork(readNetwork());
+  const index = indexNetwork(loadNetwork());
   const moved = runsOf(index, 5)
     .slice(0, 60_000)
     .flatMap((run) => run.pattern.points.map((planned, call) => ({ run, planned, point: actualPoint(run, call) })))

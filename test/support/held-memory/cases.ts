@@ -57,7 +57,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
         { locations: [{ id: randomBytes(150).toString('hex') }] },
         new Date(NOW),
       );
-      await cache.keep(requestKey(request), response);
+      await cache.store(requestKey(request), response);
     }
     return { countedBytes: cache.size().bytes, table: cache };
   },
@@ -73,7 +73,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     for (let n = 0; n < 4000; n++) {
       const key = queryKey(SEARCH, { q: longText(n), limit: 10 });
       const body = { q: longText(n), retrieved_at: 'now', text: randomBytes(200).toString('hex') };
-      const response = await responses.keep(key, { body, freshness });
+      const response = await responses.store(key, { body, freshness });
       for (const encoding of ['zstd', 'br', 'gzip'] as const) await responses.bytesOf(response, encoding);
     }
     return { countedBytes: responses.size().bytes, table: responses };
@@ -81,7 +81,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
   async 'token buckets'() {
     const buckets = createTokenBuckets(() => new Date(NOW));
     for (let n = 0; n < 50_000; n++)
-      buckets.take(`2001:0db8:85a3:08d3:${String(n).padStart(12, '0')}::/64`, { perSecond: 1, burst: 10 });
+      buckets.spend(`2001:0db8:85a3:08d3:${String(n).padStart(12, '0')}::/64`, { perSecond: 1, burst: 10 });
     return { countedBytes: 12 * MEGABYTE, table: buckets };
   },
   async 'read queries'() {
@@ -94,7 +94,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
   },
   async failures() {
     const failures = new FailureMemory(now);
-    for (let n = 0; n < 6000; n++) failures.note('stopFinder', requestKey(longQuestion(n)), failureOf(n));
+    for (let n = 0; n < 6000; n++) failures.record('stopFinder', requestKey(longQuestion(n)), failureOf(n));
     return { countedBytes: 10 * MEGABYTE, table: failures };
   },
   async 'texts of notices'() {
@@ -112,7 +112,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     for (let n = 0; n < 70_000; n++) {
       const email = `a@${'y'.repeat(60)}.${'z'.repeat(60)}.${String(n).padStart(60, 'd')}.${'e'.repeat(50)}.example`;
       const reply = { kind: 'exhausted', plan: 'free', email, used: 1000, usedBySender: 0 } as const;
-      keys.learn({ ...keyOf(n), accountId: accountOf(0) }, COUNTED, reply, true);
+      keys.store({ ...keyOf(n), accountId: accountOf(0) }, COUNTED, reply, true);
     }
     return { countedBytes: 38 * MEGABYTE, table: keys };
   },
@@ -124,7 +124,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     const reply = { kind: 'exhausted', plan: 'free', used: 1000, usedBySender: 0 } as const;
     for (let n = 0; n < 70_000; n++) {
       pending.senderOf(accountOf(n), COUNTED.day);
-      keys.learn({ ...key, accountId: accountOf(n) }, COUNTED, reply, true);
+      keys.store({ ...key, accountId: accountOf(n) }, COUNTED, reply, true);
     }
     return { countedBytes: 24 * MEGABYTE, table: [keys, pending] };
   },
@@ -145,7 +145,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     for (let n = 0; n < 25_000; n++) {
       const stop = { stop_id: `${n}`.padStart(12, '0'), modes: [] } as never;
       const wanted = { modes: ['bus'], limit: 1 } as const;
-      await checks.findServed([stop], wanted, { queryUpstream, mayCall: true, now: new Date(NOW) });
+      await checks.listServed([stop], wanted, { queryUpstream, mayCall: true, now: new Date(NOW) });
     }
     return { countedBytes: 9 * MEGABYTE, table: checks };
   },

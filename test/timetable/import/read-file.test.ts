@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findImplausible } from '#src/timetable/import/plausible.ts';
 import {
-  readScheduleFile,
+  loadScheduleFile,
   type ScheduleFile,
   type ScheduleTrip,
   UnreadableFile,
@@ -67,7 +67,7 @@ let count = 0;
 async function readZip(zip: Buffer, id: FileId = 'sydneytrains'): Promise<ScheduleFile> {
   const path = join(folder, `${count++}.zip`);
   await writeFile(path, zip);
-  return readScheduleFile(path, id);
+  return loadScheduleFile(path, id);
 }
 const read = (changed: Readonly<Record<string, string | undefined>> = {}, id?: FileId) =>
   readZip(gtfsZip(filesWith(changed)), id);
@@ -171,7 +171,10 @@ describe('a schedule file', () => {
     expect(file.routes[0]).toMatchObject({ shortName: name, lineName: name, network: 3 });
     const timetable = new Timetable(buildTimetable([file], { importedAt: 1 }));
     expect(timetable.stop(timetable.findStop(name) as number)).toMatchObject({ id: name, name });
-    expect(timetable.trip(timetable.findTrips(name)[0] as number)).toMatchObject({ route: name, headsign: name });
+    expect(timetable.trip(timetable.listTripsBetween(name)[0] as number)).toMatchObject({
+      route: name,
+      headsign: name,
+    });
     expect(timetable.findRoute(name, ['sydneytrains'])).toMatchObject({ lineName: name, network: 3 });
   });
 

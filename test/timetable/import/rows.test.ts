@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import papaparse from 'papaparse';
 import { expect, it } from 'vitest';
-import { readRows } from '#src/timetable/import/rows.ts';
+import { loadRows } from '#src/timetable/import/rows.ts';
 
 const COLUMNS = ['a', 'b', 'c'] as const;
 
@@ -12,7 +12,7 @@ async function read(text: string, piece: number, columns: readonly (typeof COLUM
     for (let start = 0; start < bytes.length; start += piece) yield bytes.subarray(start, start + piece);
   }
   const rows: string[][] = [];
-  await readRows(chunks(), { name: 'test.txt', required: columns, optional: [], maxRows: 1000, size: 0 }, (row, at) => {
+  await loadRows(chunks(), { name: 'test.txt', required: columns, optional: [], maxRows: 1000, size: 0 }, (row, at) => {
     rows.push(columns.map((column) => row.text(at[column])));
   });
   return rows;
@@ -80,7 +80,7 @@ it.each([
   async function* chunks() {
     yield Buffer.from(`time,other\n${text},1\n`);
   }
-  await readRows(
+  await loadRows(
     chunks(),
     { name: 'test.txt', required: ['time', 'other'], optional: [], maxRows: 1000, size: 0 },
     (row, at) => {

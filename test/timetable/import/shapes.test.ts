@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cutShape } from '#src/timetable/import/cut-shape.ts';
 import { LeftOut } from '#src/timetable/import/left-out.ts';
-import { readRows } from '#src/timetable/import/rows.ts';
-import { readShapes } from '#src/timetable/import/shapes.ts';
+import { loadRows } from '#src/timetable/import/rows.ts';
+import { loadShapes } from '#src/timetable/import/shapes.ts';
 import { simplify } from '#src/timetable/import/simplify.ts';
 import type { ScheduleZip } from '#src/timetable/import/zip.ts';
 
@@ -16,10 +16,10 @@ async function read(rows: string, header = HEADER) {
   async function* chunks() {
     yield Buffer.from(header + rows);
   }
-  const zip: Pick<ScheduleZip, 'readRows'> = {
-    readRows: (table, onRow) => readRows(chunks(), { ...table, maxRows: 1000, size: 0 }, onRow),
+  const zip: Pick<ScheduleZip, 'loadRows'> = {
+    loadRows: (table, onRow) => loadRows(chunks(), { ...table, maxRows: 1000, size: 0 }, onRow),
   };
-  return { shapes: await readShapes(zip as ScheduleZip, leftOut), leftOut: leftOut.toJSON() };
+  return { shapes: await loadShapes(zip as ScheduleZip, leftOut), leftOut: leftOut.toJSON() };
 }
 
 /** The points of the path that follows the shape through these stops. */

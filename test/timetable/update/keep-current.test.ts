@@ -6,8 +6,8 @@ import { DateTime } from 'luxon';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Timetable } from '#src/timetable/timetable.ts';
 import { FailedDownload, type ScheduleSource } from '#src/timetable/update/download.ts';
-import { takeLease } from '#src/timetable/update/folder.ts';
-import { type CurrentTimetable, keepCurrent, nextNight } from '#src/timetable/update/keep-current.ts';
+import { acquireLease } from '#src/timetable/update/folder.ts';
+import { type CurrentTimetable, followUpdates, nextNight } from '#src/timetable/update/keep-current.ts';
 import { updateTimetable } from '#src/timetable/update/update.ts';
 import { createTestLog } from '../../support/made-up-upstream.ts';
 import { smallSchedule } from '../../support/schedule-server.ts';
@@ -53,7 +53,7 @@ const optionsOf = (folder: string, source: ScheduleSource) =>
   }) as const;
 
 async function start(source: ScheduleSource, folder = join(root, String(count++))) {
-  current = await keepCurrent(optionsOf(folder, source));
+  current = await followUpdates(optionsOf(folder, source));
   return folder;
 }
 
@@ -140,7 +140,7 @@ describe('the timetable of a running service', () => {
   it('while another process makes the first timetable, this one waits for it and makes none', async () => {
     clock = createSimulatedClock(START);
     const folder = join(root, String(count++));
-    const lease = await takeLease(folder);
+    const lease = await acquireLease(folder);
     const source = madeUpSource();
     await start(source, folder);
     await pass(0);
@@ -225,7 +225,7 @@ describe('the timetable of a running service', () => {
       },
     };
     const wanted = ['MFF', 'metro', 'innerwest', 'buses'] as const;
-    current = await keepCurrent(optionsOf(join(root, 'unused'), source));
+    current = await followUpdates(optionsOf(join(root, 'unused'), source));
     const options = { ...optionsOf(copy(), source), wanted, hasTimetable: true, now: clock.now };
     const outcomes = await updateTimetable(options);
     expect(requested).toHaveLength(2);

@@ -16,7 +16,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sleep, systemClock } from '#src/core/clock.ts';
 import { SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
-import { openNewest, readStates, zipPath } from '#src/timetable/update/folder.ts';
+import { loadStates, openNewest, zipPath } from '#src/timetable/update/folder.ts';
 import { smallSchedule } from '../../support/schedule-server.ts';
 import { updateFrom } from './updating-process.ts';
 
@@ -62,7 +62,7 @@ it('an update killed at any moment loses nothing, and the next one completes it'
       child.kill('SIGKILL');
       await ended;
       expect([[10], [11]], moment).toContainEqual(await tripsIn(folder));
-      expect((await readStates(folder)).get('metro'), moment).toMatchObject({ good: { report: { file: 'metro' } } });
+      expect((await loadStates(folder)).get('metro'), moment).toMatchObject({ good: { report: { file: 'metro' } } });
       await updateFrom(folder, from);
       expect(await tripsIn(folder), moment).toEqual([11]);
       expect(

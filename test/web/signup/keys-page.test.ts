@@ -197,7 +197,7 @@ describe('a link to the keys', () => {
   it('a link ends when its account is deleted', async () => {
     await signUp('jo@example.com');
     const link = await requestLink();
-    const account = await front.store.findAccountByEmail('jo@example.com');
+    const account = await front.store.loadAccountByEmail('jo@example.com');
     await front.store.deleteAccount(account?.id ?? '', front.clock.now);
     await signUp('jo@example.com');
     const { opened, used } = await openLink(link);
@@ -270,7 +270,7 @@ it('GET changes nothing, because mail scanners open links', async () => {
 
 it('more keys, up to five, are mailed on the plan of the account', async () => {
   await signUp('jo@example.com');
-  const account = await front.store.findAccountByEmail('jo@example.com');
+  const account = await front.store.loadAccountByEmail('jo@example.com');
   await front.store.setPlan(account?.id ?? '', 'developer');
   const { token } = await openKeys();
   for (let count = 2; count <= 5; count++) {

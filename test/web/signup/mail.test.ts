@@ -15,7 +15,7 @@ const post = (front: Front, url: string, payload: object, headers = {}) =>
   front.app.inject({ method: 'POST', url, payload, headers });
 
 async function liveKeys(front: Front): Promise<string[]> {
-  const account = await front.store.findAccountByEmail('jo@example.com');
+  const account = await front.store.loadAccountByEmail('jo@example.com');
   const keys = account ? await front.store.listKeys(account.id) : [];
   return keys.filter(({ revokedAt }) => revokedAt === null).map(({ hash }) => hash);
 }

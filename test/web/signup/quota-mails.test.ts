@@ -19,7 +19,7 @@ afterEach(() => front[Symbol.asyncDispose]());
 /** Sets the count of requests so far, as if another instance had made them, then makes one more here. */
 async function sendAfter(used: number): Promise<number> {
   const day = '20261120';
-  const [before = 0] = await front.store.readUsage(accountId, [day]);
+  const [before = 0] = await front.store.loadUsage(accountId, [day]);
   const update = { unacknowledged: 0, usedBySenderBefore: 0, sender: 'elsewhere', number: used };
   await front.store.update({ accountId, day, count: used - before, ...update });
   const key = keyIn((await front.readOutbox())[0] as never);
@@ -85,7 +85,7 @@ describe('mails about the daily limit', () => {
     await sendAfter(700);
     const caller = { accountId, plan: 'free' } as const;
     const admission: Admission = { kind: 'admitted', caller, day: '20261120', count: 1, used: 800, allowances: [] };
-    for (const process of [mails(), mails(), mails()]) process.note(admission);
+    for (const process of [mails(), mails(), mails()]) process.record(admission);
     await vi.waitFor(() => expect(send).toHaveBeenCalledTimes(1), 60_000);
   });
 });

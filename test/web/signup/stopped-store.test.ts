@@ -40,7 +40,7 @@ afterAll(async () => {
 
 const signUp = () => postForm(front.app, '/signup', { email: EMAIL, terms: 'on' });
 async function validKeys() {
-  const account = await store.findAccountByEmail(EMAIL);
+  const account = await store.loadAccountByEmail(EMAIL);
   const keys = account ? await store.listKeys(account.id) : [];
   return { all: keys.length, valid: keys.filter(({ revokedAt }) => revokedAt === null).length };
 }
