@@ -227,7 +227,7 @@ export const OPERATION_STOPS = {
   '/v1/lines/status': null,
   '/v1/lines/{line_id}': null,
   '/v1/lines/{line_id}/timetable': null,
-  '/v1/lines/{line_id}/punctuality': null,
+  '/v1/lines/{line_id}/punctuality': 'stop',
   '/v1/trips': null,
   '/v1/trips/{journey_id}': null,
   '/v1/reachable': null,

@@ -35,13 +35,10 @@ export const carParkSchema = z
       description:
         'The last half hour: `steady` if less than 2 % of the spaces changed. Null without a reading of half an hour ago',
     }),
-    spaces_change: z
-      .int()
-      .nullable()
-      .meta({
-        description: 'Number of free spaces now, less that of half an hour ago; null if `trend` is',
-        example: -12,
-      }),
+    spaces_change: z.int().nullable().meta({
+      description: 'Number of free spaces now, less that of half an hour ago; null if `trend` is',
+      example: -12,
+    }),
     reported_at: timestampSchema
       .nullable()
       .meta({ description: 'When the car park last reported, however long ago, UTC; null if unknown' }),

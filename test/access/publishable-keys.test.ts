@@ -412,7 +412,7 @@ describe('POST /v1/tokens', () => {
 
   const stops = new StopRegister(noStops);
   const alerts = new AlertList({ now: Date.now, stops });
-  const operations = createOperations({ stops, alerts, carParks: {}, docsUrl: '' } as never);
+  const operations = createOperations({ stops, alerts, carParks: {}, punctuality: {}, docsUrl: '' } as never);
 
   it('the list of token operations covers every operation of the API and its stop parameter', () => {
     const stopsIn = ({ query }: (typeof operations)[number]) =>
@@ -432,8 +432,13 @@ describe('POST /v1/tokens', () => {
     ])
       expect((await get(url, token)).statusCode, url).toBe(200);
     const elsewhere = operations.map(({ path, example }) => urlOf(path, example.query.replaceAll(known, foreign)));
+    // Without a stop, punctuality is that of a line; with one of the token's stops it is allowed.
+    const [punctuality = ''] = elsewhere.filter((url) => url.includes('/punctuality'));
+    expect((await get(`${punctuality}?stop=${known}`, token)).body).not.toContain('OPERATION_NOT_ALLOWED');
     const named = ['stop', 'stops', 'stop_id', 'stop[]', 'Stop'].flatMap((name) =>
-      [...elsewhere, '/v1/stops.ndjson'].map((url) => `${url}${url.includes('?') ? '&' : '?'}${name}=${known}`),
+      [...elsewhere.filter((url) => url !== punctuality), '/v1/stops.ndjson'].map(
+        (url) => `${url}${url.includes('?') ? '&' : '?'}${name}=${known}`,
+      ),
     );
     for (const url of [
       ...elsewhere,

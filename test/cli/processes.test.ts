@@ -59,7 +59,7 @@ async function run(command: string, answer: Answer, delayMs: number, env: Record
       PATH: process.env.PATH,
       DATA_DIR: mkdtempSync(join(root, 'data-')),
       UPSTREAM_URL: upstream.url,
-      UPSTREAM_API_KEY: 'secret',
+      UPSTREAM_API_KEY: 'a-long-made-up-key-of-upstream',
       ...env,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -103,8 +103,8 @@ describe.concurrent('a command with default settings', () => {
   });
 
   it.concurrent.each([
-    ['404 after 0 ms', 1, statusAnswer(404), 0, /33 calls: 0 hold/],
-    ['500 after 100 ms', 1, statusAnswer(500), 100, /33 calls: 0 hold/],
+    ['404 after 0 ms', 1, statusAnswer(404), 0, /34 calls: 0 hold/],
+    ['500 after 100 ms', 1, statusAnswer(500), 100, /34 calls: 0 hold/],
     ['401 after 400 ms', 3, statusAnswer(401), 400, /The key was refused/],
     ['nothing', 5, lostAnswer, 0, /Upstream cannot be reached/],
   ])('a check of an upstream that answers %s exits with %i', async (_, expected, answer, ms, text) => {
@@ -132,7 +132,11 @@ it('a service and an update of its timetable at the same time import each file o
   const upstream = await startUpstream(limitedAnswer(), 100);
   const isTried = Promise.withResolvers<void>();
   upstream.answer('metro', (request, response) => isTried.promise.then(() => wholeAnswer(request, response)));
-  const env = { UPSTREAM_URL: upstream.url, UPSTREAM_API_KEY: 'secret', DATA_DIR: mkdtempSync(join(root, 'data-')) };
+  const env = {
+    UPSTREAM_URL: upstream.url,
+    UPSTREAM_API_KEY: 'a-long-made-up-key-of-upstream',
+    DATA_DIR: mkdtempSync(join(root, 'data-')),
+  };
   const service = await startServerProcess({ ...env, TIMETABLE: 'auto' });
   const lease = join(env.DATA_DIR, 'timetable/update.lease');
   await expect.poll(() => existsSync(lease), { timeout: 30_000 }).toBe(true);

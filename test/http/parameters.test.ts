@@ -124,7 +124,7 @@ const REFUSED: [url: string, ...told: string[]][] = [
   [`${DEPARTURES}&cancelled=include&cancelled=include`, '`cancelled` must be given once'],
   [
     `${DEPARTURES}&include=all`,
-    '`include` must be some of ids, colors, alert_texts, access, delay, calls, carriages, occupancy, through, separated by commas',
+    '`include` must be some of ids, colors, alert_texts, access, delay, calls, carriages, occupancy, through, usual, separated by commas',
     'not "all"',
   ],
   [`${NEARBY}&include=id`, '`include` must be some of ids, carparks', '"id"'],

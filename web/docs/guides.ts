@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { basename, extname } from 'node:path';
 import { withAddress } from './address.ts';
 import { type Document, renderMarkdown } from './markdown.ts';
 
@@ -45,7 +46,8 @@ export function parseGuides(publicUrl: string): Guide[] {
 
 function parseGuide(name: Guide['name'], publicUrl: string): Guide {
   const text = readFileSync(new URL(`${name}.md`, FOLDER), 'utf8').replaceAll(EXAMPLE, (_comment, example: string) => {
-    const [file = '', ending = ''] = /[^/]+\.(\w+)$/.exec(example) ?? [];
+    const file = basename(example);
+    const ending = extname(example).slice(1);
     const code = readFileSync(new URL(example, EXAMPLES), 'utf8');
     const summary = `Show ${file}, ${code.split('\n').length - 1} lines`;
     return `<details>\n<summary>${summary}</summary>\n\n\`\`\`${ENDINGS[ending] ?? ending}\n${code}\`\`\`\n\n</details>`;

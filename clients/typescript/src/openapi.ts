@@ -1043,27 +1043,27 @@ export type LineStatus = {
      */
     alert_ids: Array<string>;
     /**
-     * Planned runs that are under way or leave within 30 minutes
+     * Number of planned runs that are under way or leave within 30 minutes
      */
     runs: number;
     /**
-     * Of these, runs with a live time; null if no feed is read for the line
+     * Of these, number of runs with a live time; null if no feed is read for the line
      */
     tracked_runs: number | null;
     /**
-     * Tracked runs that are 5 minutes late or more; null if no feed is read for the line
+     * Number of tracked runs that are 5 minutes late or more; null if no feed is read for the line
      */
     late_runs: number | null;
     /**
-     * Runs that are cancelled; null if no feed is read for the line
+     * Number of runs that are cancelled; null if no feed is read for the line
      */
     cancelled_runs: number | null;
     /**
-     * Share of the tracked runs that are late; null if unknown
+     * Share of the tracked runs that are late, a number from 0 to 1; null if unknown
      */
     late_share: number | null;
     /**
-     * Share of the runs that are cancelled; null if unknown
+     * Share of the runs that are cancelled, a number from 0 to 1; null if unknown
      */
     cancelled_share: number | null;
 };

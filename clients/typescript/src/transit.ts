@@ -74,6 +74,9 @@ export function createTransit(options: TransitOptions) {
     listLines: get<api.ListLinesData, api.ListLinesResponse>('/v1/lines'),
     getLine: get<api.GetLineData, api.GetLineResponse>('/v1/lines/{line_id}'),
     getLineTimetable: get<api.GetLineTimetableData, api.GetLineTimetableResponse>('/v1/lines/{line_id}/timetable'),
+    getLinePunctuality: get<api.GetLinePunctualityData, api.GetLinePunctualityResponse>(
+      '/v1/lines/{line_id}/punctuality',
+    ),
     listLineStatus: get<api.ListLineStatusData, api.ListLineStatusResponse>('/v1/lines/status'),
     listAlerts: get<api.ListAlertsData, api.ListAlertsResponse>('/v1/alerts'),
     getAlert: get<api.GetAlertData, api.GetAlertResponse>('/v1/alerts/{alert_id}'),

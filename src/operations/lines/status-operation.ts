@@ -39,7 +39,7 @@ const shareField = (description: string) =>
     .min(0)
     .max(1)
     .nullable()
-    .meta({ description: `${description}; null if unknown`, example: 0.125 });
+    .meta({ description: `${description}, a number from 0 to 1; null if unknown`, example: 0.125 });
 const OF_FEED = 'null if no feed is read for the line';
 
 const lineStatusSchema = z
@@ -51,10 +51,10 @@ const lineStatusSchema = z
     }),
     alerts: z.array(z.string()).meta({ description: 'Alerts in force for the whole line' }),
     alert_ids: z.array(z.string()).meta({ description: 'IDs of these alerts, for `/v1/alerts/{alert_id}`' }),
-    runs: countField('Planned runs that are under way or leave within 30 minutes'),
-    tracked_runs: countField(`Of these, runs with a live time; ${OF_FEED}`).nullable(),
-    late_runs: countField(`Tracked runs that are 5 minutes late or more; ${OF_FEED}`).nullable(),
-    cancelled_runs: countField(`Runs that are cancelled; ${OF_FEED}`).nullable(),
+    runs: countField('Number of planned runs that are under way or leave within 30 minutes'),
+    tracked_runs: countField(`Of these, number of runs with a live time; ${OF_FEED}`).nullable(),
+    late_runs: countField(`Number of tracked runs that are 5 minutes late or more; ${OF_FEED}`).nullable(),
+    cancelled_runs: countField(`Number of runs that are cancelled; ${OF_FEED}`).nullable(),
     late_share: shareField('Share of the tracked runs that are late'),
     cancelled_share: shareField('Share of the runs that are cancelled'),
   })
