@@ -135,7 +135,7 @@ const live = openRealtime({
   shared: redis && { redis, source: upstream.source },
   recordPoll: (feed, outcome) => instruments.feedPolls.inc({ feed, outcome }),
   recordBoard: (board) => recordBoard(board, traffic, instruments),
-  published: punctuality?.take,
+  published: punctuality?.record,
 });
 const planning = openJourneys({
   mode: config.journeys,

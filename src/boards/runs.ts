@@ -83,7 +83,7 @@ export class Runs {
    * The timetable with the live times of these modes, and what belongs to them; null while there is no timetable. `at` is the
    * earliest time of interest.
    */
-  async takeLive(modes: readonly Mode[], at: number) {
+  async snapshotLive(modes: readonly Mode[], at: number) {
     if (!this.#snapshot()) return null;
     const sources = await requestFeeds(this.#feeds, listFeedSources(modes), { at, now: this.#now() });
     const live = this.#snapshot();

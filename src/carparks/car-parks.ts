@@ -62,7 +62,7 @@ export interface FoundCarParks {
 }
 
 /** What operations need of car parks. */
-export type CarParkSource = Pick<CarParks, 'find' | 'get'>;
+export type CarParkSource = Pick<CarParks, 'fetch' | 'get'>;
 
 /** Why no calls are made. */
 type Problem = Exclude<Failure, 'gone'> | 'day';
@@ -121,12 +121,12 @@ export class CarParks {
    * Finds the car parks that `isWanted` accepts, and waits at most `waitMs` for new responses. Throws while nothing is known, because
    * upstream does not respond or the key may not use the product.
    */
-  async find(isWanted: (carPark: CarPark) => boolean, { waitMs }: { waitMs: number }): Promise<FoundCarParks> {
+  async fetch(isWanted: (carPark: CarPark) => boolean, { waitMs }: { waitMs: number }): Promise<FoundCarParks> {
     this.#wasRequested = true;
     const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
     const cancel = this.#clock.after(waitMs, end, { isBackground: true });
     try {
-      return await this.#find(isWanted, isOver);
+      return await this.#fetch(isWanted, isOver);
     } finally {
       cancel();
     }
@@ -134,7 +134,7 @@ export class CarParks {
 
   /** The car park with this ID; null if upstream lists none. Throws like `find`. */
   async get(id: string, options: { waitMs: number }): Promise<FoundCarParks | null> {
-    const found = await this.find((carPark) => carPark.id === id, options);
+    const found = await this.fetch((carPark) => carPark.id === id, options);
     if (found.carParks.length > 0) return found;
     // Listed, and not described yet.
     if (this.#list && Object.hasOwn(this.#list.names, id) && !this.#records.get(id)?.isGone) throw this.#unavailable();
@@ -157,7 +157,7 @@ export class CarParks {
     await this.#client.close();
   }
 
-  async #find(isWanted: (carPark: CarPark) => boolean, isOver: Promise<void>): Promise<FoundCarParks> {
+  async #fetch(isWanted: (carPark: CarPark) => boolean, isOver: Promise<void>): Promise<FoundCarParks> {
     const startedAt = this.#now();
     await Promise.race([this.#prepare(), isOver]);
     const list = this.#list;
@@ -276,7 +276,7 @@ export class CarParks {
 
   /** Null without a result; `refused` learns why. */
   async #call<Result>(send: () => Promise<Result>, refused?: (failure: Failure) => void): Promise<Result | null> {
-    if (!(await this.#takeCall())) return null;
+    if (!(await this.#reserveCall())) return null;
     try {
       const result = await send();
       if (this.#problem !== null && this.#problem !== 'day') this.#log.info({}, 'car parks are available again');
@@ -285,13 +285,13 @@ export class CarParks {
     } catch (error) {
       if (!(error instanceof FailedCall)) throw error;
       refused?.(error.failure);
-      this.#learn(error);
+      this.#recordFailure(error);
       return null;
     }
   }
 
   /** False while calls are paused, or if today has none left for now. */
-  async #takeCall(): Promise<boolean> {
+  async #reserveCall(): Promise<boolean> {
     const until = this.#now() + MAX_RATE_WAIT_MS;
     for (;;) {
       if (this.#now() < this.#pausedUntil) return false;
@@ -303,7 +303,7 @@ export class CarParks {
     }
   }
 
-  #learn({ failure, pauseMs, message }: FailedCall): void {
+  #recordFailure({ failure, pauseMs, message }: FailedCall): void {
     if (failure === 'gone') return;
     if (failure === 'unusable' && ++this.#unusableInARow < UNUSABLE_IN_A_ROW) return;
     if (failure === 'not enabled') {

@@ -93,7 +93,7 @@ export async function withCarParks<Stop extends { stop_id: string }>(
   const isWanted = ({ stopId }: CarPark) => stopId !== null && stations.has(stationOf(stopId));
   if (!carParks) return without(listed, 'This service has no car parks.');
   try {
-    const found = await carParks.find(isWanted, { waitMs: STOP_WAIT_MS });
+    const found = await carParks.fetch(isWanted, { waitMs: STOP_WAIT_MS });
     const bodies = found.carParks.map((carPark) => toCarParkBody(carPark, stops));
     return {
       stops: listed.map((stop) => ({

@@ -59,7 +59,7 @@ async function describeService(): Promise<Description> {
   const app = await buildApp({
     config: { publicUrl: url, docsUrl: `${url}/docs`, trustProxy: false },
     queryUpstream: refuse,
-    carParks: { find: refuse, get: refuse },
+    carParks: { fetch: refuse, get: refuse },
     access: { store, acceptsTestKeys: false },
     now: () => new Date(),
     punctuality: emptyRecord,

@@ -117,7 +117,7 @@ async function openBudget({ upstreamLimits: limits, redisUrls }: Config, apiKeys
   const silent = { info() {}, warn() {}, error() {} };
   const redis = redisUrls.length > 0 ? await openRedis([...redisUrls], silent as never) : null;
   const [meter]: (Meter | undefined)[] = redis ? createSharedMeters(redis, { apiKeys, limits }) : [];
-  async function take(): Promise<void> {
+  async function record(): Promise<void> {
     for (;;) {
       const result = await meter?.spend('feed');
       if (!result || result.isTaken || result.why === 'day') return;
@@ -126,7 +126,7 @@ async function openBudget({ upstreamLimits: limits, redisUrls }: Config, apiKeys
   }
 
   // The shared count is known only after taking a call, so the first step uses that call.
-  await take();
+  await record();
   let isTakenAhead = true;
   const left = Math.floor(limits.dailyBudget - (meter?.spent() ?? 0));
   return {
@@ -134,8 +134,8 @@ async function openBudget({ upstreamLimits: limits, redisUrls }: Config, apiKeys
     where: meter
       ? `They count in the budget that the service shares through Redis, which has ${left.toLocaleString('en')} calls left today.`
       : 'Without REDIS_URL a running service does not know of them: they are not in its UPSTREAM_DAILY_BUDGET.',
-    async take(): Promise<void> {
-      if (!isTakenAhead) await take();
+    async record(): Promise<void> {
+      if (!isTakenAhead) await record();
       isTakenAhead = false;
     },
     close: () => redis?.close(),
@@ -146,7 +146,7 @@ async function openBudget({ upstreamLimits: limits, redisUrls }: Config, apiKeys
 function connect(
   { upstreamProxy: proxyUrl }: Config,
   { url, apiKeys }: { url: string; apiKeys: readonly string[] },
-  { budget, intervalMs, now }: { budget: { take(): Promise<void> }; intervalMs: number; now: () => number },
+  { budget, intervalMs, now }: { budget: { record(): Promise<void> }; intervalMs: number; now: () => number },
 ): { transport: Transport; close(): Promise<unknown> } {
   const open = (base: string, accept: string) =>
     new UpstreamHttp({
@@ -164,7 +164,7 @@ function connect(
 
   const transport: Transport = async ({ path, base, key }): Promise<Received> => {
     await sleep(intervalMs);
-    await budget.take();
+    await budget.record();
     const sentAt = now();
     const http = base === 'feeds' ? feeds : planner;
     // Longer than the service waits, so that a slow response is seen as one.

@@ -81,7 +81,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
   }
 
   /** Searches a day. If there is nothing, not even on foot, it searches three, unless no vehicle ever goes there. */
-  function findJourneys<One>(wanted: DayByDay<One>): One[] {
+  function listJourneys<One>(wanted: DayByDay<One>): One[] {
     const { query, ends } = wanted;
     const stops = query.avoidedStops.length > 0 ? [withoutStops(query.avoidedStops), access.stops] : [access.stops];
     const found = planWith(stops, wanted, planNear);
@@ -139,7 +139,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
   }
 
   function plan({ avoidedStops, ...query }: SearchQuery<'plan'>): EngineJourney[] {
-    return findJourneys({
+    return listJourneys({
       query: { ...query, avoidedStops },
       ends: [query.from, query.to],
       search: (stops, { isFar, ...days }) => planOn(days, stops, { ...query, ...(isFar && { isFar }) }),
@@ -250,7 +250,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
 
   /** Journeys with `via`, by departure; with `isArrival` by arrival, latest first. */
   function via({ ends, avoidedStops, ...query }: SearchQuery<'via'>): EngineViaPart[][] {
-    return findJourneys({
+    return listJourneys({
       query: { ...query, avoidedStops },
       ends,
       search: (stops, { isFar, ...days }) => viaOn(days, stops, { ends, ...query, ...(isFar && { isFar }) }),

@@ -58,7 +58,7 @@ export function createPlanners(
     // The lines of many days are large.
     const others = span === USUAL_SPAN || known ? [] : days.filter((one) => one.span !== USUAL_SPAN);
     for (const one of others) freeDay(one);
-    const opened = known ?? keep(createDay(day, span, now));
+    const opened = known ?? store(createDay(day, span, now));
     days = [opened, ...days.filter((one) => one !== opened)];
     while (days.length > KEPT_DAYS) {
       const isFree = (one: Day) => one !== opened && isFar(one, now);
@@ -84,7 +84,7 @@ export function createPlanners(
     return { day, span: USUAL_SPAN, lines: createDayLines(planned, { day, tripCount, mirrored }) };
   }
 
-  function keep(created: Omit<Day, 'planned' | 'live'>): Day {
+  function store(created: Omit<Day, 'planned' | 'live'>): Day {
     const kept = { ...created, planned: null, live: null };
     days = [...days, kept];
     return kept;
@@ -142,7 +142,7 @@ export function createPlanners(
     adopt(day: number, lines: SharedLines): void {
       const known = days.find((one) => one.day === day && one.span === USUAL_SPAN);
       if (known) freeDay(known);
-      keep(fromShared(day, openShared(lines, timetable.sections.offsets)));
+      store(fromShared(day, openShared(lines, timetable.sections.offsets)));
     },
   };
 }

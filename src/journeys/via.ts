@@ -216,7 +216,7 @@ function* planVia(
       // A rider who arrives a little later may stay in a vehicle that the others cannot change to.
       const mayStay = !isLast && waypoints[index + 1]?.staySeconds === 0;
       const all = chains.flatMap((chain) => steps.goOn(index, chain, start));
-      chains = keepFirst(all, mayStay ? request.changeSeconds : 0);
+      chains = chooseFirst(all, mayStay ? request.changeSeconds : 0);
     }
     const late = chains.map(({ plans }) => chooseMeetings(network, postpone(steps, plans), waypoints, request));
     const [first] = late;
@@ -228,7 +228,7 @@ function* planVia(
 }
 
 /** The first arrivals by number of rides. One more ride must save a minute. With `seconds`, those that arrive so much later too. */
-function keepFirst(chains: readonly Chain[], seconds: number): Chain[] {
+function chooseFirst(chains: readonly Chain[], seconds: number): Chain[] {
   const arrivalOf = ({ plans }: Chain) => (plans.at(-1) as Plan).arrivesAt;
   const isBetter = (one: Chain, other: Chain) => {
     const extraRides = one.rides - other.rides;

@@ -27,17 +27,17 @@ export function joinLegs(legs: readonly Leg[]): Leg[] {
     const next = legs[index + 1];
     if (before && leg.mode !== 'walk' && before.mode !== 'walk' && before.destination.stopId !== leg.origin.stopId) {
       const walk = walkBetween(before, leg);
-      needNear(before, leg, walk.durationSeconds);
+      requestNear(before, leg, walk.durationSeconds);
       joinedLegs.push(walk);
     } else if (index > 0) {
-      needNear(legs[index - 1] as Leg, leg, 0);
+      requestNear(legs[index - 1] as Leg, leg, 0);
     }
     joinedLegs.push(leg.mode === 'walk' ? anchorWalk(leg, before, next) : leg);
   }
   return joinedLegs;
 }
 
-function needNear({ destination }: Leg, { origin }: Leg, walkSeconds: number): void {
+function requestNear({ destination }: Leg, { origin }: Leg, walkSeconds: number): void {
   const metres = distanceMetres(destination.position, origin.position);
   if (metres > STATION_METRES + walkSeconds * MAX_PACE) throw new LeftOut('legs apart');
 }

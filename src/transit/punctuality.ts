@@ -162,9 +162,9 @@ export interface LinePunctuality {
 
 /** What was recorded of past runs. Rejects with an `ApiError` while nothing can be read. */
 export interface Punctuality {
-  find(query: PunctualityQuery): Promise<LinePunctuality>;
+  load(query: PunctualityQuery): Promise<LinePunctuality>;
   /** In the order of the lookups; null where nothing is recorded, and if that takes too long. */
-  findUsual(lookups: readonly UsualLookup[]): Promise<(Usual | null)[]>;
+  loadUsual(lookups: readonly UsualLookup[]): Promise<(Usual | null)[]>;
   state(): PunctualityState;
 }
 
@@ -180,7 +180,7 @@ const NO_FIGURES: Figures = { runs: 0, calls: 0, cancelledCalls: 0, onTimeCalls:
 
 /** The record of a service that has read no feed yet. */
 export const emptyRecord: Punctuality = {
-  find: async () => ({ total: NO_FIGURES, byWeekday: [], byHour: [], days: [] }),
-  findUsual: async (lookups) => lookups.map(() => null),
+  load: async () => ({ total: NO_FIGURES, byWeekday: [], byHour: [], days: [] }),
+  loadUsual: async (lookups) => lookups.map(() => null),
   state: () => ({ since: null, problem: null, bytes: 0 }),
 };

@@ -36,7 +36,7 @@ describe('readings', () => {
     report('1', { total: '230' });
     report('2', { total: '-4' });
     report('3', { spots: '0', total: '0' });
-    const { carParks: found } = await carParks.find(all, WAIT);
+    const { carParks: found } = await carParks.fetch(all, WAIT);
     expect(found.map(({ id, spacesFree, capacity }) => [id, spacesFree, capacity])).toEqual([
       ['1', 0, 216],
       ['2', 216, 216],
@@ -80,7 +80,7 @@ describe('calls', () => {
   it('nothing is requested before somebody asks, and only what is asked for after the first time', async () => {
     for (const id of ['1', '2', '3']) report(id);
     expect(upstream.calls).toEqual([]);
-    await carParks.find(all, WAIT);
+    await carParks.fetch(all, WAIT);
     expect(upstream.calls.sort()).toEqual(['1', '2', '3', 'list']);
     upstream.calls.length = 0;
     now += 5 * MINUTE_MS;
@@ -91,7 +91,7 @@ describe('calls', () => {
 
   it('requests at the same time share a call, and requests within four minutes need none', async () => {
     report('486');
-    await Promise.all([find('486'), find('486'), carParks.find(all, WAIT)]);
+    await Promise.all([find('486'), find('486'), carParks.fetch(all, WAIT)]);
     now += 3 * MINUTE_MS;
     await find('486');
     expect(upstream.calls).toEqual(['list', '486']);
@@ -102,7 +102,7 @@ describe('calls', () => {
     let isShown = 0;
     for (let minute = 0; minute < 22 * 60; minute++, now += MINUTE_MS) {
       for (const id of ['1', '2', '3', '4']) report(id);
-      const { carParks: found } = await carParks.find(all, WAIT);
+      const { carParks: found } = await carParks.fetch(all, WAIT);
       isShown += found.filter(({ spacesFree }) => spacesFree !== null).length;
     }
     expect(upstream.calls.length).toBeLessThanOrEqual(240);
@@ -115,7 +115,7 @@ describe('calls', () => {
 describe('failures', () => {
   beforeEach(async () => {
     for (const id of ['1', '486']) report(id);
-    await carParks.find(all, WAIT);
+    await carParks.fetch(all, WAIT);
     upstream.calls.length = 0;
   });
 
@@ -138,7 +138,7 @@ describe('failures', () => {
 
   it('an upstream that is away is tried ever less often, up to every four minutes', async () => {
     upstream.failure = 'away';
-    for (let second = 0; second < 3600; second += 10, now += 10_000) await carParks.find(all, WAIT);
+    for (let second = 0; second < 3600; second += 10, now += 10_000) await carParks.fetch(all, WAIT);
     expect(upstream.calls.length).toBeLessThan(60);
     expect(upstream.calls.length).toBeGreaterThan(10);
   });
@@ -148,13 +148,13 @@ describe('failures', () => {
     upstream.facilities.delete('486');
     now += 5 * MINUTE_MS;
     expect(await find('486')).toBeNull();
-    expect((await carParks.find(all, WAIT)).carParks.map(({ id }) => id)).toEqual(['1']);
+    expect((await carParks.fetch(all, WAIT)).carParks.map(({ id }) => id)).toEqual(['1']);
     now += 7 * 60 * MINUTE_MS;
-    await carParks.find(all, WAIT);
+    await carParks.fetch(all, WAIT);
     expect(await find('486')).toBeNull();
     upstream.facilities.set('486', before);
     now += 7 * 60 * MINUTE_MS;
-    await carParks.find(all, WAIT);
+    await carParks.fetch(all, WAIT);
     await expect.poll(async () => (await find('486'))?.id).toBe('486');
   });
 
@@ -162,7 +162,7 @@ describe('failures', () => {
     upstream.facilities.set('1', { facility_id: 'x' });
     now += 11 * MINUTE_MS;
     report('486');
-    const { carParks: found } = await carParks.find(all, WAIT);
+    const { carParks: found } = await carParks.fetch(all, WAIT);
     expect(found.map(({ id, reportedAt }) => [id, reportedAt])).toEqual([
       ['1', START],
       ['486', now],
@@ -174,7 +174,7 @@ describe('failures', () => {
     now += 5 * MINUTE_MS;
     expect(await find('486')).toMatchObject({ spacesFree: 180 });
     now += 11 * MINUTE_MS;
-    await expect(carParks.find(all, WAIT)).rejects.toMatchObject({ code: 'CARPARKS_NOT_ENABLED', statusCode: 503 });
+    await expect(carParks.fetch(all, WAIT)).rejects.toMatchObject({ code: 'CARPARKS_NOT_ENABLED', statusCode: 503 });
     upstream.failure = null;
     now += 20 * MINUTE_MS;
     report('486');
@@ -184,25 +184,25 @@ describe('failures', () => {
 
 it('without any response, car parks are unavailable: not enabled if the key is refused', async () => {
   upstream.failure = 'away';
-  await expect(carParks.find(all, WAIT)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  await expect(carParks.fetch(all, WAIT)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   await expect(carParks.get('486', WAIT)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   expect(upstream.calls).toEqual(['list']);
   upstream.failure = 'not enabled';
   now += MINUTE_MS;
-  await expect(carParks.find(all, WAIT)).rejects.toMatchObject({ code: 'CARPARKS_NOT_ENABLED' });
+  await expect(carParks.fetch(all, WAIT)).rejects.toMatchObject({ code: 'CARPARKS_NOT_ENABLED' });
 });
 
 it('a silent upstream delays no result for longer than it may wait', async () => {
   const brief = { waitMs: 1 };
   upstream.isSilent = true;
-  await expect(carParks.find(all, brief)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  await expect(carParks.fetch(all, brief)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
   ({ carParks } = fakeCarParks({ now: () => now, upstream }));
   upstream.isSilent = false;
   report('486');
-  await carParks.find(all, WAIT);
+  await carParks.fetch(all, WAIT);
   upstream.isSilent = true;
   now += 5 * MINUTE_MS;
-  const found = await carParks.find(all, brief);
+  const found = await carParks.fetch(all, brief);
   expect(found.carParks).toMatchObject([{ id: '486', spacesFree: 180 }]);
   expect(found.freshness.freshUntil - now).toBeLessThan(5000);
 });
@@ -214,18 +214,18 @@ describe('what is stored', () => {
     const open = () => fakeCarParks({ now: () => now, upstream, store: fileCarParks(path), callsADay: 2000 }).carParks;
     report('486');
     const first = open();
-    await first.find(all, WAIT);
+    await first.fetch(all, WAIT);
     const before = first.status();
     await first.close();
     upstream.failure = 'away';
     now += MINUTE_MS;
     const second = open();
-    expect((await second.find(all, WAIT)).carParks).toMatchObject([{ id: '486', spacesFree: 180, reportedAt: START }]);
+    expect((await second.fetch(all, WAIT)).carParks).toMatchObject([{ id: '486', spacesFree: 180, reportedAt: START }]);
     expect(second.status().callsLeft).toBe(before.callsLeft);
     expect(JSON.parse(await readFile(path, 'utf8'))).toHaveProperty('records.486');
     await second.close();
     await writeFile(path, '{"records": 5');
-    await expect(open().find(all, WAIT)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    await expect(open().fetch(all, WAIT)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
     await rm(folder, { recursive: true });
   });
 });

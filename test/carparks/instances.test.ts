@@ -51,8 +51,8 @@ async function open(source: string, dailyBudget: number) {
 
 it('instances share readings, so that each car park is read once', async () => {
   const [one, other] = [await open('shared', 1_000_000), await open('shared', 1_000_000)];
-  const [first] = (await one.carParks.find(() => true, WAIT)).carParks;
-  await expect.poll(async () => (await other.carParks.find(() => true, WAIT)).carParks).toEqual([first]);
+  const [first] = (await one.carParks.fetch(() => true, WAIT)).carParks;
+  await expect.poll(async () => (await other.carParks.fetch(() => true, WAIT)).carParks).toEqual([first]);
   expect([one.calls, other.calls]).toEqual([['list', '1'], []]);
 });
 
@@ -84,7 +84,7 @@ it('instances share the calls of the day', async () => {
     }),
   );
   const [one, other] = instances as [CarParks, CarParks];
-  await one.find(() => true, WAIT);
+  await one.fetch(() => true, WAIT);
   const { callsLeft } = one.status();
   now += 5 * MINUTE_MS;
   await other.get('486', WAIT);

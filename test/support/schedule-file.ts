@@ -82,7 +82,7 @@ export function scheduleFile(id: FileId, made: MadeSchedule): ScheduleFile {
       callCount: ofTrip.length,
     })),
     calls: {
-      read(trip) {
+      get(trip) {
         const own = calls[trip.calls] ?? [];
         const column = (name: keyof (typeof own)[0]) => Int32Array.from(own, (call) => call[name]);
         return {

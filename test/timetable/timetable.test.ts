@@ -83,7 +83,7 @@ describe('departures and arrivals of the timetable', () => {
         if (!query.modes.includes(file.routes[trip.route]?.mode as Mode)) continue;
         for (let bit = 0; bit < days.length * 8; bit++) {
           if (((days[bit >> 3] as number) & (1 << (bit & 7))) === 0) continue;
-          const { stop, arrival, departure, flags } = file.calls.read(trip);
+          const { stop, arrival, departure, flags } = file.calls.get(trip);
           for (let position = 0; position < trip.callCount; position++) {
             const isLeftOut = query.isArrival ? position === 0 : position === trip.callCount - 1;
             const needed = query.isArrival ? MAY_ALIGHT : MAY_BOARD;

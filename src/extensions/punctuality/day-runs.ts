@@ -61,7 +61,7 @@ export function packRuns(runs: readonly RecordedRun[]): Buffer {
 export function unpackRuns(packed: Uint8Array): RecordedRun[] {
   const bytes = zstdDecompressSync(packed);
   let at = 0;
-  const read = () => {
+  const list = () => {
     let value = 0;
     for (let scale = 1; ; scale *= 0x80) {
       const byte = bytes[at++] as number;
@@ -70,23 +70,23 @@ export function unpackRuns(packed: Uint8Array): RecordedRun[] {
     }
   };
   const parseSigned = () => {
-    const value = read();
+    const value = list();
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   };
-  if (read() !== FORMAT) throw new Error('the runs are written in a form of another version');
-  const count = read();
+  if (list() !== FORMAT) throw new Error('the runs are written in a form of another version');
+  const count = list();
   const column = (next: () => number) => Array.from({ length: count }, next);
   let start = 0;
   const starts = column(() => {
     start += parseSigned();
     return start;
   });
-  const [profiles, identities, lengths] = [column(read), column(read), column(read)];
+  const [profiles, identities, lengths] = [column(list), column(list), column(list)];
   return starts.map((begins, run) => {
     const late = new Int32Array(lengths[run] as number);
     let last = 0;
     for (let call = 0; call < late.length; call++) {
-      const token = read();
+      const token = list();
       if (token < 2) {
         late[call] = UNKNOWN + token;
         continue;

@@ -51,7 +51,7 @@ parentPort?.on('message', (request: ThreadRequest) => {
     }
     return;
   }
-  if (request.kind === 'snapshot') record.take(new Snapshot(request.packed));
+  if (request.kind === 'snapshot') record.record(new Snapshot(request.packed));
   else if (request.kind === 'write') record.write(now);
   else useTimetable(request.packed, now);
   if (request.kind !== 'snapshot') reply({ state: record.state() });

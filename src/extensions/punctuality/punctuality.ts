@@ -20,7 +20,7 @@ const MAX_YOUNG_MEGABYTES = 4;
 /** The thread that records past runs, and answers from the record. */
 export interface PunctualityRecord extends Punctuality {
   /** Takes a publication of a feed that is trusted. */
-  take(snapshot: Snapshot): void;
+  record(snapshot: Snapshot): void;
   close(): Promise<void>;
 }
 
@@ -115,19 +115,19 @@ export function openPunctuality(options: {
   }
 
   return {
-    take(snapshot) {
+    record(snapshot) {
       useTimetable();
       send({ kind: 'snapshot', packed: snapshot.packed, now: now() });
     },
-    find: (query) =>
-      ask<Awaited<ReturnType<Punctuality['find']>>>({ kind: 'find', query }, PATIENCE_MS).catch((error: Error) => {
+    load: (query) =>
+      ask<Awaited<ReturnType<Punctuality['load']>>>({ kind: 'find', query }, PATIENCE_MS).catch((error: Error) => {
         log.warn({ reason: error.message }, 'punctuality cannot be read');
         throw serviceUnavailable(error);
       }),
-    findUsual: (lookups) =>
+    loadUsual: (lookups) =>
       lookups.length === 0
         ? Promise.resolve([])
-        : ask<Awaited<ReturnType<Punctuality['findUsual']>>>({ kind: 'usual', lookups }, USUAL_PATIENCE_MS).catch(() =>
+        : ask<Awaited<ReturnType<Punctuality['loadUsual']>>>({ kind: 'usual', lookups }, USUAL_PATIENCE_MS).catch(() =>
             lookups.map(() => null),
           ),
     state: () => state,

@@ -58,16 +58,17 @@ export class Recorder {
   }
 
   /** Takes one publication of a feed. One of another timetable is ignored. */
-  take(snapshot: Snapshot): void {
+  record(snapshot: Snapshot): void {
     if (snapshot.about.timetable !== this.#identity) return;
     const { runTrip, runDay, runUpdate } = snapshot.sections;
     for (let run = 0; run < snapshot.tripCount; run++) {
       // Without an update of its own, only the vehicle's run before is known.
-      if ((runUpdate[run] as number) >= 0) this.#takeRun(snapshot, run, runTrip[run] as number, runDay[run] as number);
+      if ((runUpdate[run] as number) >= 0)
+        this.#recordRun(snapshot, run, runTrip[run] as number, runDay[run] as number);
     }
   }
 
-  #takeRun(snapshot: Snapshot, run: number, trip: number, day: number): void {
+  #recordRun(snapshot: Snapshot, run: number, trip: number, day: number): void {
     const timetable = this.#timetable as Timetable;
     const { position, plannedArrival, plannedDeparture, arrival, departure } = snapshot.sections;
     const key = trip * DAYS_APART + (day % DAYS_APART);

@@ -47,8 +47,8 @@ export class RunRecord {
     this.#unwritten.push(...this.#recorder.use(timetable, now));
   }
 
-  take(snapshot: Snapshot): void {
-    this.#recorder.take(snapshot);
+  record(snapshot: Snapshot): void {
+    this.#recorder.record(snapshot);
   }
 
   /** Adds runs that are over. */
@@ -93,17 +93,17 @@ export class RunRecord {
   find(query: PunctualityQuery, now: number): LinePunctuality {
     const count = createLineCount({ ...query, stopIds: query.stopIds && new Set(query.stopIds) });
     const fromDay = calendarDayAt(now) - Math.min(query.days, KEPT_DAYS) + 1;
-    for (const [day, runs] of this.#read(query.lineId, fromDay, now)) count.addDay(day, runs);
+    for (const [day, runs] of this.#list(query.lineId, fromDay, now)) count.addDay(day, runs);
     const { days, ...figures } = count.figures();
     return { ...figures, days: days.map(toDate) };
   }
 
-  *#read(lineId: string, fromDay: number, now: number) {
+  *#list(lineId: string, fromDay: number, now: number) {
     const unwritten = [
       ...this.#unwritten.filter((run) => run.lineId === lineId),
       ...this.#recorder.listOpen(lineId, now),
     ];
-    yield* this.#openStore().read(lineId, { fromDay }, unwritten);
+    yield* this.#openStore().list(lineId, { fromDay }, unwritten);
   }
 
   /** By the days before today, which do not change any more. */
@@ -116,7 +116,7 @@ export class RunRecord {
     if (!figures) {
       const count = createStopCount(stopId, onTimeRuleOf({ mode, route }));
       const range = { fromDay: today - KEPT_DAYS + 1, untilDay: today };
-      for (const [day, runs] of this.#openStore().read(lineId, range)) count.addDay(day, runs);
+      for (const [day, runs] of this.#openStore().list(lineId, range)) count.addDay(day, runs);
       figures = count.figures();
       this.#counted.set(key, figures);
     }

@@ -109,7 +109,7 @@ export class RunStore {
   }
 
   /** The recorded runs of a line, oldest day first. `unwritten` are those that are not in the file yet. */
-  *read(
+  *list(
     lineId: string,
     { fromDay, untilDay = Number.MAX_SAFE_INTEGER }: { fromDay: number; untilDay?: number },
     unwritten: readonly FinishedRun[] = [],

@@ -144,7 +144,7 @@ export function createSearcher(
   }
 
   /** Notes that a run was boarded in a round. Where vehicles continue, a later run may lead elsewhere. */
-  function noteRidden(round: number, line: number, position: number, run: number): void {
+  function recordRidden(round: number, line: number, position: number, run: number): void {
     if (timeLeft.continues[line]) return;
     const { length } = lines.modes;
     for (let at = round * length + line; at <= maxRides * length + line; at += length) {
@@ -307,7 +307,7 @@ export function createSearcher(
       arrivalsAt = arrivals[earlier] as number;
       const leavesAt = start + (offsets[(departures[earlier] as number) + position] as number);
       isOnBoard = leavesAt + left < (cutoff[round] as number);
-      if (isOnBoard) noteRidden(round, line, position, end);
+      if (isOnBoard) recordRidden(round, line, position, end);
     }
     if (isOnBoard) stayOn(round, line, end, board);
   }

@@ -102,7 +102,7 @@ export const createCarParksOperation = ({ carParks, stops }: { carParks: CarPark
         const isNear = !near || distanceMetres(near, [lat, lng]) <= radius;
         return isNear && (!bbox || isWithin(bbox, lat, lng));
       };
-      const found = await carParks.find(isWanted, { waitMs: WAIT_MS });
+      const found = await carParks.fetch(isWanted, { waitMs: WAIT_MS });
       const metresTo = ({ lat, lng }: CarPark) =>
         near && lat !== null && lng !== null ? distanceMetres(near, [lat, lng]) : 0;
       const sorted = found.carParks.sort(

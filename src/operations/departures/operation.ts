@@ -14,7 +14,7 @@ import { fetchGoingTo, findCallAt } from './calls.ts';
 import { arrivalsResponse, departuresResponse, nextMinuteAway, toArrival, toDeparture } from './departure.ts';
 import { pagesOfBoard, toPageRequest } from './pages.ts';
 import { arrivalsQuery, type DeparturesQuery, departuresQuery, toDeparturesRequest } from './query.ts';
-import { findUsual } from './usual.ts';
+import { loadUsual } from './usual.ts';
 
 /** A vehicle that left longer ago cannot be caught any more. */
 const GRACE_MS = MINUTE_MS;
@@ -70,7 +70,7 @@ export const departuresOperation = defineOperation({
     const { head, shown, alerts, sentAt, result } = await fetchShown(query, context, { isArrival: false });
     const { ids, lines } = context;
     const usual = query.include?.includes('usual')
-      ? await findUsual(
+      ? await loadUsual(
           shown.map(({ departure }) => departure),
           context,
         )

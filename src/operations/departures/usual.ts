@@ -13,7 +13,7 @@ interface Leaving {
 }
 
 /** How late each of them usually is, in their order; null where nothing is recorded. */
-export async function findUsual(
+export async function loadUsual(
   leaving: readonly Leaving[],
   { punctuality, lines }: Pick<FindContext, 'punctuality' | 'lines'>,
 ): Promise<(Usual | null)[]> {
@@ -24,7 +24,7 @@ export async function findUsual(
     return { lineId: lineId.toUpperCase(), mode, route, stopId, plannedAt };
   });
   const known = lookups.filter((lookup) => lookup !== null);
-  const found = (await punctuality?.findUsual(known)) ?? [];
+  const found = (await punctuality?.loadUsual(known)) ?? [];
   let next = 0;
   return lookups.map((lookup) => (lookup ? (found[next++] ?? null) : null));
 }

@@ -205,7 +205,7 @@ export const createPunctualityOperation = ({
       if (query.stop !== undefined && parts?.length === 0 && !stops.get(query.stop)) throw unknownStop(query.stop);
       const { timetable } = lines;
       const rule = onTimeRuleOf(line);
-      const found = await punctuality.find({
+      const found = await punctuality.load({
         lineId: line.id.toUpperCase(),
         rule,
         days: query.days,

@@ -132,7 +132,7 @@ export const createLineStatusOperation = ({ lines, stops, alerts }: LineStatusSo
         if (error instanceof ApiError) return null;
         throw error;
       });
-      const taken = await runs.takeLive([...new Set(listed.map(({ mode }) => mode))], at);
+      const taken = await runs.snapshotLive([...new Set(listed.map(({ mode }) => mode))], at);
       const counts = taken ? await countLines(taken.live, listed, at) : [];
       const ofFeeds = taken?.freshness(null) ?? freshnessOfList(stops, now());
       const ofAlerts = list?.freshness ?? ofFeeds;

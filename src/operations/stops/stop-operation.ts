@@ -134,7 +134,7 @@ export const createStopOperation = ({
     },
 
     async handle({ stop_id: stopId, include }, context) {
-      const result = await findStop(stopId, stops, context);
+      const result = await fetchStop(stopId, stops, context);
       if (!include?.includes('carparks')) return result;
       const { stops: listed, found, notices } = await withCarParks([result.body], { carParks, stops });
       return {
@@ -147,7 +147,7 @@ export const createStopOperation = ({
     },
   });
 
-async function findStop(stopId: string, stops: StopRegister, { queryUpstream, now }: FindContext) {
+async function fetchStop(stopId: string, stops: StopRegister, { queryUpstream, now }: FindContext) {
   const stop = stops.get(stopId);
   const freshness = freshnessOfList(stops, now());
   const planned = stops.linesOf(stopId, now());

@@ -19,7 +19,7 @@ import { earliestMoment, formatTimestamp } from '../../transit/time.ts';
 import { bindingOf, checkedCursor } from '../cursor.ts';
 import { DAY_PRICE, priceOfDay } from '../day-price.ts';
 import { nextMinuteAway } from '../departures/departure.ts';
-import { findUsual } from '../departures/usual.ts';
+import { loadUsual } from '../departures/usual.ts';
 import { defineOperation, type Notice } from '../operation.ts';
 import { fetchPage, pagesOfFirst } from './pages.ts';
 import { listConditions, toTripRequest, tripsQuery } from './query.ts';
@@ -249,13 +249,13 @@ export const createTripsOperation = ({
           const { stopId, planned } = leg.origin;
           return { ...leg, stopId, plannedAt: planned.getTime() };
         });
-        const found = await findUsual(leaving, context);
+        const found = await loadUsual(leaving, context);
         return new Map(legs.map((leg, index) => [leg, found[index] ?? null]));
       }
 
       /** The other departures of each leg. Null for each ride while there is no timetable. */
       async function listAlternatives(journeys: readonly Journey[]): Promise<Alternatives> {
-        const timetable = await runs.takeLive(query.modes, base);
+        const timetable = await runs.snapshotLive(query.modes, base);
         const wanted = {
           modes: query.modes,
           isAccessible: query.wheelchair,

@@ -192,7 +192,7 @@ export class TimetableBuilder {
     file: ScheduleFile,
     { routes, stops, headsigns, report }: AddedParts,
   ): void {
-    const calls = file.calls.read(trip);
+    const calls = file.calls.get(trip);
     const { count: callCount, stop, sequence, arrival, departure, flags, headsign } = calls;
     const route = file.routes[trip.route] as ScheduleRoute;
     const line = this.#lineOf(route);
@@ -633,7 +633,7 @@ function stopsOf(
 ): Set<number> {
   const used = new Set<number>();
   for (const trip of trips) {
-    const { count, stop } = calls.read(trip);
+    const { count, stop } = calls.get(trip);
     for (let call = 0; call < count; call++) used.add(stop[call] as number);
   }
   for (const [number, { id }] of stops.entries()) if (isKnown(id)) used.add(number);

@@ -172,7 +172,7 @@ export class TripCalls {
    * Reads the calls of a trip in order. Blank times are interpolated. Repeated calls and passing points, where nobody can board or alight,
    * are skipped. Null if there are too many.
    */
-  read(trip: number, leftOut = new LeftOut()): ScheduleCalls | null {
+  get(trip: number, leftOut = new LeftOut()): ScheduleCalls | null {
     const calls = this.#calls;
     if (!this.#load(trip)) {
       leftOut.add(`trip with more than ${MAX_TRIP_CALLS} calls`);

@@ -52,7 +52,7 @@ export async function loadScheduleFile(zipPath: string, id: FileId): Promise<Sch
 
     const trips: ScheduleTrip[] = [];
     for (const [index, trip] of read.trips.entries()) {
-      const own = calls.read(index, leftOutOfCalls);
+      const own = calls.get(index, leftOutOfCalls);
       if (!own) continue;
       const headsign = toRiderHeadsign(trip.headsign, own, headsigns);
       if (headsign === null) leftOutOfRest.add('empty train');
@@ -86,7 +86,7 @@ export async function loadScheduleFile(zipPath: string, id: FileId): Promise<Sch
       leftOut: leftOut.toJSON(),
     };
     const parseOrdered = (trip: ScheduleTrip) => {
-      const own = calls.read(trip.calls) as ScheduleCalls;
+      const own = calls.get(trip.calls) as ScheduleCalls;
       orderTimes(own);
       return own;
     };
@@ -97,7 +97,7 @@ export async function loadScheduleFile(zipPath: string, id: FileId): Promise<Sch
       routes: routes.routes,
       services: services.services,
       trips,
-      calls: { read: parseOrdered },
+      calls: { get: parseOrdered },
       headsigns,
       shapes,
     };

@@ -134,7 +134,7 @@ export interface ScheduleFile {
   routes: ScheduleRoute[];
   services: ScheduleService[];
   trips: ScheduleTrip[];
-  calls: { read(trip: ScheduleTrip): ScheduleCalls };
+  calls: { get(trip: ScheduleTrip): ScheduleCalls };
   headsigns: string[];
   shapes: ScheduleShapes;
 }

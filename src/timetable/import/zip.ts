@@ -59,11 +59,11 @@ export class ScheduleZip {
     onRow: (row: Row, columns: Columns<Required | Optional>) => void,
   ): Promise<void> {
     const size = this.#entries.get(table.name)?.uncompressedSize ?? 0;
-    return loadRows(this.#read(table.name), { ...table, size, maxRows: LIMITS[table.name].rows }, onRow);
+    return loadRows(this.#stream(table.name), { ...table, size, maxRows: LIMITS[table.name].rows }, onRow);
   }
 
   /** Yields the bytes of a file; nothing if it is missing. Throws `UnreadableFile` if they are broken. */
-  async *#read(name: MemberName): AsyncGenerator<Buffer> {
+  async *#stream(name: MemberName): AsyncGenerator<Buffer> {
     const entry = this.#entries.get(name);
     if (!entry) return;
     checkSize(entry);

@@ -125,7 +125,7 @@ export function playWeek(
       const record = everyMinute(moment);
       if (isIn(gaps, moment)) continue;
       const feed = feedAt(near, moment);
-      if (feed.trips?.length) record.take(snapshotOf(timetable, feed));
+      if (feed.trips?.length) record.record(snapshotOf(timetable, feed));
     }
   }
 }

@@ -210,7 +210,7 @@ describe('the calls for car parks', () => {
       const { carParks } = open();
       const before = upstream.requests.length;
       for (let minute = 0; minute < 29; minute++, now += MINUTE_MS) {
-        const found = carParks.find(() => true, { waitMs: 10_000 });
+        const found = carParks.fetch(() => true, { waitMs: 10_000 });
         await expect(found).rejects.toMatchObject({ code: 'CARPARKS_NOT_ENABLED', unavailable: 'product' });
       }
       expect(upstream.requests.slice(before)).toEqual(['/v1/carpark']);
@@ -223,7 +223,7 @@ describe('the calls for car parks', () => {
       response.writeHead(403, { 'x-error-detail': 'Account Over Queries Per Second Limit: over quota' }).end();
     });
     const { carParks, counts, state } = open();
-    await expect(carParks.find(() => true, { waitMs: 10_000 })).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    await expect(carParks.fetch(() => true, { waitMs: 10_000 })).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
     expect([counts.calls, counts.rateRefusals, state().shortage]).toEqual([1, 0, null]);
   });
 
@@ -239,14 +239,14 @@ describe('the calls for car parks', () => {
   ])('a list that is %s is an error for callers, and read again later', async (_case, answer) => {
     upstream.respondWith(answer);
     const { carParks } = open();
-    await expect(carParks.find(() => true, { waitMs: 10_000 })).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    await expect(carParks.fetch(() => true, { waitMs: 10_000 })).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
     upstream.respondWith((request, response) => {
       const isList = request.url === '/v1/carpark';
       const body = isList ? { 486: 'Park&Ride - Ashfield' } : facilityJson({ at: now });
       response.writeHead(200).end(JSON.stringify(body));
     });
     now += 5 * MINUTE_MS;
-    const { carParks: found } = await carParks.find(() => true, { waitMs: 10_000 });
+    const { carParks: found } = await carParks.fetch(() => true, { waitMs: 10_000 });
     expect(found).toMatchObject([{ id: '486', spacesFree: 180 }]);
   });
 });

@@ -80,7 +80,7 @@ function withCalls(file: ScheduleFile) {
 function callsOf(file: ScheduleFile, tripId: string) {
   const trip = file.trips.find(({ id }) => id === tripId);
   if (!trip) throw new Error(`no trip ${tripId}`);
-  const calls = file.calls.read(trip);
+  const calls = file.calls.get(trip);
   return Array.from({ length: trip.callCount }, (_, call) => ({
     stop: file.stops[calls.stop[call] as number]?.id,
     arrival: calls.arrival[call],
@@ -426,7 +426,7 @@ describe('usual loads of a schedule file', () => {
   const HEADER =
     'trip_id,stop_sequence,occupancy_status,monday,tuesday,wednesday,thursday,friday,saturday,sunday,start_date,end_date,exception\n';
   /** The loads of the first call of T1 from Monday to Sunday. T1 runs on the weekdays of 23 November to 4 December. */
-  const loadsOf = ({ calls, trips: [trip] }: ScheduleFile) => calls.read(trip as ScheduleTrip).load;
+  const loadsOf = ({ calls, trips: [trip] }: ScheduleFile) => calls.get(trip as ScheduleTrip).load;
   const weekOf = (file: ScheduleFile) =>
     Array.from({ length: 7 }, (_, weekday) => ((loadsOf(file)[0] as number) >> (2 * weekday)) & 3);
   const readLoads = (...rows: string[]) => read({ 'occupancies.txt': HEADER + rows.map((row) => `${row}\n`).join('') });
@@ -479,7 +479,7 @@ describe('usual loads of a schedule file', () => {
 describe('frequencies of a schedule file', () => {
   const HEADER = 'trip_id,start_time,end_time,headway_secs,exact_times\n';
   const startsOf = ({ trips, calls }: ScheduleFile) =>
-    trips.map((trip) => ((calls.read(trip).departure[0] as number) + trip.shift) / 60);
+    trips.map((trip) => ((calls.get(trip).departure[0] as number) + trip.shift) / 60);
 
   it('a trip with exact frequencies becomes a run at each of its times, before the end of the range', async () => {
     const file = await read({
