@@ -127,6 +127,21 @@ export function someOf<const Words extends readonly [string, ...string[]]>(words
   }).meta({ type: 'array', items: { type: 'string', enum: [...words] }, minItems: 1, examples: [[words[0]]] });
 }
 
+/** For `refine`: a parameter without its companion would be ignored, so it is refused. `companionText` names the companion. */
+export function onlyWith<Name extends string, Companion extends string>(
+  name: Name,
+  companion: Companion,
+  companionText = `\`${companion}\``,
+): [
+  (query: Partial<Record<Name | Companion, unknown>>) => boolean,
+  { path: string[]; message: string; params: ProblemDetails },
+] {
+  return [
+    (query) => query[companion] !== undefined || query[name] === undefined,
+    { path: [name], message: `\`${name}\` works only with ${companionText}.`, params: { isSentence: true } },
+  ];
+}
+
 /** Adds a description and a working example to a parameter. */
 export function describe<Schema extends z.ZodType>(schema: Schema, description: string, example?: string | number) {
   return schema.meta({ ...schema.meta(), description, ...(example !== undefined && { examples: [example] }) });

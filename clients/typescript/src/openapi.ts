@@ -3158,7 +3158,7 @@ export type ListStopsData = {
          */
         near?: string;
         /**
-         * Radius in metres around `near`. Values above 5000 count as 5000.
+         * Radius in metres around `near`. Default 500. Values above 5000 count as 5000.
          */
         radius?: number;
         /**
@@ -3722,7 +3722,7 @@ export type ListVehiclesData = {
          */
         lng?: number;
         /**
-         * Radius in metres around `lat` and `lng`; nearest vehicles first. Values above 5000 count as 5000.
+         * Radius in metres around `lat` and `lng`; nearest vehicles first. Default 1000. Values above 5000 count as 5000.
          */
         radius?: number;
         /**
@@ -3771,7 +3771,7 @@ export type ListCarParksData = {
          */
         near?: string;
         /**
-         * Radius in metres around `near`. Values above 50000 count as 50000.
+         * Radius in metres around `near`. Default 5000. Values above 50000 count as 50000.
          */
         radius?: number;
         /**
@@ -3991,7 +3991,7 @@ export type StreamVehiclesData = {
          */
         lng?: number;
         /**
-         * Radius in metres around `lat` and `lng`; nearest vehicles first. Values above 5000 count as 5000.
+         * Radius in metres around `lat` and `lng`; nearest vehicles first. Default 1000. Values above 5000 count as 5000.
          */
         radius?: number;
         /**

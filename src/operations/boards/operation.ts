@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '../../errors/api-error.ts';
 import { unknownStop, upstreamTimeout } from '../../errors/messages.ts';
 import { oldestOf } from '../../transit/freshness.ts';
-import { countUpTo, describe, optional, type ProblemDetails } from '../../transit/parameter.ts';
+import { countUpTo, describe, onlyWith, optional, type ProblemDetails } from '../../transit/parameter.ts';
 import {
   latitudeOrNull,
   longitudeOrNull,
@@ -77,25 +77,15 @@ const aroundParameters = {
  */
 function boardsQuery(oneStop: (typeof departuresOperation)['query']) {
   const { stop: _stop, cursor: _cursor, ...others } = oneStop.shape;
-  const refusal = (path: string, message: string) => ({
-    path: [path],
-    message,
-    params: { isSentence: true } satisfies ProblemDetails,
-  });
   return z
     .object({ stops: optional(stopsParameter), ...aroundParameters, ...others })
-    .refine(
-      ({ stops, near }) => (stops === undefined) !== (near === undefined),
-      refusal('stops', 'Give one of: `stops` or `near`.'),
-    )
-    .refine(
-      ({ near, radius }) => near !== undefined || radius === undefined,
-      refusal('radius', '`radius` works only with `near`.'),
-    )
-    .refine(
-      ({ near, max_stops: maxStops }) => near !== undefined || maxStops === undefined,
-      refusal('max_stops', '`max_stops` works only with `near`.'),
-    );
+    .refine(({ stops, near }) => (stops === undefined) !== (near === undefined), {
+      path: ['stops'],
+      message: 'Give one of: `stops` or `near`.',
+      params: { isSentence: true } satisfies ProblemDetails,
+    })
+    .refine(...onlyWith('radius', 'near'))
+    .refine(...onlyWith('max_stops', 'near'));
 }
 type BoardsQuery = z.output<ReturnType<typeof boardsQuery>>;
 

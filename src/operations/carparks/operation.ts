@@ -4,7 +4,7 @@ import { carParkSchema, noticesOf, toCarParkBody } from '../../carparks/response
 import { unknownCarPark } from '../../errors/messages.ts';
 import type { StopRegister } from '../../stops/register.ts';
 import { collectionTypeField, featureSchemaOf, formatParameter, toFeatureCollection } from '../../transit/geojson.ts';
-import { countUpTo, describe, optional, parameterOf, requiredText, withDefault } from '../../transit/parameter.ts';
+import { countUpTo, describe, onlyWith, optional, parameterOf, requiredText } from '../../transit/parameter.ts';
 import {
   boundsParameter,
   distanceMetres,
@@ -15,6 +15,7 @@ import {
 } from '../../transit/place.ts';
 import { defineOperation } from '../operation.ts';
 
+const RADIUS_METRES = 5000;
 const MAX_RADIUS_METRES = 50_000;
 /** New South Wales is smaller. */
 const MAX_DEGREES = 20;
@@ -25,23 +26,28 @@ const idParameter = parameterOf(requiredText('the ID of a car park such as 486')
   /^[\w-]{1,20}$/.test(text.trim()) ? text.trim() : refuse('must be the ID of a car park such as 486'),
 ).meta({ type: 'string', pattern: '^\\s*[\\w-]{1,20}\\s*$' });
 
-const listQuery = z.object({
-  near: describe(
-    optional(positionParameter),
-    'A position as `lat,lng`. Lists the car parks within `radius`, nearest first.',
-    '-33.8876,151.1259',
-  ),
-  radius: describe(
-    withDefault(countUpTo(MAX_RADIUS_METRES), '5000'),
-    `Radius in metres around \`near\`. Values above ${MAX_RADIUS_METRES} count as ${MAX_RADIUS_METRES}.`,
-  ),
-  bbox: describe(
-    optional(boundsParameter(MAX_DEGREES, '')),
-    'A map area as `south,west,north,east`. With `near`, only car parks within both are listed.',
-    '-33.95,151,-33.8,151.2',
-  ),
-  format: formatParameter('`geojson` is a FeatureCollection of RFC 7946, in which longitude comes first.'),
-});
+const listQuery = z
+  .object({
+    near: describe(
+      optional(positionParameter),
+      'A position as `lat,lng`. Lists the car parks within `radius`, nearest first.',
+      '-33.8876,151.1259',
+    ),
+    radius: optional(
+      describe(
+        countUpTo(MAX_RADIUS_METRES),
+        `Radius in metres around \`near\`. Default ${RADIUS_METRES}. Values above ${MAX_RADIUS_METRES} count as ${MAX_RADIUS_METRES}.`,
+        RADIUS_METRES,
+      ),
+    ),
+    bbox: describe(
+      optional(boundsParameter(MAX_DEGREES, '')),
+      'A map area as `south,west,north,east`. With `near`, only car parks within both are listed.',
+      '-33.95,151,-33.8,151.2',
+    ),
+    format: formatParameter('`geojson` is a FeatureCollection of RFC 7946, in which longitude comes first.'),
+  })
+  .refine(...onlyWith('radius', 'near'));
 
 const featureSchema = featureSchemaOf(
   carParkSchema.omit({ lat: true, lng: true }).meta({ description: 'The other fields of the car park' }),
@@ -95,7 +101,7 @@ export const createCarParksOperation = ({ carParks, stops }: { carParks: CarPark
         'Commuter car parks at stations: free spaces, capacity, and whether they are filling. Give `near` unless all are wanted. Spaces are null if there is no reading of the last 15 minutes.',
     },
 
-    async handle({ near, radius, bbox, format }) {
+    async handle({ near, radius = RADIUS_METRES, bbox, format }) {
       const isWanted = ({ lat, lng }: CarPark) => {
         if (!near && !bbox) return true;
         if (lat === null || lng === null) return false;

@@ -4,7 +4,7 @@ import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
 import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
 import { collectionTypeField, featureSchemaOf, formatParameter, toFeatureCollection } from '../../transit/geojson.ts';
 import { MODES, type Mode, modeSchema, modesParameter } from '../../transit/mode.ts';
-import { countUpTo, describe, optional, type ProblemDetails, withDefault } from '../../transit/parameter.ts';
+import { countUpTo, describe, onlyWith, optional, type ProblemDetails, withDefault } from '../../transit/parameter.ts';
 import {
   boundsParameter,
   isWithin,
@@ -38,6 +38,7 @@ export function toListedStop(stop: StopRecord): z.infer<typeof listedStopSchema>
 
 /** Maximum size of the window in degrees: about 28 by 23 kilometres. */
 const MAX_DEGREES = 0.25;
+const RADIUS_METRES = 500;
 const MAX_RADIUS_METRES = 5000;
 
 const stopListQuery = z
@@ -52,9 +53,12 @@ const stopListQuery = z
       'A position as `lat,lng`. Lists the stops within `radius`, nearest first.',
       '-33.8731,151.2069',
     ),
-    radius: describe(
-      withDefault(countUpTo(MAX_RADIUS_METRES), '500'),
-      `Radius in metres around \`near\`. Values above ${MAX_RADIUS_METRES} count as ${MAX_RADIUS_METRES}.`,
+    radius: optional(
+      describe(
+        countUpTo(MAX_RADIUS_METRES),
+        `Radius in metres around \`near\`. Default ${RADIUS_METRES}. Values above ${MAX_RADIUS_METRES} count as ${MAX_RADIUS_METRES}.`,
+        RADIUS_METRES,
+      ),
     ),
     modes: withDefault(modesParameter, 'all'),
     limit: describe(withDefault(countUpTo(1000), '200'), 'Maximum number of stops. Values above 1000 count as 1000.'),
@@ -64,7 +68,8 @@ const stopListQuery = z
     path: ['bbox'],
     message: 'Give one of: `bbox` or `near`.',
     params: { isSentence: true } satisfies ProblemDetails,
-  });
+  })
+  .refine(...onlyWith('radius', 'near'));
 
 /** Takes a few milliseconds. */
 const STOPS_PER_TURN = 500;
@@ -139,7 +144,7 @@ export const createStopListOperation = ({ stops }: { stops: StopRegister }) =>
   });
 
 async function listStops(
-  { bbox, near, radius, modes }: z.infer<typeof stopListQuery>,
+  { bbox, near, radius = RADIUS_METRES, modes }: z.infer<typeof stopListQuery>,
   register: StopRegister,
 ): Promise<StopRecord[]> {
   const nearbyStops = near && register.near(...near, radius).map(({ stop }) => stop);

@@ -16,6 +16,7 @@ import {
   countUpTo,
   decimalBetween,
   describe,
+  onlyWith,
   optional,
   type ProblemDetails,
   withDefault,
@@ -40,6 +41,7 @@ import { defineOperation } from '../operation.ts';
 
 /** Maximum size of the window in degrees: about 55 by 46 kilometres. */
 const MAX_DEGREES = 0.5;
+const RADIUS_METRES = 1000;
 const EVERYWHERE = { south: -90, west: -180, north: 90, east: 180 };
 /** The interval at which feeds are polled. */
 const RETRY_SECONDS = 15;
@@ -54,9 +56,12 @@ const vehiclesQuery = z
     ),
     lat: describe(optional(decimalBetween(-90, 90)), 'Latitude, EPSG:4326.', -33.8731),
     lng: describe(optional(decimalBetween(-180, 180)), 'Longitude, EPSG:4326.', 151.2069),
-    radius: describe(
-      withDefault(countUpTo(5000), '1000'),
-      'Radius in metres around `lat` and `lng`; nearest vehicles first. Values above 5000 count as 5000.',
+    radius: optional(
+      describe(
+        countUpTo(5000),
+        `Radius in metres around \`lat\` and \`lng\`; nearest vehicles first. Default ${RADIUS_METRES}. Values above 5000 count as 5000.`,
+        RADIUS_METRES,
+      ),
     ),
     run: optional(
       describe(
@@ -90,6 +95,7 @@ const vehiclesQuery = z
     message: 'Give one of: `bbox`, `lat` and `lng`, `line`, or `run`.',
     params: { isSentence: true } satisfies ProblemDetails,
   })
+  .refine(...onlyWith('radius', 'lat', '`lat` and `lng`'))
   .refine(({ lat, lng }) => !areSwapped(Number(lat), Number(lng)), SWAPPED);
 type VehiclesQuery = z.infer<typeof vehiclesQuery>;
 
@@ -260,7 +266,7 @@ export const createVehiclesOperation = ({
   });
 
 /** The map area, the circle around a position or, if both are given, their intersection. */
-function areaOf({ bbox = EVERYWHERE, radius }: VehiclesQuery, near: Position | null) {
+function areaOf({ bbox = EVERYWHERE, radius = RADIUS_METRES }: VehiclesQuery, near: Position | null) {
   if (!near) return { bounds: bbox, isAt: (lat: number, lng: number) => isWithin(bbox, lat, lng) };
   const bounds = boundsAround(near, radius);
   const isNear = (at: Position) => isWithin(bounds, ...at) && distanceMetres(near, at) <= radius;
