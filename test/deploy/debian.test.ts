@@ -215,6 +215,10 @@ describe('docs/first-day.md, followed literally', () => {
     const site = read(join(nginx, 'conf.d/transit.conf'));
     expect(site).toContain('listen 127.0.0.1:8080 default_server;');
     writeFileSync(join(nginx, 'conf.d/transit.conf'), site.replace('127.0.0.1:8080', `127.0.0.1:${port}`));
+    const plainPort = await freePort();
+    const plain = read(join(nginx, 'sites-enabled/default'));
+    const withOwnPort = plain.replace('listen 80 ', `listen 127.0.0.1:${plainPort} `).replace(/^.*\[::\].*$/m, '');
+    writeFileSync(join(nginx, 'conf.d/redirect.conf'), withOwnPort);
     const listed = read(join(nginx, 'transit/instances.conf'));
     writeFileSync(
       join(nginx, 'transit/instances.conf'),
@@ -253,6 +257,12 @@ describe('docs/first-day.md, followed literally', () => {
     await expect.poll(statusOf).toBe(200);
     expect(warnings).not.toContain('exceed open file resource limit');
     for (let request = 0; request < 10; request++) expect(await statusOf()).toBe(200);
+    const sendPlain = async (path: string) => {
+      const { status, headers } = await fetch(`http://127.0.0.1:${plainPort}${path}`, { redirect: 'manual' });
+      return [status, headers.get('location')];
+    };
+    expect(await sendPlain('/v1/departures?stop=200060')).toEqual([308, 'https://127.0.0.1/v1/departures?stop=200060']);
+    expect(await sendPlain('/.well-known/acme-challenge/none')).toEqual([404, null]);
     // nginx sends nothing for two seconds to an instance that it could not reach at first.
     const hasServed = ({ log }: (typeof instances)[number]) =>
       log.some(({ path, status }) => path === '/v1/departures' && status === 200);
