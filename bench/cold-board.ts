@@ -37,7 +37,7 @@ const QUERIES: Record<string, Record<string, string>> = {
 process.stdout.write(`${timetable.stop(stop).name}, ${new Date(now).toISOString()}, ${timetable.tripCount} trips\n`);
 const context = {
   queryUpstream: notCalled,
-  boards: { find: findBoard, count() {} },
+  boards: { fetch: findBoard, count() {} },
   runs: {} as never,
   now: () => new Date(now),
   ids,

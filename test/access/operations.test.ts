@@ -84,7 +84,7 @@ it('every operation checks its key in one preHandler, before all others', () => 
   const hooks = app.printRoutes({ includeHooks: true, commonPrefix: false }).match(/\((?:preParsing|preHandler)\) .*/g);
   expect(hooks?.length).toBeGreaterThanOrEqual(operations.length);
   expect(new Set(hooks)).toEqual(
-    new Set(['(preHandler) ["checkKey()"]', '(preHandler) ["checkKey()","readJsonBody()"]']),
+    new Set(['(preHandler) ["checkKey()"]', '(preHandler) ["checkKey()","parseJsonBody()"]']),
   );
 });
 

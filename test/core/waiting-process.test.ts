@@ -19,7 +19,7 @@ const WAITS = {
     const log = { info() {}, warn() {}, error() {} };
     const { callForFeed } = protectUpstream({ callByKey: [() => {}], limits: { rps: 5, dailyBudget: 60_000 }, log });
     for (let call = 0; call < 6; call++) await callForFeed(async () => {});`,
-  'a feed that cannot be read in time': `${READER} await new ReadingThread(${STUCK}).read('buses', Uint8Array.of(3)).catch(() => {});`,
+  'a feed that cannot be read in time': `${READER} await new ReadingThread(${STUCK}).parse('buses', Uint8Array.of(3)).catch(() => {});`,
   'a journey search that no thread takes': `${ENGINE}
     const engine = new JourneyEngine({ log: { warn() {}, error() {} }, now: Date.now });
     await engine.search('plan', { at: Date.now() }).catch(() => {});`,

@@ -110,7 +110,7 @@ it('an event loop that is late in two consecutive samples causes refusals until 
 it('a process saves memory from three quarters of its limit on, until enough is free or it stops', async () => {
   const saving: boolean[] = [];
   let bytes = 740;
-  const measures = { readBytes: () => bytes, saveMemory: (isOn: boolean) => void saving.push(isOn), clock };
+  const measures = { countBytes: () => bytes, saveMemory: (isOn: boolean) => void saving.push(isOn), clock };
   const watch = new PressureWatch({ ...OFF, memoryBytes: 1000 }, measures);
   await clock.advance(3 * SAMPLE_EVERY_MS);
   expect(saving).toEqual([]);

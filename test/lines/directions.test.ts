@@ -24,7 +24,7 @@ it('a table that would be too long has the busiest runs, and says how many are l
   expect(leftOut).toBeGreaterThan(0);
   expect(runs.length + leftOut).toBe(trips.length);
   expect(runs.map(({ tripId }) => tripId)).toEqual(expect.arrayContaining(['100 0', '100 1']));
-  for (const { listTimes: readTimes } of runs) expect(readTimes().filter((time) => time !== null)).toHaveLength(500);
+  for (const { listTimes } of runs) expect(listTimes().filter((time) => time !== null)).toHaveLength(500);
   expect(shown.length).toBeLessThan(patterns.length);
   expect(noticesOfLeftOut(directions)).toEqual([
     { text: `${leftOut} runs are left out, because a table with their stops would be too long.` },

@@ -3158,7 +3158,7 @@ export type ListStopsData = {
          */
         near?: string;
         /**
-         * Radius in metres around `near`. Default 500. Values above 5000 count as 5000.
+         * Radius in metres around `near`. Default: half a kilometre. Values above 5000 count as 5000.
          */
         radius?: number;
         /**

@@ -56,7 +56,7 @@ const stopListQuery = z
     radius: optional(
       describe(
         countUpTo(MAX_RADIUS_METRES),
-        `Radius in metres around \`near\`. Default ${RADIUS_METRES}. Values above ${MAX_RADIUS_METRES} count as ${MAX_RADIUS_METRES}.`,
+        `Radius in metres around \`near\`. Default: half a kilometre. Values above ${MAX_RADIUS_METRES} count as ${MAX_RADIUS_METRES}.`,
         RADIUS_METRES,
       ),
     ),

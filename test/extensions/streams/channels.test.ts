@@ -16,7 +16,7 @@ it('a channel makes its request on behalf of the account of its most urgent read
     requesters.push(requester);
     return response;
   };
-  const responses = { find } as unknown as Responses;
+  const responses = { get: find } as unknown as Responses;
   const channels = createChannels({ responses, now, times: { minMs: 1 } });
   const reader = (requester: Requester): Subscriber => ({
     ...requester,
@@ -48,7 +48,7 @@ function responseOf(etag: string): FinishedResponse {
 /** Channels of these responses, and what the readers received from them. */
 function follow(find: () => Promise<FinishedResponse>) {
   const channels = createChannels({
-    responses: { find } as unknown as Responses,
+    responses: { get: find } as unknown as Responses,
     now,
     times: { minMs: 1 },
   });
@@ -86,7 +86,7 @@ it('ten streams of one board have it computed once for all, every five seconds a
   vi.useFakeTimers();
   try {
     const find = vi.fn(async () => responseOf('W/"1"'));
-    const channels = createChannels({ responses: { find } as unknown as Responses, now, times: { minMs: 5000 } });
+    const channels = createChannels({ responses: { get: find } as unknown as Responses, now, times: { minMs: 5000 } });
     const subscriber = { priority: 'low', changed() {}, calledUpstream() {}, failed() {}, refused() {} } as const;
     const leave = Array.from({ length: 10 }, () => channels.follow(topic, responseOf('W/"1"'), { ...subscriber }));
     await vi.advanceTimersByTimeAsync(60_000);

@@ -223,7 +223,9 @@ describe('the calls for car parks', () => {
       response.writeHead(403, { 'x-error-detail': 'Account Over Queries Per Second Limit: over quota' }).end();
     });
     const { carParks, counts, state } = open();
-    await expect(carParks.fetch(() => true, { waitMs: 10_000 })).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    await expect(carParks.fetch(() => true, { waitMs: 10_000 })).rejects.toMatchObject({
+      code: 'UPSTREAM_UNAVAILABLE',
+    });
     expect([counts.calls, counts.rateRefusals, state().shortage]).toEqual([1, 0, null]);
   });
 
@@ -239,7 +241,9 @@ describe('the calls for car parks', () => {
   ])('a list that is %s is an error for callers, and read again later', async (_case, answer) => {
     upstream.respondWith(answer);
     const { carParks } = open();
-    await expect(carParks.fetch(() => true, { waitMs: 10_000 })).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    await expect(carParks.fetch(() => true, { waitMs: 10_000 })).rejects.toMatchObject({
+      code: 'UPSTREAM_UNAVAILABLE',
+    });
     upstream.respondWith((request, response) => {
       const isList = request.url === '/v1/carpark';
       const body = isList ? { 486: 'Park&Ride - Ashfield' } : facilityJson({ at: now });
