@@ -1,8 +1,8 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 
 /*
- * The recorded runs of one line on one service day, packed: a few bytes for each run and about one for each call, so that 90 days
- * of two million calls fit into 200 MB. Lateness is in whole seconds.
+ * The recorded runs of one line on one service day, packed: a few bytes for each run and about one for each call.
+ * `bench/punctuality.ts` prints how many days of the state's size fit into the file. Lateness is in whole seconds.
  */
 
 /** Neither its time nor its cancellation is known. */
