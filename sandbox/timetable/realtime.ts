@@ -106,7 +106,7 @@ const LISTED_ANEW_SHARES: Readonly<Record<number, number>> = { [TRAIN]: 0.18, [M
 /** An extra run leaves this long after the cancelled one that it replaces. */
 export const EXTRA_RUN_DELAY_SECONDS = 120;
 
-/** The line of which every run is cancelled, by its short name. */
+/** The short name of the line whose runs are all cancelled. */
 const SUSPENDED = '507';
 
 function isSuspended({ pattern }: Run): boolean {

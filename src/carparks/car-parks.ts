@@ -11,7 +11,7 @@ import { type CarParkList, type CarParkRecord, type CarParkStore, noCarParkStore
 
 /** Calls per UTC day for all instances, of the 60,000 that a key has. */
 export const CALLS_A_DAY = 2000;
-/** A car park of which the last reading is older shows none. */
+/** A car park whose last reading is older shows none. */
 export const MAX_READING_AGE_MS = 15 * MINUTE_MS;
 /** A clock of a car park may be ahead by this. */
 const MAX_AHEAD_MS = 5 * MINUTE_MS;
@@ -77,7 +77,7 @@ export interface CarParkStatus {
 }
 
 /**
- * The car parks of upstream. Calls are made only for what is requested: one for each car park of which the last response is too old, and
+ * The car parks of upstream. Calls are made only for what is requested: one for each car park whose last response is too old, and
  * one for the list four times a day. Without a response the last reading is shown for 15 minutes.
  */
 export class CarParks {

@@ -2731,7 +2731,7 @@ export type CarParks = {
      */
     type?: 'FeatureCollection';
     /**
-     * The car parks of which the position is known; only with `format=geojson`
+     * The car parks whose position is known; only with `format=geojson`
      */
     features?: Array<CarParkFeature>;
 };

@@ -14,7 +14,7 @@ export interface RunOfDay {
 const HOURS = 24;
 const HOUR_SECONDS = 3600;
 
-/** Calls of which figures are made. */
+/** Counts calls and makes figures of them. */
 class Bucket {
   runs = 0;
   #calls = 0;

@@ -37,7 +37,7 @@ interface OpenRun {
 
 /**
  * Records the last prediction of each call before the vehicle passes it, from the snapshots of the feeds, or the time at which it
- * did while the feed keeps that. What the feeds do not have is unknown, and so is a call of which the last prediction is older: a
+ * did while the feed keeps that. What the feeds do not have is unknown, and so is a call whose last prediction is older: a
  * gap in the feeds is a gap. Runs that only a feed has are not recorded, because no timetable says when they should be where.
  */
 export class Recorder {

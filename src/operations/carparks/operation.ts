@@ -60,7 +60,7 @@ const listResponse = z
     carparks: z.array(carParkSchema).optional().meta({ description: 'The car parks; not with `format=geojson`' }),
     type: collectionTypeField,
     features: z.array(featureSchema).optional().meta({
-      description: 'The car parks of which the position is known; only with `format=geojson`',
+      description: 'The car parks whose position is known; only with `format=geojson`',
     }),
   })
   .meta({ id: 'CarParks', description: 'Car parks at stops.' });
