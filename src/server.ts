@@ -118,7 +118,7 @@ const punctuality =
         path: join(config.dataDir, isSandbox ? 'punctuality-of-the-sandbox.db' : 'punctuality.db'),
         isSandbox,
         timetable: timetable.get,
-        needFeeds: () => pollsForRecord && live.feeds?.request(listFeedSources(MODES)),
+        requestFeeds: () => pollsForRecord && live.feeds?.request(listFeedSources(MODES)),
         clock: systemClock,
         log: logger,
       });

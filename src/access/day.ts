@@ -8,7 +8,7 @@ const ZONE = 'UTC';
 /** The reset time, for texts without a date. */
 export const RESET_TIME = '00:00 UTC';
 /** The time zone of quota days in texts. */
-export const DAYS_OF = 'UTC';
+export const QUOTA_ZONE = 'UTC';
 
 /** The date of a quota day, `YYYYMMDD`. It is part of each counter's name, so each day has its own counters. */
 export type QuotaDay = string;

@@ -1,5 +1,5 @@
 import { type Account, isValid, type KeyRecord, MAX_LIVE_KEYS } from '#src/access/account.ts';
-import { DAYS_OF, formatDay, RESET_TIME } from '#src/access/day.ts';
+import { formatDay, QUOTA_ZONE, RESET_TIME } from '#src/access/day.ts';
 import {
   type Grant,
   type GrantProblems,
@@ -83,7 +83,7 @@ function keyCard(key: KeyRecord, counts: readonly KeyCounts[] = [], token: strin
   const fromPages = totalOf(counts, 'browser');
   return html`<section class="card" aria-label="Key ending in ${lastFour}">
 <h3><code>…${lastFour}</code> ${label}${grant && html` <span class="quiet">publishable</span>`}</h3>
-<p class="quiet">Created ${dateOf(createdAt)} · ${lastUsedOn ? `last used ${formatDay(lastUsedOn)} (${DAYS_OF})` : 'not used yet'}${revokedAt && html` · replaced; works until ${localTime(new Date(revokedAt), 'date-time')} ${zoneName} (${revokedAt.slice(0, 10)} ${revokedAt.slice(11, 16)} UTC)`}</p>
+<p class="quiet">Created ${dateOf(createdAt)} · ${lastUsedOn ? `last used ${formatDay(lastUsedOn)} (${QUOTA_ZONE})` : 'not used yet'}${revokedAt && html` · replaced; works until ${localTime(new Date(revokedAt), 'date-time')} ${zoneName} (${revokedAt.slice(0, 10)} ${revokedAt.slice(11, 16)} UTC)`}</p>
 ${grant ? grantFacts(grant, counts) : refusalsIn(counts).length > 0 && html`<p class="quiet">Refused with tokens of this key in the last seven days: ${refusalsText(counts)}</p>`}
 ${fromPages > 0 && html`<p class="notice bad">This secret key was sent from a web page ${fromPages.toLocaleString('en')} times in the last seven days. Anyone can read it there: rotate this key, and use a publishable key in pages.</p>`}
 <div class="forms">
@@ -130,7 +130,7 @@ function grantFacts(
 <li>Last seven days: ${requests.toLocaleString('en')} ${requests === 1 ? 'request' : 'requests'}, refused: ${refusalsText(counts)}</li>
 </ul>
 <details><summary>By day</summary><div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
-<thead><tr><th scope="col">Day (${DAYS_OF})</th><th scope="col" class="number">Requests</th>${refused.map((event) => html`<th scope="col" class="number">Refused: ${REFUSALS[event]}</th>`)}</tr></thead>
+<thead><tr><th scope="col">Day (${QUOTA_ZONE})</th><th scope="col" class="number">Requests</th>${refused.map((event) => html`<th scope="col" class="number">Refused: ${REFUSALS[event]}</th>`)}</tr></thead>
 <tbody>${counts.toReversed().map(
     (
       count,
@@ -245,7 +245,7 @@ function usageChart(days: readonly { day: string; count: number }[], dailyLimit:
     ticks: ticks.map(({ day }) => html`${day.slice(5)}`),
     limit: dailyLimit,
   })}
-<p class="quiet small">${total.toLocaleString('en')} ${total === 1 ? 'request' : 'requests'} in ${days.length} days (${DAYS_OF}), all keys together; <span${isLimitShown(bars, dailyLimit) && html` class="limit-sign"`}>${limitText}</span>${dailyLimit !== null && !isLimitShown(bars, dailyLimit) && ', far above these'}.</p>
+<p class="quiet small">${total.toLocaleString('en')} ${total === 1 ? 'request' : 'requests'} in ${days.length} days (${QUOTA_ZONE}), all keys together; <span${isLimitShown(bars, dailyLimit) && html` class="limit-sign"`}>${limitText}</span>${dailyLimit !== null && !isLimitShown(bars, dailyLimit) && ', far above these'}.</p>
 <details><summary>As a table</summary><div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
 <thead><tr><th scope="col">Day</th><th scope="col" class="number">Requests</th></tr></thead>
 <tbody>${days.toReversed().map(

@@ -33,11 +33,11 @@ export function openPunctuality(options: {
   isSandbox: boolean;
   timetable: () => Timetable | null;
   /** Called often enough to keep feeds polled that nobody else needs. */
-  needFeeds: () => void;
+  requestFeeds: () => void;
   clock: Clock;
   log: Log<'info' | 'warn'>;
 }): PunctualityRecord {
-  const { path, isSandbox, timetable, needFeeds, clock, log } = options;
+  const { path, isSandbox, timetable, requestFeeds, clock, log } = options;
   const { now } = clock;
   const worker = new Worker(new URL('./punctuality-thread.ts', import.meta.url), {
     workerData: { path, isSandbox } satisfies ThreadOptions,
@@ -93,7 +93,7 @@ export function openPunctuality(options: {
 
   function turn(): void {
     useTimetable();
-    needFeeds();
+    requestFeeds();
     if (now() - writtenAt >= WRITE_EVERY_MS) {
       writtenAt = now();
       send({ kind: 'write', now: now() });

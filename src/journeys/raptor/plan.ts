@@ -124,7 +124,7 @@ export function createPlanner(
       return Array.from(ahead.reach(start, rideLimit, slack).subarray(0, rideLimit + 1));
     };
     /** Returns the first of these arrivals. */
-    const noteArrivals = (arrivals: readonly number[]) => {
+    const recordArrivals = (arrivals: readonly number[]) => {
       leastCost = Math.min(
         leastCost,
         ...arrivals.map((arrivesAt, round) => arrivesAt + round * CHANGE_IS_WORTH_SECONDS),
@@ -145,7 +145,7 @@ export function createPlanner(
         }
         const arrivals = found.slice(0, allowedRides + 1);
         if (Math.min(...arrivals) <= first - LEAST_SAVED_SECONDS) {
-          first = noteArrivals(arrivals);
+          first = recordArrivals(arrivals);
           rides = Math.max(rides, allowedRides);
         } else if (first < NEVER && (allowedRides >= RIDES_OF_LONG || first - start < LONG_SECONDS)) break;
         if (plans.length > 0 && first < NEVER) break;
@@ -158,7 +158,7 @@ export function createPlanner(
       if (earliest === NEVER) return false;
       const useful = leastCost - CHANGE_IS_WORTH_SECONDS - earliest + 1;
       const seconds = request.isBrief ? Math.min(PASS_SECONDS, Math.max(1, useful)) : PASS_SECONDS;
-      const first = noteArrivals(reach(rides, Math.min(latest, earliest + seconds), seconds));
+      const first = recordArrivals(reach(rides, Math.min(latest, earliest + seconds), seconds));
       const until = 1 - Math.max(first, limit + 1);
       limit = Math.min(latest, first + seconds - 1);
       for (const plan of back.range({ from: -limit, until, maxRides: rides, bounds: ahead.labels })) {

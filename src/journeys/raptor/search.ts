@@ -143,7 +143,7 @@ export function createSearcher(
     return (position >= (riddenFrom[row + line] as number) ? ridden[row + line] : lines.firstRun[line + 1]) as number;
   }
 
-  /** Notes that a run was boarded in a round. Where vehicles continue, a later run may lead elsewhere. */
+  /** Records that a run was boarded in a round. Where vehicles continue, a later run may lead elsewhere. */
   function recordRidden(round: number, line: number, position: number, run: number): void {
     if (timeLeft.continues[line]) return;
     const { length } = lines.modes;
@@ -184,7 +184,7 @@ export function createSearcher(
     timeLeft.refresh();
   }
 
-  function forgetRidden(): void {
+  function clearRidden(): void {
     const { length } = lines.modes;
     riddenFrom.fill(0, 0, (maxRides + 1) * length);
     for (let round = 1; round <= maxRides; round++) ridden.set(lines.firstRun.subarray(1, length + 1), round * length);
@@ -442,7 +442,7 @@ export function createSearcher(
       maxRides = rides;
       slack = slackSeconds;
       openTo(maxRides);
-      forgetRidden();
+      clearRidden();
       openWindow(from);
       mostLeft =
         query.egress.length > 0 ? Math.min(rides, rides > USUAL_RIDES ? MOST_LEFT.ofLong : MOST_LEFT.usually) : -1;
@@ -459,7 +459,7 @@ export function createSearcher(
     *range(range: Range): Generator<Found> {
       ({ bounds, maxRides } = range);
       openTo(maxRides);
-      forgetRidden();
+      clearRidden();
       openWindow(range.from);
       const quick = [...(range.known ?? [])];
       for (const { arrivesAt, rides } of quick) cutOff(rides.length, rounds, arrivesAt);
