@@ -1,35 +1,76 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { HOUR_MS } from '#src/core/clock.ts';
+import { openPairs } from './journeys/pairs.ts';
 import { describeMachine, print } from './machine.ts';
 import { percentile } from './percentiles.ts';
 
 /*
- * Journeys of this checkout and of an older one, in turns, for the same pairs of stops: processor time of the whole response with six
- * journeys, and how many responses have other journeys. `OLD` is a checkout with its packages. Each file is the same schedule as the import
- * of its checkout writes it.
- * `node bench/journeys-paired.ts OLD OLD_FILE FILE [pairs] [seed]`
+ * Journeys, reach and travel times of this checkout and of an older one, in turns, for the same pairs of stops: processor time of the whole
+ * response, and how many responses differ: in the times of journeys, in the stops within reach and their arrivals, in the outline of an area.
+ * `OLD` is a checkout with its packages. Each file is the same schedule as the import of its checkout writes it.
+ * `node bench/journeys-paired.ts OLD OLD_FILE FILE [pairs] [seed] [first words of the measurements]`
  */
-const [old = '', oldFile = '', file = '', pairs = '200', seed = '1'] = process.argv.slice(2);
+const [old = '', oldFile = '', file = '', pairs = '200', seed = '1', wanted = ''] = process.argv.slice(2);
 const WARM_UP = 40;
+const DESTINATIONS = 10;
+
+type Body = Record<string, Record<string, unknown>[] | undefined>;
 
 print(describeMachine());
+const { nextPair, random, weekday } = openPairs(file, Number(seed));
 const before = await open(resolve(old), oldFile);
 const now = await open(resolve(import.meta.dirname, '..'), file);
-print('processor time in ms     before p50     p95   now p50     p95   now/before p50    p95   other times');
-await compare('depart at', {});
-await compare('arrive by', { arrive_by: 'true' });
+print('processor time in ms     before p50     p95   now p50     p95   now/before p50    p95   others');
+await compare('depart at', 'trips', () => ({ ...nextPair(), limit: '6' }));
+await compare('arrive by', 'trips', () => ({ ...nextPair(), limit: '6', arrive_by: 'true' }));
+await compare('reach 45 minutes', 'reach', fromCity);
+await compare('its area', 'reach', () => ({ ...fromCity(), format: 'geojson' }));
+await compare('travel times to ten stops', 'times', fromStopToTen);
+
+/** A position within some 2 km of the middle of the city. */
+function fromCity() {
+  const { date, time } = nextPair();
+  const [lat, lng] = [-33.873, 151.207].map((degrees) => (degrees + (random(40_000) - 20_000) / 1e6).toFixed(6));
+  return { from: `${lat},${lng}`, date, time, minutes: '45' };
+}
+
+function fromStopToTen() {
+  const { to, ...query } = nextPair();
+  const destinations = new Set([to]);
+  while (destinations.size < DESTINATIONS) destinations.add(nextPair().to);
+  destinations.delete(query.from);
+  return { ...query, to: [...destinations].join() };
+}
 
 async function open(checkout: string, path: string) {
   const load = (module: string) => import(`${checkout}/${module}`);
+  /** Loads a module that older checkouts have elsewhere, or not at all. */
+  const loadAny = async (...modules: string[]) => {
+    const found = modules.find((module) => existsSync(`${checkout}/${module}`));
+    return found ? await load(found) : null;
+  };
   const { createIdSigner } = await load('src/core/signer.ts');
   const { openEngine } = await load('src/journeys/engine-thread.ts');
   const { timetableJourneys } = await load('src/journeys/timetable.ts');
+  const { timetableReach } = await load('src/journeys/reach.ts');
   const { createTripsOperation } = await load('src/operations/trips/operation.ts');
+  const { createReachOperation } = await loadAny(
+    'src/operations/reach/operation.ts',
+    'src/operations/more/reach/operation.ts',
+  );
+  const { createTimesOperation } = await loadAny(
+    'src/operations/reach/times-operation.ts',
+    'src/operations/more/reach/times-operation.ts',
+  );
   const { serviceDayStart } = await load('src/timetable/service-day.ts');
-  const { openPairs } = await load('bench/journeys/pairs.ts');
   // Older checkouts have no snapshots.
-  const { LiveTimetable } = await load('src/realtime/live-timetable.ts').catch(() => ({ LiveTimetable: null }));
-  const { packed, timetable, weekday, nextPair } = openPairs(path, Number(seed));
+  const { LiveTimetable = null } = (await loadAny('src/realtime/live-timetable.ts')) ?? {};
+  const { Timetable } = await load('src/timetable/timetable.ts');
+  const bytes = readFileSync(path);
+  const packed = new SharedArrayBuffer(bytes.length);
+  new Uint8Array(packed).set(bytes);
+  const timetable = new Timetable(packed);
   const at = serviceDayStart(weekday) + 4 * HOUR_MS;
   const engine = openEngine(packed);
   engine.warm(at);
@@ -38,39 +79,52 @@ async function open(checkout: string, path: string) {
     const found = structuredClone(engine.search(name, query));
     return live ? { found, live } : found;
   };
-  const journeys = timetableJourneys({
-    timetable: { get: () => timetable },
-    engine: { use() {}, search },
-    feeds: null,
-    now: () => at,
-  });
-  const trips = createTripsOperation({ stops: { get: () => null }, journeys });
+  const parts = { timetable: { get: () => timetable }, engine: { use() {}, search }, feeds: null, now: () => at };
+  const [journeys, reach] = [timetableJourneys(parts), timetableReach(parts)];
+  const operations = {
+    trips: createTripsOperation({ stops: { get: () => null }, journeys }),
+    reach: createReachOperation({ reach }),
+    times: createTimesOperation({ reach }),
+  };
   const context = { ids: createIdSigner(['made-up']), now: () => new Date(at) };
 
-  async function respond(query: object) {
+  return async (name: keyof typeof operations, query: object) => {
+    const operation = operations[name];
     const began = threadMs();
-    const response = await trips.find(trips.query.parse(query), context).catch(() => null);
+    // Older operations call it `find`.
+    const found = (operation.handle ?? operation.find)(operation.query.parse(query), context);
+    const response = await found.catch((error: { code?: string }) => {
+      if (!error.code) throw error;
+      return null;
+    });
     JSON.stringify(response?.body);
-    const found: Record<string, unknown>[] = response?.body.journeys ?? [];
-    return { ms: threadMs() - began, times: found.map((one) => [one.departs_at, one.arrives_at]).join() };
-  }
-
-  return { nextPair, respond };
+    return { ms: threadMs() - began, summary: summarise(response?.body ?? {}) };
+  };
 }
 
-async function compare(name: string, parameters: object): Promise<void> {
+/** What both checkouts should agree on. */
+function summarise({ journeys, stops, destinations, features }: Body): string {
+  const times = journeys?.map(({ departs_at, arrives_at }) => [departs_at, arrives_at]);
+  const reached = stops?.map(({ stop_id, arrives_at, changes }) => [stop_id, arrives_at, changes]);
+  const travelled = destinations?.map(({ best }) => best);
+  const outline = features?.map(({ geometry }) => geometry);
+  return JSON.stringify(times ?? reached ?? travelled ?? outline ?? null);
+}
+
+async function compare(label: string, name: Parameters<typeof now>[0], nextQuery: () => object): Promise<void> {
+  if (!label.startsWith(wanted)) return;
   const ms = { before: [] as number[], now: [] as number[] };
   let others = 0;
   for (let pair = -WARM_UP; pair < Number(pairs); pair++) {
-    const query = { ...before.nextPair(), limit: '6', ...parameters };
+    const query = nextQuery();
     const isOdd = pair % 2 !== 0;
-    const early = isOdd ? await now.respond(query) : null;
-    const one = await before.respond(query);
-    const other = early ?? (await now.respond(query));
+    const early = isOdd ? await now(name, query) : null;
+    const one = await before(name, query);
+    const other = early ?? (await now(name, query));
     if (pair < 0) continue;
     ms.before.push(one.ms);
     ms.now.push(other.ms);
-    if (one.times !== other.times) others++;
+    if (one.summary !== other.summary) others++;
   }
   const [old50, old95, now50, now95] = [ms.before, ms.now].flatMap((all) => [
     percentile(all, 0.5),
@@ -78,7 +132,7 @@ async function compare(name: string, parameters: object): Promise<void> {
   ]);
   const figures = [old50, old95, now50, now95].map((one = 0) => one.toFixed(1).padStart(9));
   const ratios = [(now50 ?? 0) / (old50 ?? 1), (now95 ?? 0) / (old95 ?? 1)].map((one) => one.toFixed(2).padStart(8));
-  print(`${name.padEnd(24)}${figures.join('')}${ratios.join('').padStart(26)}${String(others).padStart(13)}`);
+  print(`${label.padEnd(25)}${figures.join('')}${ratios.join('').padStart(25)}${String(others).padStart(9)}`);
 }
 
 function threadMs(): number {
