@@ -41,7 +41,7 @@ import { stopsDownload } from './http/stops-download.ts';
 import { tokenRoute } from './http/tokens.ts';
 import type { Reach } from './journeys/reach.ts';
 import type { Journeys } from './journeys/source.ts';
-import { Lines } from './lines/lines.ts';
+import { LineCatalogue } from './lines/lines.ts';
 import { createOperations } from './operations/all-operations.ts';
 import { createResponses } from './operations/serve.ts';
 import { Vehicles } from './realtime/vehicles.ts';
@@ -141,7 +141,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { alerts = new AlertList({ now: () => now().getTime(), stops }) } = options;
   const queryUpstream = notifyOfCalls(options.queryUpstream, (_request, { payload }) => alerts.add(payload as object));
   const { journeys, reach, carParks } = options;
-  const lines = new Lines(stops);
+  const lines = new LineCatalogue(stops);
   const operations = createOperations({
     stops,
     lines,

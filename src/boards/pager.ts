@@ -27,7 +27,7 @@ export interface BoardRequest {
   /** Set for a further page of a board. Such a page is selected by planned times, because they do not change. */
   page?: {
     /** How many departures of the same route and headsign earlier pages showed. */
-    countShown(departure: Line): number;
+    countShown(departure: RouteAndHeadsign): number;
     now: Date;
     /** The page starts with departures planned at this time. */
     from: number;
@@ -99,9 +99,9 @@ export function nextOfEachRoute(departures: Departure[], choice: Choice): Depart
 }
 
 /** What `per_route` counts by: a route and headsign. */
-export type Line = Pick<Departure, 'mode' | 'route' | 'destination'>;
+export type RouteAndHeadsign = Pick<Departure, 'mode' | 'route' | 'destination'>;
 
 /** The key by which `per_route` counts departures. */
-export function routeOf({ mode, route, destination }: Line): string {
+export function routeOf({ mode, route, destination }: RouteAndHeadsign): string {
   return `${mode} ${route} ${destination}`;
 }

@@ -8,7 +8,7 @@ import { findRun, joinRuns, latestOf, MAX_CONTINUATIONS, type RunView, SAME_CALL
 export type RideStart = Pick<Departure, 'runId' | 'mode' | 'stopId' | 'plannedAt'>;
 
 /** A ride of the trip planner in the timetable and the feeds. */
-export interface Ride extends Pick<RunView, 'asOf' | 'isByFeed'> {
+export interface FoundRide extends Pick<RunView, 'asOf' | 'isByFeed'> {
   /** The feed of the run; null if none has its file. */
   source: FeedSourceId | null;
   /** Whether that feed is trusted at present. Without it nothing is known about the run today. */
@@ -26,7 +26,7 @@ export function findRide(
   live: LiveTimetable,
   ride: RideStart,
   { listed, now }: { listed: readonly RunCall[]; now: number },
-): Ride | null {
+): FoundRide | null {
   const { runId } = ride;
   const found = runId === null ? null : findRun(live, { ...ride, runId });
   if (!found) return null;

@@ -17,7 +17,7 @@ import { isSameRun, type RunStart } from '../transit/run-id.ts';
 import { toSydneyWallClock } from '../transit/time.ts';
 import { describeHeadway } from './headway.ts';
 import { callHere } from './monitor.ts';
-import { findRide, type Ride, type RideStart, withoutEstimates } from './ride.ts';
+import { type FoundRide, findRide, type RideStart, withoutEstimates } from './ride.ts';
 import { callsOfRun, findNextRun, findRun, findThroughHeadsign, latestOf, type RunView } from './run-calls.ts';
 
 /** A run as shown to callers. */
@@ -38,7 +38,7 @@ export interface Run extends Pick<RunView, 'calls' | 'asOf' | 'isByFeed'> {
 type CallTimes = Pick<RunCall, 'arrival' | 'departure'>;
 type Feeds = Pick<LiveFeeds, 'request' | 'untilRead' | 'snapshot' | 'freshUntil' | 'list'>;
 /** A ride of the trip planner as its run is today. */
-export interface CurrentRide extends Ride {
+export interface CurrentRide extends FoundRide {
   /** Of the calls, or the two ends, that it was requested with. */
   calls: RunCall[];
   /** It does not take place, or not from one end to the other. */

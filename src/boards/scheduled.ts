@@ -82,7 +82,7 @@ function listForwards(request: BoardRequest, at: number | null, reader: StopRead
   const from = toMinute(page?.from ?? at ?? reader.now);
   reader.addLive({ from, until: Number.POSITIVE_INFINITY, isPresent });
   let until = from;
-  let found: Found = { departures: [], certain: 0, unseenFrom: from };
+  let found: ListedDepartures = { departures: [], certain: 0, unseenFrom: from };
   for (until of reader.addForwards(from, FIRST_ADDED + limit)) {
     found = reader.list({ from, until, isPresent });
     if (found.certain >= limit) break;
@@ -102,7 +102,7 @@ function listBackwards(request: BoardRequest, reader: StopReader): Selection {
   return { ...selectFirst(request, departures), knownUntil: from };
 }
 
-interface Found {
+interface ListedDepartures {
   departures: Departure[];
   /** How many of them count towards the limit and cannot be preceded by a departure that is not listed yet. */
   certain: number;
@@ -218,12 +218,12 @@ class StopReader {
   }
 
   /** Lists the first wanted departures of the range, in the order of the board, until they fill the limit. */
-  list({ from, until, isPresent }: BoardRange): Found {
+  list({ from, until, isPresent }: BoardRange): ListedDepartures {
     const { limit, perRoute, page } = this.#request;
     const momentOf = (call: BoardCall) => (isPresent ? call.bestAt : call.plannedAt);
     const inRange = this.#calls.filter((call) => momentOf(call) >= from && call.plannedAt < until);
     inRange.sort((one, other) => momentOf(one) - momentOf(other));
-    const found: Found = { departures: [], certain: 0, unseenFrom: Number.POSITIVE_INFINITY };
+    const found: ListedDepartures = { departures: [], certain: 0, unseenFrom: Number.POSITIVE_INFINITY };
     this.#countByLine = new Map();
     let lastAt = Number.NEGATIVE_INFINITY;
     for (const call of inRange) {

@@ -5,7 +5,7 @@ import { ApiError } from '../errors/api-error.ts';
 import { carParksNotEnabled } from '../errors/messages.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import type { Meter } from '../upstream/budget/meter.ts';
-import { type CarParkClient, FailedCall, type Failure } from './client.ts';
+import { type CarParkClient, type CarParkFailure, FailedCall } from './client.ts';
 import type { Facility, Reading } from './facility.ts';
 import { type CarParkList, type CarParkRecord, type CarParkStore, noCarParkStore } from './store.ts';
 
@@ -65,7 +65,7 @@ export interface FoundCarParks {
 export type CarParkSource = Pick<CarParks, 'fetch' | 'get'>;
 
 /** Why no calls are made. */
-type Problem = Exclude<Failure, 'gone'> | 'day';
+type Problem = Exclude<CarParkFailure, 'gone'> | 'day';
 
 export interface CarParkStatus {
   /** `unused`: nobody has requested car parks yet. */
@@ -248,7 +248,7 @@ export class CarParks {
 
   async #fetchReport(id: string): Promise<void> {
     const before = this.#records.get(id) ?? { facility: null, readings: [], fetchedAt: 0, triedAt: 0, isGone: false };
-    const isRefused = (failure: Failure): void => {
+    const isRefused = (failure: CarParkFailure): void => {
       if (failure !== 'gone' && failure !== 'unusable') return;
       this.#saveRecord(id, { ...before, triedAt: this.#now(), isGone: failure === 'gone' });
     };
@@ -275,7 +275,10 @@ export class CarParks {
   }
 
   /** Null without a result; `refused` learns why. */
-  async #call<Result>(send: () => Promise<Result>, refused?: (failure: Failure) => void): Promise<Result | null> {
+  async #call<Result>(
+    send: () => Promise<Result>,
+    refused?: (failure: CarParkFailure) => void,
+  ): Promise<Result | null> {
     if (!(await this.#reserveCall())) return null;
     try {
       const result = await send();

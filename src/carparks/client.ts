@@ -2,23 +2,23 @@ import { SECOND_MS } from '../core/clock.ts';
 import { UpstreamStatusError } from '../efa/failure.ts';
 import { UpstreamHttp } from '../efa/upstream-http.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { parseFacilityList, parseReport, type Report } from './facility.ts';
+import { type FacilityReport, parseFacilityList, parseReport } from './facility.ts';
 
 /**
  * Why there is no response. `not enabled`: the key may not use the product; `gone`: there is no such car park; `refused`: too many calls;
  * `busy`: our own budget has none left; `away`: no response; `unusable`: another status, or another body.
  */
-export type Failure = 'not enabled' | 'gone' | 'refused' | 'busy' | 'away' | 'unusable';
+export type CarParkFailure = 'not enabled' | 'gone' | 'refused' | 'busy' | 'away' | 'unusable';
 
 /** A call without a result. The message never contains the key. */
 export class FailedCall extends Error {
   override readonly name = 'FailedCall';
-  readonly failure: Failure;
+  readonly failure: CarParkFailure;
   /** How long upstream refuses calls; null unless it says so. */
   readonly pauseMs: number | null;
 
   constructor(
-    failure: Failure,
+    failure: CarParkFailure,
     message: string,
     { cause, pauseMs = null }: { cause?: unknown; pauseMs?: number | null } = {},
   ) {
@@ -67,7 +67,7 @@ export class CarParkClient {
     return this.#fetch(CAR_PARK_PATH, parseFacilityList);
   }
 
-  fetchReport(id: string): Promise<Report> {
+  fetchReport(id: string): Promise<FacilityReport> {
     return this.#fetch(facilityPath(id), (json) => parseReport(id, json));
   }
 

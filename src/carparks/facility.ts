@@ -22,7 +22,7 @@ export interface Facility {
 }
 
 /** A response about one car park. */
-export interface Report {
+export interface FacilityReport {
   facility: Facility;
   reading: Reading | null;
 }
@@ -60,7 +60,7 @@ export function parseFacilityList(json: unknown): Map<string, string> | null {
 }
 
 /** Null if it is another car park, or no car park. */
-export function parseReport(id: string, json: unknown): Report | null {
+export function parseReport(id: string, json: unknown): FacilityReport | null {
   const record = parseObject(json);
   if (!record || parseIdentifier(record.facility_id)?.trim() !== id) return null;
   const location = parseObject(record.location) ?? {};

@@ -41,11 +41,11 @@ export interface CommandInput {
 }
 
 /** A line of a table: column name to value. */
-export type Row = Record<string, string | number>;
+export type TableRow = Record<string, string | number>;
 
 export type Command = (input: CommandInput) => Promise<{
   json: unknown;
-  rows: Row[];
+  rows: TableRow[];
   /** Printed below the table, unless the table is empty. */
   note?: string;
   /** True if the command succeeded only in part. */

@@ -10,7 +10,7 @@ import {
   type CommandInput,
   getAccount,
   getWholeNumber,
-  type Row,
+  type TableRow,
   UNPRINTABLE,
   UsageError,
 } from './command.ts';
@@ -203,7 +203,7 @@ function accountJson({ id, email, plan, createdAt }: Account) {
   return { id, email, plan, daily_limit: PLANS[plan].dailyLimit, created_at: createdAt };
 }
 
-function accountRow({ id, email, plan, createdAt }: Account): Row {
+function accountRow({ id, email, plan, createdAt }: Account): TableRow {
   return { account: id, email, plan, created: createdAt.slice(0, 10) };
 }
 
@@ -217,7 +217,7 @@ function grantJson({ origins, apps, operations, perDay, perVisitorHour }: Grant)
   return { origins, apps, operations: operations ?? 'all', per_day: perDay, per_visitor_hour: perVisitorHour };
 }
 
-function keyRow(key: KeyRecord, now: Date): Row {
+function keyRow(key: KeyRecord, now: Date): TableRow {
   return {
     key: keyId(key),
     'last four': key.lastFour,

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import Papa from 'papaparse';
 import { openAccounts } from '../access/stores/open-store.ts';
 import { ConfigError, parseStoreLocation } from '../config.ts';
-import { allowEarlyEnd, OPTIONS, type Row, UsageError } from './command.ts';
+import { allowEarlyEnd, OPTIONS, type TableRow, UsageError } from './command.ts';
 import { COMMANDS, USAGE } from './commands.ts';
 
 interface Exit {
@@ -62,7 +62,7 @@ function printable(text: string): string {
 }
 
 /** Makes each cell a single printable line. */
-function printableRow(row: Row): Row {
+function printableRow(row: TableRow): TableRow {
   const cells = Object.entries(row).map(([name, cell]) => [
     name,
     typeof cell === 'string' ? printable(cell).replaceAll('\n', '') : cell,
@@ -83,7 +83,7 @@ function escapeUnprintable(json: string): string {
 }
 
 /** Formats a header line and one line per row, in columns. */
-function formatTable(rows: readonly Row[]): string {
+function formatTable(rows: readonly TableRow[]): string {
   const [first] = rows;
   if (!first) return 'none';
   const names = Object.keys(first);

@@ -9,12 +9,12 @@ interface DescribedOperation {
   tags: string[];
   summary: string;
   description: string;
-  parameters?: Parameter[] | undefined;
+  parameters?: DocumentedParameter[] | undefined;
   requestBody?: { content: { 'application/json': { example: unknown } } };
   responses: Record<string, unknown>;
 }
 
-interface Parameter {
+interface DocumentedParameter {
   name: string;
   in: string;
   required: boolean;

@@ -1,7 +1,7 @@
 import { isSharedDomain } from '#web/signup/throttle.ts';
 import { parseNetwork, type Restriction } from '../access/restrictions.ts';
 import type { OperatorRecords } from '../access/store.ts';
-import { type Command, type CommandInput, getAccount, type Row, UNPRINTABLE, UsageError } from './command.ts';
+import { type Command, type CommandInput, getAccount, type TableRow, UNPRINTABLE, UsageError } from './command.ts';
 
 const IN_EFFECT = 'In effect on all instances within two seconds.';
 const MAX_REASON = 200;
@@ -14,7 +14,7 @@ export const RESTRICTION_COMMANDS: Record<string, Command> = {
     const suspended = await loadRestrictions(store);
     if (operands.length === 0) {
       const all = [...suspended];
-      const rows = all.map(([name, { since, reason }]): Row => ({ suspended: name, since, reason }));
+      const rows = all.map(([name, { since, reason }]): TableRow => ({ suspended: name, since, reason }));
       return { json: all.map(([name, restriction]) => ({ name, ...restriction })), rows };
     }
     const name = await nameOf(input);

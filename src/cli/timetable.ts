@@ -18,7 +18,7 @@ import { describeFeeds, queryExplanation, queryFeeds } from './running-service.t
  * 0: done, 1: at least one file is not up to date, 2: usage or configuration, 3: the key is refused, 5: upstream cannot be
  * reached.
  */
-type ExitCode = 0 | 1 | 2 | 3 | 5;
+type TimetableExitCode = 0 | 1 | 2 | 3 | 5;
 
 const OPTIONS = {
   from: { type: 'string' },
@@ -45,7 +45,7 @@ Exit codes of update: 0 done, 1 at least one file kept its last good import, 2 u
 5 upstream cannot be reached. Of explain: 0 done, 1 no service runs or it does not answer, 2 usage or configuration.
 `;
 
-interface Surroundings {
+interface TimetableSurroundings {
   env: NodeJS.ProcessEnv;
   print: (text: string) => void;
   /** Shows the progress of an import, replacing the previous text; absent without a terminal. */
@@ -56,7 +56,7 @@ interface Surroundings {
 }
 
 /** Runs one command and returns the exit code of the process. */
-export async function runTimetable(args: string[], surroundings: Surroundings): Promise<ExitCode> {
+export async function runTimetable(args: string[], surroundings: TimetableSurroundings): Promise<TimetableExitCode> {
   const { env, print } = surroundings;
   try {
     const { values, positionals } = parseArgs({ args, options: OPTIONS, allowPositionals: true });
@@ -82,7 +82,11 @@ export async function runTimetable(args: string[], surroundings: Surroundings): 
 
 type Options = ReturnType<typeof parseArgs<{ options: typeof OPTIONS; allowPositionals: true }>>['values'];
 
-async function update(options: Options, config: Config, surroundings: Surroundings): Promise<ExitCode> {
+async function update(
+  options: Options,
+  config: Config,
+  surroundings: TimetableSurroundings,
+): Promise<TimetableExitCode> {
   const { print, show = () => {}, now = Date.now, limits = {} } = surroundings;
   const folder = folderOf(config);
   const source = await openSource(options, config, surroundings);
@@ -112,7 +116,7 @@ async function update(options: Options, config: Config, surroundings: Surroundin
 }
 
 /** Blames the key or the network only if every file failed for that reason. */
-function exitCodeOf(outcomes: readonly FileOutcome[]): ExitCode {
+function exitCodeOf(outcomes: readonly FileOutcome[]): TimetableExitCode {
   const areAll = (failure: FileOutcome['failure']) => outcomes.every((outcome) => outcome.failure === failure);
   if (areAll('key-refused')) return 3;
   if (areAll('unreachable')) return 5;
@@ -123,7 +127,7 @@ function exitCodeOf(outcomes: readonly FileOutcome[]): ExitCode {
 async function openSource(
   { from }: Options,
   { upstream, upstreamLimits: limits, upstreamProxy: proxyUrl, redisUrls }: Config,
-  { limits: bounds, now = Date.now }: Surroundings,
+  { limits: bounds, now = Date.now }: TimetableSurroundings,
 ): Promise<ScheduleSource & { close(): Promise<void> }> {
   if (from !== undefined) {
     if (!existsSync(from)) throw new UsageError(`--from ${from}: there is no such folder.`);
@@ -155,7 +159,11 @@ async function openSource(
   };
 }
 
-async function printStatus({ json }: Options, config: Config, { print, now = Date.now }: Surroundings): Promise<void> {
+async function printStatus(
+  { json }: Options,
+  config: Config,
+  { print, now = Date.now }: TimetableSurroundings,
+): Promise<void> {
   const folder = folderOf(config);
   const timetable = await openNewest(folder, (path, reason) => json || print(`${path} cannot be read: ${reason}`));
   const importedAt = timetable && new Date(timetable.importedAt).toISOString();
@@ -205,7 +213,7 @@ async function explain(
   [stopId = '', route]: readonly string[],
   { arrivals: isArrival, json }: Options,
   config: Config,
-  { print }: Surroundings,
+  { print }: TimetableSurroundings,
 ): Promise<void> {
   const explained = await queryExplanation(socketsOf(config), { stopId, route, isArrival });
   if (!explained) throw new NoResponse(noServiceFor(config));

@@ -24,7 +24,7 @@ import {
  * 0: all holds, 1: something is silently wrong, 2: usage or configuration, 3: key refused, 4: only cost differs, 5:
  * unreachable, 6: something is not settled.
  */
-type ExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6;
+type UpstreamExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 
 const USAGE = `npm run upstream -- check    tests the assumptions of the service about upstream
 npm run upstream -- config   prints every setting with its source, and refuses those that cannot work;
@@ -42,7 +42,7 @@ const MAX_FEED_BYTES = 32 * 1024 * 1024;
 /** Calls of the day that must remain after the check. */
 const SPARE_CALLS = 100;
 
-interface Surroundings {
+interface UpstreamSurroundings {
   env: NodeJS.ProcessEnv;
   /** Contents of `.env`, which Node has already merged into `env`; empty without such a file. */
   dotEnv?: NodeJS.ProcessEnv;
@@ -54,7 +54,10 @@ interface Surroundings {
 }
 
 /** Runs one command and returns the exit code of the process. */
-export async function runUpstreamCommand(args: string[], surroundings: Surroundings): Promise<ExitCode> {
+export async function runUpstreamCommand(
+  args: string[],
+  surroundings: UpstreamSurroundings,
+): Promise<UpstreamExitCode> {
   const { print } = surroundings;
   try {
     const { values, positionals } = parseArgs({
@@ -77,7 +80,12 @@ export async function runUpstreamCommand(args: string[], surroundings: Surroundi
   }
 }
 
-async function check({ env, print, intervalMs = CALL_INTERVAL_MS, now = Date.now }: Surroundings): Promise<ExitCode> {
+async function check({
+  env,
+  print,
+  intervalMs = CALL_INTERVAL_MS,
+  now = Date.now,
+}: UpstreamSurroundings): Promise<UpstreamExitCode> {
   const config = parseConfig(env);
   if (config.upstream.kind !== 'real')
     throw new UsageError('UPSTREAM_API_KEY must be set: there is nothing to check without it.');
@@ -178,7 +186,7 @@ function connect(
 function report(
   { results, calls, notes }: { results: Result[]; calls: number; notes: string[] },
   print: (text: string) => void,
-): ExitCode {
+): UpstreamExitCode {
   for (const { id, verdict, saw } of results) {
     const { says, breaks, action } = ASSUMPTIONS[id];
     print(`${verdict.padEnd(8)} ${id}: ${says}`);
@@ -197,9 +205,9 @@ const SECRETS = /KEY|SECRET|URL|UPSTREAM_PROXY|OTEL/;
 
 /** Prints each variable with its source. Returns 2 when the service would not start or not work with it. */
 async function describeConfig(
-  { env, dotEnv = {}, print }: Surroundings,
+  { env, dotEnv = {}, print }: UpstreamSurroundings,
   testMail: string | undefined,
-): Promise<ExitCode> {
+): Promise<UpstreamExitCode> {
   for (const name of VARIABLES) {
     const value = env[name] ?? '';
     const source = value === '' ? 'default' : dotEnv[name] === value ? '.env' : 'environment';

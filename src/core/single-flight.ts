@@ -7,7 +7,7 @@ export class SingleFlight<Result, Waiting> {
    * A flight is set to null when it lands: a `Map`'s old backing store keeps deleted entries, and what they refer to, alive
    * until a full garbage collection.
    */
-  readonly #underWay = new Map<string, Entry<Result, Waiting>>();
+  readonly #underWay = new Map<string, FlightEntry<Result, Waiting>>();
   readonly #add: (waiting: Waiting, newcomer: Waiting) => void;
   readonly #now: () => number;
 
@@ -29,7 +29,7 @@ export class SingleFlight<Result, Waiting> {
       this.#leaveOnAbort(key, underWay, signal);
       return { ...underWay.flight, waiting: underWay.waiting, isOurs: false };
     }
-    const entry: Entry<Result, Waiting> = {
+    const entry: FlightEntry<Result, Waiting> = {
       waiting: newcomer,
       callers: 0,
       abandoned: new AbortController(),
@@ -48,7 +48,7 @@ export class SingleFlight<Result, Waiting> {
     return { ...flight, waiting: newcomer, isOurs: true };
   }
 
-  #leaveOnAbort(key: string, entry: Entry<Result, Waiting>, signal: AbortSignal | undefined): void {
+  #leaveOnAbort(key: string, entry: FlightEntry<Result, Waiting>, signal: AbortSignal | undefined): void {
     entry.callers++;
     const leave = () => {
       if (--entry.callers > 0 || !entry.flight) return;
@@ -59,12 +59,12 @@ export class SingleFlight<Result, Waiting> {
     else signal?.addEventListener('abort', leave, { once: true });
   }
 
-  #forget(key: string, entry: Entry<Result, Waiting>): void {
+  #forget(key: string, entry: FlightEntry<Result, Waiting>): void {
     if (this.#underWay.get(key) === entry) this.#underWay.delete(key);
   }
 }
 
-interface Entry<Result, Waiting> {
+interface FlightEntry<Result, Waiting> {
   waiting: Waiting;
   callers: number;
   abandoned: AbortController;

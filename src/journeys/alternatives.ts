@@ -41,7 +41,7 @@ interface Wanted {
   choices?: Choices | undefined;
 }
 
-interface Sources {
+interface AlternativeSources {
   live: LiveTimetable;
   listAlerts: FindAlerts;
   now: number;
@@ -63,7 +63,7 @@ const SAME_RUN_MS = 12 * HOUR_MS;
 export function findAlternatives(
   { legs }: Journey,
   leg: Leg,
-  { wanted, live, listAlerts: findAlerts, now }: Sources & { wanted: Wanted },
+  { wanted, live, listAlerts: findAlerts, now }: AlternativeSources & { wanted: Wanted },
 ): Alternative[] | null {
   const { timetable } = live;
   const stops = stopsOf(timetable, leg.origin);

@@ -152,13 +152,13 @@ export interface Searches {
 }
 export type SearchName = keyof Searches;
 export type SearchQuery<Name extends SearchName> = Parameters<Searches[Name]>[0];
-export type SearchResult<Name extends SearchName> = ReturnType<Searches[Name]>;
+export type EngineResult<Name extends SearchName> = ReturnType<Searches[Name]>;
 
 /** The problem of a search that ended at its deadline and had found nothing. */
 export const TOOK_TOO_LONG = 'the journey search took too long';
 
 export type EngineReply = { id: number } & (
-  | { found: SearchResult<SearchName>; isPartial?: boolean }
+  | { found: EngineResult<SearchName>; isPartial?: boolean }
   | { problem: string }
 );
 

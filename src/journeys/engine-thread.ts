@@ -15,11 +15,11 @@ import {
   type EngineEnd,
   type EngineJourney,
   type EngineMessage,
+  type EngineResult,
   type EngineViaPart,
   type Searches,
   type SearchName,
   type SearchQuery,
-  type SearchResult,
   type ThreadMessage,
   TOOK_TOO_LONG,
 } from './engine-messages.ts';
@@ -361,11 +361,11 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
       name: Name,
       query: SearchQuery<Name>,
       until = Number.POSITIVE_INFINITY,
-    ): SearchResult<Name> {
+    ): EngineResult<Name> {
       deadlineAt = until;
       checkDeadline();
       footpaths = chooseFootpaths(query.choices);
-      return (searches[name] as (query: SearchQuery<Name>) => SearchResult<Name>)(query);
+      return (searches[name] as (query: SearchQuery<Name>) => EngineResult<Name>)(query);
     },
     /** Whether the last search ended at its deadline. */
     isPartial: () => isLate,

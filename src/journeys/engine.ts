@@ -11,10 +11,10 @@ import type { Timetable } from '../timetable/timetable.ts';
 import {
   type EngineMessage,
   type EngineReply,
+  type EngineResult,
   KEPT_DAYS,
   type SearchName,
   type SearchQuery,
-  type SearchResult,
   type ThreadMessage,
   TOOK_TOO_LONG,
 } from './engine-messages.ts';
@@ -44,13 +44,13 @@ const MAX_HEAP_MEGABYTES = 192;
 
 /** What a search found, and the snapshots that it used. */
 export interface Searched<Name extends SearchName> {
-  found: SearchResult<Name>;
+  found: EngineResult<Name>;
   live: LiveTimetable;
   /** Whether it ended at its deadline, so that there may be more or better journeys. */
   isPartial?: boolean;
 }
 
-interface Waiting extends PromiseWithResolvers<Searched<SearchName>> {
+interface WaitingSearch extends PromiseWithResolvers<Searched<SearchName>> {
   ticket: Ticket;
   search: { name: SearchName; query: SearchQuery<SearchName>; deadlineAt: number };
   /** The day whose lines the search opens first. */
@@ -73,7 +73,7 @@ interface Thread {
   isReady: boolean;
   isWarming: boolean;
   /** The search in progress; null while the thread is idle. */
-  current: { id: number; waiting: Waiting; live: LiveTimetable } | null;
+  current: { id: number; waiting: WaitingSearch; live: LiveTimetable } | null;
 }
 
 /**
@@ -88,7 +88,7 @@ export class JourneyEngine {
   readonly #now: () => number;
   readonly #snapshotFor: (timetable: Timetable) => LiveTimetable;
   readonly #startThread: typeof startThread;
-  readonly #queue = new TurnQueue<Waiting>();
+  readonly #queue = new TurnQueue<WaitingSearch>();
   readonly #threads: Thread[] = [];
   /** When the latest search of each priority arrived. */
   readonly #latestAt = new Map<Priority, number>();
@@ -134,7 +134,7 @@ export class JourneyEngine {
     { priority, accounts, signal, begin } = BACKGROUND,
   ): Promise<Searched<Name>> {
     const queuedAt = systemClock.now();
-    const waiting: Waiting = {
+    const waiting: WaitingSearch = {
       ...Promise.withResolvers<Searched<SearchName>>(),
       ticket: { priority, accounts: [accounts] },
       search: { name, query, deadlineAt: queuedAt + DEADLINE_MS - REPLY_MS },
@@ -176,7 +176,7 @@ export class JourneyEngine {
   }
 
   /** The first search of the queue that has a thread now. */
-  #findNext(): { thread: Thread; waiting: Waiting } | null {
+  #findNext(): { thread: Thread; waiting: WaitingSearch } | null {
     if (this.#threads.every(({ isReady, current }) => !isReady || current)) return null;
     for (const { waiting } of this.#queue.inOrder()) {
       const thread = this.#chooseThread(waiting);
@@ -189,7 +189,7 @@ export class JourneyEngine {
    * Prefers a thread that has the day, and among those the one that fewest other searches may use. Null if the search has to wait.
    * A search does not wait behind one of a lower priority, which may be long.
    */
-  #chooseThread(waiting: Waiting): Thread | null {
+  #chooseThread(waiting: WaitingSearch): Thread | null {
     const open = this.#threads.filter((thread) => thread.isReady && this.#isOpenTo(thread, waiting));
     const hasDay = ({ days }: Thread) => days.includes(waiting.day);
     const { priority } = waiting.ticket;
@@ -202,25 +202,25 @@ export class JourneyEngine {
     return idle.at(-1) ?? null;
   }
 
-  #isOpenTo(thread: Thread, waiting: Waiting): boolean {
+  #isOpenTo(thread: Thread, waiting: WaitingSearch): boolean {
     if (this.#threads.length === 1 || thread !== this.#threads.at(-1)) return true;
     if (waiting.search.name === 'via') return false;
     return !this.#isReservedFrom(waiting) || (isShortIn(thread, waiting) && !this.#isSearchingFor(waiting));
   }
 
   /** Whether a higher priority has searched within the last minute. */
-  #isReservedFrom({ ticket }: Waiting): boolean {
+  #isReservedFrom({ ticket }: WaitingSearch): boolean {
     const since = systemClock.now() - RESERVED_MS;
     return [...this.#latestAt].some(([other, at]) => at > since && isHigher(other, ticket.priority));
   }
 
   /** Whether a thread searches for one of the same accounts. */
-  #isSearchingFor({ ticket }: Waiting): boolean {
+  #isSearchingFor({ ticket }: WaitingSearch): boolean {
     const searching = this.#threads.flatMap(({ current }) => (current ? accountsOf(current.waiting.ticket) : []));
     return accountsOf(ticket).some((account) => searching.includes(account));
   }
 
-  #begin(thread: Thread, waiting: Waiting): void {
+  #begin(thread: Thread, waiting: WaitingSearch): void {
     this.#queue.serve(waiting);
     clearTimeout(waiting.timer);
     waiting.begin();
@@ -357,13 +357,13 @@ export class JourneyEngine {
   }
 
   /** A thread that is stuck in a search is ended. */
-  #giveUp(thread: Thread, waiting: Waiting): void {
+  #giveUp(thread: Thread, waiting: WaitingSearch): void {
     this.#fail(waiting, searchTookTooLong());
     const endStuck = () => thread.current?.waiting === waiting && this.#replace(thread);
     setTimeout(endStuck, STUCK_MS - DEADLINE_MS).unref();
   }
 
-  #fail(waiting: Waiting, error: ApiError): void {
+  #fail(waiting: WaitingSearch, error: ApiError): void {
     this.#queue.leave(waiting);
     waiting.isSettled = true;
     clearTimeout(waiting.timer);
@@ -398,7 +398,7 @@ function startThread(workerData: { isLast: boolean }): Worker {
 }
 
 /** Whether the search takes some 50 ms in that thread, because the lines of its day are there. */
-function isShortIn({ days }: Thread, { search: { name, query }, day }: Waiting): boolean {
+function isShortIn({ days }: Thread, { search: { name, query }, day }: WaitingSearch): boolean {
   return name === 'plan' && !isByArrival(query) && days.includes(day);
 }
 

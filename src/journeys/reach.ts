@@ -47,13 +47,13 @@ interface ReachedStation {
   ride: LastRide | null;
 }
 
-interface Found {
+interface ReachOrigin {
   /** The name of the origin; null for a position. */
   name: string | null;
   freshness: Freshness;
 }
 
-export interface FoundReach extends Found {
+export interface FoundReach extends ReachOrigin {
   /** When the search begins. */
   departsAt: number;
   /** The earliest arrival first, without the origin. */
@@ -63,7 +63,7 @@ export interface FoundReach extends Found {
   area: MultiPolygon | null;
 }
 
-interface FoundTimes extends Found {
+interface FoundTimes extends ReachOrigin {
   /** In the order of the query. The journey is null if there is none within a day. */
   destinations: { stopId: string; name: string; journey: Journey | null }[];
 }

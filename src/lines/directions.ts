@@ -3,7 +3,7 @@ import { SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import { toMoment } from '../timetable/service-day.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import { toMinute } from '../transit/time.ts';
-import { mergeOrders, type Row } from './stop-order.ts';
+import { mergeOrders, type StopRow } from './stop-order.ts';
 
 export interface LineStop {
   id: string;
@@ -75,7 +75,7 @@ async function loadDirection(
   const places = new Map(order.map((row, place) => [row, place]));
   const main = chooseMainRow(order, shown);
   const runs = (isRunning ? shown : []).flatMap((one, at) =>
-    listRuns(timetable, day, one, { own: ownRows[at] as readonly Row[], places, main }),
+    listRuns(timetable, day, one, { own: ownRows[at] as readonly StopRow[], places, main }),
   );
   runs.sort((one, other) => one.sortsAt - other.sortsAt);
   const headsigns = new Map<string, number>();
@@ -131,13 +131,13 @@ function secondsTo({ sections }: Timetable, trip: number, position: number, stop
 }
 
 /** The row of the stop with most departures. */
-function chooseMainRow(order: readonly Row[], patterns: readonly Pattern[]): Row {
+function chooseMainRow(order: readonly StopRow[], patterns: readonly Pattern[]): StopRow {
   const departures = new Map<number, number>();
   for (const { stops, trips } of patterns) {
     for (const stop of new Set(stops.slice(0, -1))) departures.set(stop, (departures.get(stop) ?? 0) + trips.length);
   }
   const [main] = sortByCount(departures);
-  return order.find(({ stop }) => stop === main) as Row;
+  return order.find(({ stop }) => stop === main) as StopRow;
 }
 
 /** Reads the runs of a pattern on the day. `own` are the rows of its stops. */
@@ -145,7 +145,7 @@ function listRuns(
   timetable: Timetable,
   day: number,
   { pattern, stops, trips }: Pattern,
-  { own, places, main }: { own: readonly Row[]; places: ReadonlyMap<Row, number>; main: Row },
+  { own, places, main }: { own: readonly StopRow[]; places: ReadonlyMap<StopRow, number>; main: StopRow },
 ) {
   const { tripStart } = timetable.sections;
   const { isBundle } = SCHEDULE_FILES[timetable.routeOf(pattern).file];
@@ -155,7 +155,7 @@ function listRuns(
     const start = tripStart[trip] as number;
     const momentAt = (position: number) => toMinute(toMoment(day, start + secondsTo(timetable, trip, position, stops)));
     const toMain =
-      mainPosition < 0 ? main.seconds - (own[0] as Row).seconds : secondsTo(timetable, trip, mainPosition, stops);
+      mainPosition < 0 ? main.seconds - (own[0] as StopRow).seconds : secondsTo(timetable, trip, mainPosition, stops);
     return {
       tripId: isBundle ? null : timetable.tripIdOf(trip),
       hasFixedTimes: timetable.headwayOf(trip) === null,

@@ -30,7 +30,7 @@ interface LineOf {
 }
 
 /** The lines of the current timetable, without upstream calls. */
-export class Lines {
+export class LineCatalogue {
   readonly #stops: Pick<StopRegister, 'timetable' | 'missingTimetable' | 'get' | 'partsOf'>;
 
   constructor(stops: Pick<StopRegister, 'timetable' | 'missingTimetable' | 'get' | 'partsOf'>) {

@@ -1,7 +1,7 @@
 import { nextTurn } from '../core/event-loop-turn.ts';
 
 /** A row of a table of stops. */
-export interface Row {
+export interface StopRow {
   stop: number;
   /** Typical seconds from the first row. */
   seconds: number;
@@ -28,11 +28,11 @@ const WORK_OF_TURN = 1_000_000;
  */
 export async function mergeOrders(
   sequences: readonly StopSequence[],
-): Promise<{ order: Row[]; rows: (readonly Row[] | null)[] }> {
-  const order: Row[] = [];
+): Promise<{ order: StopRow[]; rows: (readonly StopRow[] | null)[] }> {
+  const order: StopRow[] = [];
   /** The rows of sequences that added none since the order last changed. Platforms and headsigns make many equal ones. */
-  const known = new Map<string, readonly Row[]>();
-  const rows: (readonly Row[] | null)[] = [];
+  const known = new Map<string, readonly StopRow[]>();
+  const rows: (readonly StopRow[] | null)[] = [];
   let [work, workOfTurn] = [0, 0];
   for (const sequence of sequences) {
     const { stops } = sequence;
@@ -64,15 +64,23 @@ export async function mergeOrders(
 }
 
 /** Adds the rows that are not shared to the order, and returns all rows of the sequence. */
-function insertRows(order: Row[], { stops, seconds }: StopSequence, shared: readonly (Row | null)[]): Row[] {
+function insertRows(
+  order: StopRow[],
+  { stops, seconds }: StopSequence,
+  shared: readonly (StopRow | null)[],
+): StopRow[] {
   const first = shared.findIndex((row) => row !== null);
-  const shift = first < 0 ? 0 : (shared[first] as Row).seconds - (seconds[first] as number);
+  const shift = first < 0 ? 0 : (shared[first] as StopRow).seconds - (seconds[first] as number);
   const rows = stops.map((stop, index) => shared[index] ?? { stop, seconds: (seconds[index] as number) + shift });
-  for (let at = rows.length - 1, next: Row | undefined; at >= 0; at--) {
-    const row = rows[at] as Row;
+  for (let at = rows.length - 1, next: StopRow | undefined; at >= 0; at--) {
+    const row = rows[at] as StopRow;
     if (!shared[at]) {
       const before = shared.findLastIndex((sharedRow, index) => sharedRow !== null && index < at);
-      const place = next ? order.indexOf(next) : before < 0 ? order.length : order.indexOf(shared[before] as Row) + 1;
+      const place = next
+        ? order.indexOf(next)
+        : before < 0
+          ? order.length
+          : order.indexOf(shared[before] as StopRow) + 1;
       order.splice(place, 0, row);
     }
     next = row;
@@ -81,12 +89,12 @@ function insertRows(order: Row[], { stops, seconds }: StopSequence, shared: read
 }
 
 /** The row of each stop in the longest common subsequence; null for stops outside it. */
-function alignRows(order: readonly Row[], stops: readonly number[]): (Row | null)[] {
+function alignRows(order: readonly StopRow[], stops: readonly number[]): (StopRow | null)[] {
   const width = stops.length + 1;
   // The length of the longest common subsequence that starts at each row and stop or later.
   const lengths = new Uint16Array((order.length + 1) * width);
   for (let row = order.length - 1; row >= 0; row--) {
-    const { stop } = order[row] as Row;
+    const { stop } = order[row] as StopRow;
     for (let at = stops.length - 1; at >= 0; at--) {
       const isSame = stop === stops[at];
       lengths[row * width + at] = isSame
@@ -101,6 +109,6 @@ function alignRows(order: readonly Row[], stops: readonly number[]): (Row | null
     while (sharedRow < order.length && order[sharedRow]?.stop !== stop) sharedRow++;
     if (sharedRow === order.length || lengths[sharedRow * width + index] !== longest) return null;
     row = sharedRow + 1;
-    return order[sharedRow] as Row;
+    return order[sharedRow] as StopRow;
   });
 }

@@ -2,7 +2,7 @@ import type { AlertList } from '../alerts/alert-list.ts';
 import type { CarParkSource } from '../carparks/car-parks.ts';
 import type { Reach } from '../journeys/reach.ts';
 import type { Journeys } from '../journeys/source.ts';
-import { Lines } from '../lines/lines.ts';
+import { LineCatalogue } from '../lines/lines.ts';
 import type { Vehicles } from '../realtime/vehicles.ts';
 import { NameSearch } from '../stops/name-search.ts';
 import type { StopRegister } from '../stops/register.ts';
@@ -37,7 +37,7 @@ import { createVehiclesOperation } from './vehicles/operation.ts';
 export function createOperations(options: {
   stops: StopRegister;
   /** By default of the same timetable. */
-  lines?: Lines | undefined;
+  lines?: LineCatalogue | undefined;
   vehicles: Vehicles;
   /** Without them, their operations are left out. */
   carParks?: CarParkSource | undefined;
@@ -53,7 +53,7 @@ export function createOperations(options: {
   now?: (() => Date) | undefined;
 }): readonly Operation[] {
   const { stops, alerts, journeys, reach, carParks, punctuality, isRehearsal, now } = options;
-  const { lines = new Lines(stops) } = options;
+  const { lines = new LineCatalogue(stops) } = options;
   const knownStops = { stops, ...(isRehearsal && { isRehearsal }) };
   const searchableStops = { ...knownStops, names: new NameSearch(stops) };
   const nearby = createNearbyOperation({ ...knownStops, carParks });

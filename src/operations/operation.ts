@@ -7,7 +7,7 @@ import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { ERROR_TABLE, type ErrorCode } from '../errors/api-error.ts';
 import { invalidParameters, type ParameterProblem, pastDate } from '../errors/messages.ts';
 import type { JourneyOrigin } from '../journeys/source.ts';
-import type { Lines } from '../lines/lines.ts';
+import type { LineCatalogue } from '../lines/lines.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import type { LeftOutCounts } from '../transit/left-out.ts';
 import { findForeign, findMeant, findOtherWay, type ProblemDetails, withoutBrackets } from '../transit/parameter.ts';
@@ -60,7 +60,7 @@ export interface FindContext {
   /** Finds running vehicles and the live times of rides. */
   runs: Runs;
   /** The lines of the timetable; absent in comparisons of both sources. */
-  lines?: Lines | undefined;
+  lines?: LineCatalogue | undefined;
   /** What was recorded of past runs; absent if nothing is. */
   punctuality?: Punctuality | undefined;
   now: () => Date;

@@ -11,7 +11,7 @@ import { MAX_WAITING, type Priority, type Turn } from '../core/turn-queue.ts';
 import type { QueryOptions, QueryUpstream } from '../efa/query-upstream.ts';
 import { ApiError, asCharged } from '../errors/api-error.ts';
 import { serviceUnavailable, upstreamTimeout } from '../errors/messages.ts';
-import type { Lines } from '../lines/lines.ts';
+import type { LineCatalogue } from '../lines/lines.ts';
 import { isEveryday, type LeftOutCounts } from '../transit/left-out.ts';
 import { MODES } from '../transit/mode.ts';
 import type { Punctuality } from '../transit/punctuality.ts';
@@ -61,7 +61,7 @@ export function createResponses(options: {
   queryUpstream: QueryUpstream;
   boards?: Boards | undefined;
   runs?: Runs | undefined;
-  lines?: Lines | undefined;
+  lines?: LineCatalogue | undefined;
   punctuality?: Punctuality | undefined;
   now: () => Date;
   ids: IdSigner;

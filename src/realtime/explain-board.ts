@@ -64,7 +64,7 @@ export interface ExplainedBoard {
   isCut: boolean;
 }
 
-interface BoardCall {
+interface ListedCall {
   run: LiveRun;
   call: LiveCall;
   at: number;
@@ -111,7 +111,7 @@ function listPlanned(
   live: LiveTimetable,
   stops: readonly number[],
   { from, until, isArrival }: { from: number; until: number; isArrival: boolean },
-): BoardCall[] {
+): ListedCall[] {
   return live.timetable.departures(stops, from, until, { isArrival }).flatMap(({ trip, day, position, plannedAt }) => {
     if (live.find(trip, day)) return [];
     const run = live.run(trip, day);
@@ -120,7 +120,7 @@ function listPlanned(
 }
 
 /** The calls of runs in feeds that are planned at these stops, or made there today. */
-function listPredicted(live: LiveTimetable, stops: ReadonlySet<number>, isArrival: boolean): BoardCall[] {
+function listPredicted(live: LiveTimetable, stops: ReadonlySet<number>, isArrival: boolean): ListedCall[] {
   return live.snapshots.flatMap((snapshot) =>
     [...visitsOf(snapshot, stops)].flatMap(([index, runIndex]) => {
       const run = live.open({ snapshot, run: runIndex });
@@ -148,7 +148,7 @@ function visitsOf(snapshot: Snapshot, stops: ReadonlySet<number>): Map<number, n
 function explain(
   feeds: Pick<LiveFeeds, 'problemOf' | 'publicationOf'>,
   { timetable }: LiveTimetable,
-  { run, call, at }: BoardCall,
+  { run, call, at }: ListedCall,
   { here, isArrival, now }: { here: ReadonlySet<number>; isArrival: boolean; now: number },
 ): ExplainedCall {
   const idOf = (stop: number) => timetable.stop(stop).id;

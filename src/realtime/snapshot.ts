@@ -56,7 +56,7 @@ const SECTIONS = {
 
 export type SnapshotSections = { [Name in keyof typeof SECTIONS]: InstanceType<(typeof SECTIONS)[Name]> };
 export type SnapshotNumbers = { [Name in keyof typeof SECTIONS]: ArrayLike<number> };
-type Header = SnapshotAbout & { lengths: number[] };
+type SnapshotHeader = SnapshotAbout & { lengths: number[] };
 
 /** Bits of `runFlags`. */
 export const RUN = {
@@ -99,7 +99,7 @@ const MAX_ADDED_PER_LOOKUP = 8;
 export function packSnapshot(about: SnapshotAbout, numbers: SnapshotNumbers): SharedArrayBuffer {
   const names = Object.keys(SECTIONS) as (keyof typeof SECTIONS)[];
   const header = Buffer.from(
-    JSON.stringify({ ...about, lengths: names.map((name) => numbers[name].length) } satisfies Header),
+    JSON.stringify({ ...about, lengths: names.map((name) => numbers[name].length) } satisfies SnapshotHeader),
   );
   const { offsets, total } = place(
     header.length,
@@ -138,7 +138,7 @@ export class Snapshot {
 
   constructor(packed: SharedArrayBuffer) {
     const length = new DataView(packed).getUint32(0, true);
-    const { lengths, ...about }: Header = JSON.parse(
+    const { lengths, ...about }: SnapshotHeader = JSON.parse(
       Buffer.from(packed).toString('utf8', HEADER_START, HEADER_START + length),
     );
     const { offsets } = place(length, lengths);

@@ -6,7 +6,7 @@ import { FRESHNESS_WINDOWS, type Freshness } from '../transit/freshness.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { isCovered } from '../transit/place.ts';
 import type { Bounds } from '../transit/region.ts';
-import { type RunStart, readTrainId } from '../transit/run-id.ts';
+import { parseTrainId, type RunStart } from '../transit/run-id.ts';
 import type { VehiclePosition } from './feed/feed.ts';
 import type { LiveFeeds } from './live-feeds.ts';
 import type { LiveCall, LiveRun, LiveTimetable } from './live-timetable.ts';
@@ -94,7 +94,7 @@ export class Vehicles {
     const live = feeds.snapshot();
     const trainLink = feedsWithVehicles.find(({ source }) => source === 'nswtrains')?.vehicles ?? [];
     const trainLinkRuns = new Set(
-      trainLink.filter((one) => isShown(one, now)).map(({ tripId }) => readTrainId(tripId).number),
+      trainLink.filter((one) => isShown(one, now)).map(({ tripId }) => parseTrainId(tripId).number),
     );
     const vehicles = feedsWithVehicles.flatMap(({ source, vehicles: ofSource }) =>
       ofSource
@@ -249,7 +249,7 @@ function isShown({ reportedAt, lat, lng, routeId }: VehiclePosition, now: number
 
 /** Whether TrainLink's feed has this vehicle too. */
 function isDouble({ tripId }: VehiclePosition, trainLinkRuns: ReadonlySet<string>): boolean {
-  const { number, isDiesel } = readTrainId(tripId);
+  const { number, isDiesel } = parseTrainId(tripId);
   return isDiesel && trainLinkRuns.has(number);
 }
 

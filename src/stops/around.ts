@@ -28,10 +28,10 @@ export interface NearbyStop {
 const MAX_DISTANCE_METRES = 10_000;
 
 /** A requested circle. */
-export type Circle = { lat: number; lng: number; radius: number };
+export type RequestedCircle = { lat: number; lng: number; radius: number };
 
 /** A platform or stop with its own distance, unrounded. */
-type Point = Omit<NearbyStop, 'distance_metres' | 'routes'> & { metres: number };
+type NearbyPoint = Omit<NearbyStop, 'distance_metres' | 'routes'> & { metres: number };
 
 /**
  * Returns the stops of upstream's list within the circle, one entry per stop, closest first. A place without a position takes
@@ -39,7 +39,7 @@ type Point = Omit<NearbyStop, 'distance_metres' | 'routes'> & { metres: number }
  */
 export async function mapNearbyStops(
   payload: LocationsPayload,
-  circle: Circle,
+  circle: RequestedCircle,
   register: Pick<StopRegister, 'get'>,
 ): Promise<{ stops: NearbyStop[]; leftOut: LeftOutCounts }> {
   const { kept, leftOut } = await mapRecords(payload.locations, parseStopPoint, (point) => {
@@ -52,10 +52,10 @@ export async function mapNearbyStops(
 /** Does the same for stops that are known without a request; whether they are served is unknown. */
 export function groupKnownStops(
   stops: Iterable<StopRecord>,
-  circle: Circle,
+  circle: RequestedCircle,
   register: Pick<StopRegister, 'get'>,
 ): NearbyStop[] {
-  const points = [...stops].map((stop): Point => {
+  const points = [...stops].map((stop): NearbyPoint => {
     const parent = stop.parent_id === null ? null : register.get(stop.parent_id);
     return {
       stop_id: stop.parent_id ?? stop.stop_id,
@@ -70,7 +70,7 @@ export function groupKnownStops(
   return groupPoints(points, circle.radius, register);
 }
 
-function mapLocation(point: StopPoint, circle: Circle, registered: Position | null): Point {
+function mapLocation(point: StopPoint, circle: RequestedCircle, registered: Position | null): NearbyPoint {
   const position = getOrLeaveOut(toPosition(point) ?? registered, 'no position');
   const metres = upstreamMetres([circle.lat, circle.lng], position);
   if (metres > MAX_DISTANCE_METRES) throw new LeftOut('of another request');
@@ -90,7 +90,11 @@ function mapLocation(point: StopPoint, circle: Circle, registered: Position | nu
  * Groups platforms under their stop. The stop takes the distance of its nearest platform, because riders walk to that one, and
  * has its own position, as everywhere. Upstream lists modes only with stops, which may lie outside the circle.
  */
-function groupPoints(points: readonly Point[], radius: number, register: Pick<StopRegister, 'get'>): NearbyStop[] {
+function groupPoints(
+  points: readonly NearbyPoint[],
+  radius: number,
+  register: Pick<StopRegister, 'get'>,
+): NearbyStop[] {
   return [
     ...Map.groupBy(
       points.toSorted((a, b) => a.metres - b.metres || compareIds(a, b)),
@@ -103,10 +107,10 @@ function groupPoints(points: readonly Point[], radius: number, register: Pick<St
 }
 
 /** Merges the points of one stop, closest first, into one entry. */
-function mergePoints(points: readonly Point[], radius: number, register: Pick<StopRegister, 'get'>): NearbyStop {
-  const [nearest] = points as [Point];
+function mergePoints(points: readonly NearbyPoint[], radius: number, register: Pick<StopRegister, 'get'>): NearbyStop {
+  const [nearest] = points as [NearbyPoint];
   const { stop_id, name, metres } = nearest;
-  const isStop = ({ children = [] }: Point) => children.length === 0;
+  const isStop = ({ children = [] }: NearbyPoint) => children.length === 0;
   const { lat, lng } = register.get(stop_id) ?? points.find(isStop) ?? nearest;
   const within = points.filter((point) => point.metres <= radius);
   return {

@@ -124,7 +124,7 @@ export const ROUTE = {
   length: 9,
 } as const;
 
-export interface About {
+export interface TimetableAbout {
   /** Milliseconds since 1970. */
   importedAt: number;
   files: FileReport[];
@@ -135,16 +135,16 @@ export interface About {
 const MAGIC = Buffer.from('TRANSITT');
 const HEADER_START = 20;
 
-interface Header {
-  about: About;
+interface TimetableHeader {
+  about: TimetableAbout;
   /** The number of entries of each section, in the order of `SECTIONS`. */
   lengths: number[];
 }
 
-export function packSections(about: About, numbers: SectionNumbers): SharedArrayBuffer {
+export function packSections(about: TimetableAbout, numbers: SectionNumbers): SharedArrayBuffer {
   const names = Object.keys(SECTIONS) as (keyof typeof SECTIONS)[];
   const lengths = names.map((name) => numbers[name].length);
-  const header = Buffer.from(JSON.stringify({ about, lengths } satisfies Header));
+  const header = Buffer.from(JSON.stringify({ about, lengths } satisfies TimetableHeader));
   const { offsets, total } = placeSections(header.length, lengths);
   const packed = new SharedArrayBuffer(total);
   const head = Buffer.from(packed);
@@ -159,7 +159,7 @@ export function packSections(about: About, numbers: SectionNumbers): SharedArray
 }
 
 /** Returns views of the bytes without copying. Throws `NotATimetable`. */
-export function openSections(packed: SharedArrayBuffer): { about: About; sections: Sections } {
+export function openSections(packed: SharedArrayBuffer): { about: TimetableAbout; sections: Sections } {
   const head = Buffer.from(packed);
   if (head.length < HEADER_START || MAGIC.compare(head, 0, MAGIC.length) !== 0) throw new NotATimetable('no timetable');
   const format = head.readUInt32LE(MAGIC.length);
@@ -167,7 +167,9 @@ export function openSections(packed: SharedArrayBuffer): { about: About; section
   const headerLength = head.readUInt32LE(MAGIC.length + 4);
   if (head.readUInt32LE(MAGIC.length + 8) !== head.length) throw new NotATimetable('it is truncated');
   try {
-    const { about, lengths }: Header = JSON.parse(head.toString('utf8', HEADER_START, HEADER_START + headerLength));
+    const { about, lengths }: TimetableHeader = JSON.parse(
+      head.toString('utf8', HEADER_START, HEADER_START + headerLength),
+    );
     const { offsets } = placeSections(headerLength, lengths);
     const views = Object.entries(SECTIONS).map(([name, Section], index) => [
       name,

@@ -8,7 +8,6 @@ import { withoutDate } from '../transit/trip-id.ts';
 import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from './call-flags.ts';
 import type { FileReport } from './import/schedule-file.ts';
 import {
-  type About,
   CELLS_AROUND,
   candidatesOf,
   cellOf,
@@ -16,6 +15,7 @@ import {
   openSections,
   ROUTE,
   type Sections,
+  type TimetableAbout,
 } from './packed-timetable.ts';
 import { loadPath } from './paths.ts';
 import { type FileId, SCHEDULE_FILES } from './schedule-files.ts';
@@ -148,7 +148,7 @@ export class Timetable {
 
   /** `pathsFile` is the path file written with it. Throws `NotATimetable`. */
   constructor(packed: SharedArrayBuffer, pathsFile: string | null = null) {
-    const { about, sections }: { about: About; sections: Sections } = openSections(packed);
+    const { about, sections }: { about: TimetableAbout; sections: Sections } = openSections(packed);
     this.packed = packed;
     this.#pathsFile = pathsFile;
     this.sections = sections;

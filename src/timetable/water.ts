@@ -56,19 +56,19 @@ function* cellsBetween(...[fromLat, fromLng, toLat, toLng]: Ends): Generator<num
   }
 }
 
-type Line = readonly [Point, Point];
+type Segment = readonly [Point, Point];
 
-function areNear(a: Line, b: Line): boolean {
+function areNear(a: Segment, b: Segment): boolean {
   if (sideOf(a, b[0]) * sideOf(a, b[1]) < 0 && sideOf(b, a[0]) * sideOf(b, a[1]) < 0) return true;
   const ends = [...a.map((point) => metresTo(b, point)), ...b.map((point) => metresTo(a, point))];
   return Math.min(...ends) < NEAR_METRES;
 }
 
-function sideOf([[startY, startX], [endY, endX]]: Line, [y, x]: Point): number {
+function sideOf([[startY, startX], [endY, endX]]: Segment, [y, x]: Point): number {
   return (endX - startX) * (y - startY) - (endY - startY) * (x - startX);
 }
 
-function metresTo([[startY, startX], [endY, endX]]: Line, [y, x]: Point): number {
+function metresTo([[startY, startX], [endY, endX]]: Segment, [y, x]: Point): number {
   const [dy, dx] = [endY - startY, endX - startX];
   const length = dx * dx + dy * dy;
   const along = length === 0 ? 0 : Math.min(1, Math.max(0, ((x - startX) * dx + (y - startY) * dy) / length));

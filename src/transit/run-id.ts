@@ -4,7 +4,7 @@ import { contentOf, type IdSigner } from '../core/signer.ts';
 import { MODES, type Mode } from './mode.ts';
 import { parameterOf, requiredText } from './parameter.ts';
 
-export { isDated, isSameRun, parseTrainId as readTrainId, withoutDate } from './trip-id.ts';
+export { isDated, isSameRun, parseTrainId, withoutDate } from './trip-id.ts';
 
 /** A departure of a run; with it any instance can request the run again at any time. */
 export interface RunStart {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { Lines } from '#src/lines/lines.ts';
+import { LineCatalogue } from '#src/lines/lines.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
 import { datesFrom, scheduleFile } from '../support/schedule-file.ts';
@@ -29,7 +29,7 @@ const trains = scheduleFile('sydneytrains', {
   routes: [{ id: 'T4', mode: 'train' }],
   trips: [trip('t', 'T4', 'east', 'west')],
 });
-const lines = new Lines(new StopRegister(noStops, { timetable: currentOf(timetableOf(buses, trains)) }));
+const lines = new LineCatalogue(new StopRegister(noStops, { timetable: currentOf(timetableOf(buses, trains)) }));
 const bus = { mode: 'bus', route: '3', runId: null } as const;
 const train = { mode: 'train', route: 'T4', runId: null, stopId: 'elsewhere' } as const;
 

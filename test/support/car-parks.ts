@@ -1,6 +1,6 @@
 import { CarParks } from '#src/carparks/car-parks.ts';
-import { FailedCall, type Failure } from '#src/carparks/client.ts';
-import { parseReport, type Report } from '#src/carparks/facility.ts';
+import { type CarParkFailure, FailedCall } from '#src/carparks/client.ts';
+import { type FacilityReport, parseReport } from '#src/carparks/facility.ts';
 import type { CarParkStore } from '#src/carparks/store.ts';
 import type { Clock } from '#src/core/clock.ts';
 import { ProcessMeter } from '#src/upstream/budget/meter.ts';
@@ -40,7 +40,7 @@ export function facilityJson(overrides: {
 /** An upstream of car parks: its records by ID, or why it fails. Counts its calls. */
 export interface FakeUpstream {
   facilities: Map<string, object>;
-  failure: Failure | null;
+  failure: CarParkFailure | null;
   /** Whether it never responds. */
   isSilent?: boolean;
   calls: string[];
@@ -72,7 +72,7 @@ export function fakeCarParks(options: {
     fetchList: () =>
       call('list', () => new Map([...upstream.facilities.keys()].map((id) => [id, `Car park ${id}`] as const))),
     fetchReport: (id: string) =>
-      call(id, (): Report => {
+      call(id, (): FacilityReport => {
         const json = upstream.facilities.get(id);
         if (!json) throw new FailedCall('gone', 'status 404');
         const report = parseReport(id, json);

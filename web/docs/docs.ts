@@ -30,7 +30,7 @@ export interface DocsOptions {
   tileAttribution: string;
 }
 
-interface Page {
+interface DocsPage {
   path: string;
   title: string;
   description: string;
@@ -85,7 +85,7 @@ async function movedPages(app: FastifyInstance): Promise<void> {
 
 /** Returns a function that renders a documentation page with navigation and search. */
 function createFrame(layout: Layout, sidebar: Sidebar) {
-  return ({ title, description, path, body, head }: Omit<Page, 'draw'> & { body: Html }) =>
+  return ({ title, description, path, body, head }: Omit<DocsPage, 'draw'> & { body: Html }) =>
     layout({
       title,
       description,
@@ -112,7 +112,7 @@ ${body}
     });
 }
 
-function guidePage({ name, title, summary, body, sections }: Guide, { contact }: DocsOptions): Page {
+function guidePage({ name, title, summary, body, sections }: Guide, { contact }: DocsOptions): DocsPage {
   const places = { 'plans contact': plansContactText(contact), codes: errorTable() };
   const contents = contentsOf(sections);
   const head =
@@ -134,13 +134,13 @@ function contentsOf(sections: Guide['sections']): Html | null {
 <ul>${linked.map(({ anchor, heading }) => html`<li><a href="#${anchor}">${heading}</a></li>`)}</ul></nav>`;
 }
 
-function operationPages(operation: Operation, options: DocsOptions): Page[] {
+function operationPages(operation: Operation, options: DocsOptions): DocsPage[] {
   const { path, summary, description, stream } = operation;
   const place = (body: Html, isStream: boolean) => (testKey: string | null) =>
     fillIn(body, {
       playground: playground(operation, { ...options, testKey, isStream, example: exampleBlock(operation, isStream) }),
     });
-  const page: Page = {
+  const page: DocsPage = {
     path: operationUrl(path),
     title: summary,
     description: description.split('\n', 1)[0]?.replaceAll('`', '') ?? summary,
@@ -156,13 +156,13 @@ function operationPages(operation: Operation, options: DocsOptions): Page[] {
   ];
 }
 
-function headersPage(): Page {
+function headersPage(): DocsPage {
   const body = headersBody();
   return { path: '/docs/headers', title: 'Headers', description: 'What response headers mean.', draw: () => body };
 }
 
 /** The list of all operations. */
-function referencePage(operations: readonly Operation[]): Page {
+function referencePage(operations: readonly Operation[]): DocsPage {
   const body = html`<h1>Operations</h1>
 <p class="lead">Every operation, also as <a href="/openapi.json">OpenAPI 3.1</a>. Common to all: <a href="/docs/errors">errors</a>, <a href="/docs/headers">headers</a>, <a href="/docs/limits">limits and polling</a>.</p>
 ${groupByTag(operations).map(
@@ -175,7 +175,7 @@ ${groupByTag(operations).map(
   return { path: REFERENCE, title: 'Operations', description: 'Every operation of the API.', draw: () => body };
 }
 
-function overview(guides: readonly Guide[]): Page {
+function overview(guides: readonly Guide[]): DocsPage {
   const cards = (names: readonly Guide['name'][]) =>
     html`<ul class="cards">${guides
       .filter(({ name }) => names.includes(name))

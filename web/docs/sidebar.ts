@@ -10,7 +10,7 @@ interface SidebarLink {
   stream?: { href: string; label: string };
 }
 
-interface Group {
+interface SidebarGroup {
   title: string;
   links: SidebarLink[];
   /** Folded unless it has the current page. */
@@ -18,7 +18,7 @@ interface Group {
 }
 
 /** The navigation beside every page of the documentation. */
-export type Sidebar = readonly Group[];
+export type Sidebar = readonly SidebarGroup[];
 
 /** How the navigation calls the tags of operations. */
 const TAG_TITLES: Readonly<Record<Operation['tag'], string>> = {

@@ -99,13 +99,13 @@ const ORDINARY_HEADERS =
   /^(date|server|content-|connection|keep-alive|transfer-encoding|vary|cache-control|expires|pragma|access-control-|strict-transport|x-content-type|x-frame|x-xss|via|set-cookie|etag|last-modified|x-request|x-transaction|x-sandbox)/;
 
 /** A part of the check: the assumptions that it settles, its number of calls, and its function. */
-interface Part {
+interface CheckPart {
   settles: readonly AssumptionId[];
   calls: number;
   run(check: Check): Promise<void>;
 }
 
-const PARTS: readonly Part[] = [
+const PARTS: readonly CheckPart[] = [
   { settles: ['only-401-refuses-a-key', 'daily-quota', 'sizes-and-times'], calls: 2, run: checkKey },
   { settles: ['full-page-is-40', 'filters-hold'], calls: 3, run: checkPages },
   { settles: ['requested-times-are-sydney', 'order-of-requested-boards'], calls: 2, run: checkTimes },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { AlertList, KeptAlert } from '../../alerts/alert-list.ts';
-import type { Lines } from '../../lines/lines.ts';
+import type { LineCatalogue } from '../../lines/lines.ts';
 import type { StopRegister } from '../../stops/register.ts';
 import { ALERT_CATEGORIES, ALERT_KINDS, holdsAt, runsAt, SEVERITIES } from '../../transit/alert.ts';
 import { isNamed } from '../../transit/line-id.ts';
@@ -143,7 +143,7 @@ const exampleBody: z.infer<typeof alertsResponse> = {
 };
 
 /** `GET /v1/alerts` */
-export const createAlertsOperation = (options: { list: AlertList; stops: StopRegister; lines: Lines }) =>
+export const createAlertsOperation = (options: { list: AlertList; stops: StopRegister; lines: LineCatalogue }) =>
   defineOperation({
     id: 'listAlerts',
     path: '/v1/alerts',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AlertList } from '../../alerts/alert-list.ts';
 import type { LineDirection } from '../../lines/directions.ts';
-import type { Lines } from '../../lines/lines.ts';
+import type { LineCatalogue } from '../../lines/lines.ts';
 import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
 import { alertId } from '../../transit/additional-fields.ts';
 import { FRESHNESS_WINDOWS } from '../../transit/freshness.ts';
@@ -122,7 +122,7 @@ const exampleBody: z.infer<typeof lineResponse> = {
 };
 
 interface LineSources {
-  lines: Lines;
+  lines: LineCatalogue;
   stops: StopRegister;
   alerts: Pick<AlertList, 'alertsOf'>;
 }

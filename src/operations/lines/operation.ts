@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Lines } from '../../lines/lines.ts';
+import type { LineCatalogue } from '../../lines/lines.ts';
 import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
 import { modesParameter } from '../../transit/mode.ts';
 import { countUpTo, describe, optional, withDefault } from '../../transit/parameter.ts';
@@ -61,7 +61,7 @@ const exampleBody: z.infer<typeof linesResponse> = {
 };
 
 /** `GET /v1/lines` */
-export const createLinesOperation = ({ lines, stops }: { lines: Lines; stops: StopRegister }) =>
+export const createLinesOperation = ({ lines, stops }: { lines: LineCatalogue; stops: StopRegister }) =>
   defineOperation({
     id: 'listLines',
     path: '/v1/lines',

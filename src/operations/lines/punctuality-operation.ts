@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { unknownStop } from '../../errors/messages.ts';
-import type { Lines } from '../../lines/lines.ts';
+import type { LineCatalogue } from '../../lines/lines.ts';
 import type { StopRegister } from '../../stops/register.ts';
 import { FRESHNESS_WINDOWS } from '../../transit/freshness.ts';
 import {
@@ -179,7 +179,7 @@ export const createPunctualityOperation = ({
   stops,
   punctuality,
 }: {
-  lines: Lines;
+  lines: LineCatalogue;
   stops: StopRegister;
   punctuality: Punctuality;
 }) =>

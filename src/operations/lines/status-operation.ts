@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AlertList, KeptAlert } from '../../alerts/alert-list.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import type { IndexedLine } from '../../lines/line-index.ts';
-import type { Lines } from '../../lines/lines.ts';
+import type { LineCatalogue } from '../../lines/lines.ts';
 import { countLines, type LineCounts } from '../../realtime/line-counts.ts';
 import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
 import { isNamed } from '../../transit/line-id.ts';
@@ -97,7 +97,7 @@ const exampleBody: z.infer<typeof lineStatusResponse> = {
 };
 
 interface LineStatusSources {
-  lines: Lines;
+  lines: LineCatalogue;
   stops: StopRegister;
   alerts: Pick<AlertList, 'load' | 'listOfLine'>;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { LineDirection } from '../../lines/directions.ts';
-import type { Lines } from '../../lines/lines.ts';
+import type { LineCatalogue } from '../../lines/lines.ts';
 import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
 import { countUpTo, describe, oneOf, optional, withDefault } from '../../transit/parameter.ts';
 import { writeRunId } from '../../transit/run-id.ts';
@@ -117,7 +117,7 @@ const exampleBody: z.infer<typeof timetableResponse> = {
 const NOT_FIXED = { text: 'Some runs have no fixed times: their times follow from the headway.' };
 
 /** `GET /v1/lines/{line_id}/timetable` */
-export const createTimetableOperation = ({ lines, stops }: { lines: Lines; stops: StopRegister }) =>
+export const createTimetableOperation = ({ lines, stops }: { lines: LineCatalogue; stops: StopRegister }) =>
   defineOperation({
     id: 'getLineTimetable',
     path: '/v1/lines/{line_id}/timetable',

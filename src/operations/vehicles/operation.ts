@@ -4,7 +4,7 @@ import { hashOf } from '../../core/own-memory.ts';
 import type { IdSigner } from '../../core/signer.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { notIssued } from '../../errors/messages.ts';
-import type { Lines } from '../../lines/lines.ts';
+import type { LineCatalogue } from '../../lines/lines.ts';
 import { MAX_REPORT_AGE_MS, type Vehicle, type Vehicles } from '../../realtime/vehicles.ts';
 import type { StopRegister } from '../../stops/register.ts';
 import { carriageSchema, occupancySchema } from '../../transit/departure.ts';
@@ -202,7 +202,7 @@ export const createVehiclesOperation = ({
 }: {
   vehicles: Vehicles;
   stops: StopRegister;
-  lines: Lines;
+  lines: LineCatalogue;
 }) =>
   defineOperation({
     id: 'listVehicles',

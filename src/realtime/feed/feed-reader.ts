@@ -92,7 +92,7 @@ export class UndecodableFeed extends Error {
 const malformed = new Error('not a protobuf message, or one without a trip');
 
 /** The state while reading one feed. Rows and carriages are reused for all trips, stop updates and vehicles. */
-interface Reading {
+interface ReaderState {
   packer: FeedPacker;
   trip: Int32Array;
   stop: Int32Array;
@@ -118,7 +118,7 @@ interface Reading {
 export function parseFeed(bytes: Buffer): ArrayBuffer {
   if (bytes.length > MAX_FEED_BYTES) throw new UndecodableFeed(`more than ${MAX_FEED_BYTES} bytes`);
   const trip = new Int32Array(TRIP.words);
-  const reading: Reading = {
+  const reading: ReaderState = {
     packer: new FeedPacker(),
     trip,
     described: trip,
@@ -163,7 +163,7 @@ function parseMessage<Into>(pbf: PbfReader, into: Into, parseField: ReadField<In
   parseFields(pbf, pbf.readVarint() + pbf.pos, into, parseField);
 }
 
-function parseFeedField(tag: number, reading: Reading, pbf: PbfReader): void {
+function parseFeedField(tag: number, reading: ReaderState, pbf: PbfReader): void {
   if (tag === FEED.header) parseMessage(pbf, reading, parseHeaderField);
   else if (tag === FEED.entity) {
     const end = pbf.readVarint() + pbf.pos;
@@ -173,12 +173,12 @@ function parseFeedField(tag: number, reading: Reading, pbf: PbfReader): void {
   }
 }
 
-function parseHeaderField(tag: number, reading: Reading, pbf: PbfReader): void {
+function parseHeaderField(tag: number, reading: ReaderState, pbf: PbfReader): void {
   if (tag === FEED_HEADER.timestamp) reading.headerSeconds = toSeconds(pbf.readVarint(true));
   else if (tag === FEED_HEADER.incrementality) reading.isDifferential = pbf.readVarint(true) === DIFFERENTIAL;
 }
 
-function parseEntity(reading: Reading, bytes: Uint8Array): void {
+function parseEntity(reading: ReaderState, bytes: Uint8Array): void {
   const { packer } = reading;
   if (++reading.entities > MAX_ENTITIES) throw new UndecodableFeed(`more than ${MAX_ENTITIES} entities`);
   const firstUpdate = packer.mark();
@@ -201,7 +201,7 @@ function parseEntity(reading: Reading, bytes: Uint8Array): void {
   packer.rollback(firstUpdate);
 }
 
-function parseEntityField(tag: number, reading: Reading, pbf: PbfReader): void {
+function parseEntityField(tag: number, reading: ReaderState, pbf: PbfReader): void {
   if (tag === ENTITY.tripUpdate) {
     reading.hasTripUpdate = true;
     parseMessage(pbf, reading, parseTripUpdateField);
@@ -214,7 +214,7 @@ function parseEntityField(tag: number, reading: Reading, pbf: PbfReader): void {
   } else if (tag === ENTITY.isDeleted) reading.isDeleted = pbf.readVarint(true) !== 0;
 }
 
-function parseTripUpdateField(tag: number, reading: Reading, pbf: PbfReader): void {
+function parseTripUpdateField(tag: number, reading: ReaderState, pbf: PbfReader): void {
   if (tag === TRIP_UPDATE.stopTimeUpdate) {
     if (reading.packer.mark() >= MAX_STOP_UPDATES)
       throw new UndecodableFeed(`more than ${MAX_STOP_UPDATES} stop updates`);
@@ -230,13 +230,13 @@ function parseTripUpdateField(tag: number, reading: Reading, pbf: PbfReader): vo
   else if (tag === TRIP_UPDATE.timestamp) reading.trip[TRIP.timestamp] = toSeconds(pbf.readVarint(true)) || NONE;
 }
 
-function parseTripPropertiesField(tag: number, { trip, packer }: Reading, pbf: PbfReader): void {
+function parseTripPropertiesField(tag: number, { trip, packer }: ReaderState, pbf: PbfReader): void {
   if (tag === TRIP_PROPERTIES.tripId) trip[TRIP.newTripId] = parseIdentifier(pbf, packer);
   else if (tag === TRIP_PROPERTIES.startDate) trip[TRIP.newStartDate] = toDate(pbf.readString());
   else if (tag === TRIP_PROPERTIES.startTime) trip[TRIP.newStartTimeSeconds] = toSecondsOfDay(pbf.readString());
 }
 
-function parseTripDescriptorField(tag: number, { described, packer }: Reading, pbf: PbfReader): void {
+function parseTripDescriptorField(tag: number, { described, packer }: ReaderState, pbf: PbfReader): void {
   if (tag === TRIP_DESCRIPTOR.tripId) described[TRIP.tripId] = parseIdentifier(pbf, packer);
   else if (tag === TRIP_DESCRIPTOR.startDate) described[TRIP.startDate] = toDate(pbf.readString());
   else if (tag === TRIP_DESCRIPTOR.startTime) described[TRIP.startTimeSeconds] = toSecondsOfDay(pbf.readString());
@@ -244,7 +244,7 @@ function parseTripDescriptorField(tag: number, { described, packer }: Reading, p
   else if (tag === TRIP_DESCRIPTOR.routeId) described[TRIP.routeId] = parseIdentifier(pbf, packer);
 }
 
-function parseStopTimeUpdateField(tag: number, reading: Reading, pbf: PbfReader): void {
+function parseStopTimeUpdateField(tag: number, reading: ReaderState, pbf: PbfReader): void {
   const { packer, stop } = reading;
   if (tag === STOP_TIME_UPDATE.arrival) parseMessage(pbf, stop, parseArrivalField);
   else if (tag === STOP_TIME_UPDATE.departure) parseMessage(pbf, stop, parseDepartureField);
@@ -256,7 +256,7 @@ function parseStopTimeUpdateField(tag: number, reading: Reading, pbf: PbfReader)
   else if (tag === STOP_TIME_UPDATE.properties) parseMessage(pbf, reading, parseStopTimePropertiesField);
 }
 
-function parseStopTimePropertiesField(tag: number, { stop, packer }: Reading, pbf: PbfReader): void {
+function parseStopTimePropertiesField(tag: number, { stop, packer }: ReaderState, pbf: PbfReader): void {
   if (tag === STOP_TIME_PROPERTIES.assignedStopId) stop[STOP.assignedStopId] = parseIdentifier(pbf, packer);
 }
 
@@ -271,7 +271,7 @@ function createStopTimeReader(delay: number): ReadField<Int32Array> {
   };
 }
 
-function parseVehicleField(tag: number, reading: Reading, pbf: PbfReader): void {
+function parseVehicleField(tag: number, reading: ReaderState, pbf: PbfReader): void {
   const { packer, vehicle } = reading;
   if (tag === VEHICLE_POSITION.trip) {
     reading.described = vehicle;
@@ -293,7 +293,7 @@ function parsePositionField(tag: number, vehicle: Int32Array, pbf: PbfReader): v
   else if (tag === POSITION.bearing) vehicle[VEHICLE.bearing] = toBearing(pbf.readFloat());
 }
 
-function parseVehicleDescriptorField(tag: number, reading: Reading, pbf: PbfReader): void {
+function parseVehicleDescriptorField(tag: number, reading: ReaderState, pbf: PbfReader): void {
   const { packer, vehicle } = reading;
   if (tag === VEHICLE_DESCRIPTOR.id) vehicle[VEHICLE.vehicleId] = parseIdentifier(pbf, packer);
   else if (tag === VEHICLE_DESCRIPTOR.label) vehicle[VEHICLE.label] = parseIdentifier(pbf, packer);
@@ -301,7 +301,7 @@ function parseVehicleDescriptorField(tag: number, reading: Reading, pbf: PbfRead
   else if (tag === VEHICLE_DESCRIPTOR.own) parseMessage(pbf, reading, parseOwnDescriptorField);
 }
 
-function parseOwnDescriptorField(tag: number, reading: Reading, pbf: PbfReader): void {
+function parseOwnDescriptorField(tag: number, reading: ReaderState, pbf: PbfReader): void {
   if (tag === OWN_DESCRIPTOR.wheelchair) {
     const wheelchair = parseEnum(pbf);
     if (wheelchair === 1 || wheelchair === 2)
@@ -310,12 +310,12 @@ function parseOwnDescriptorField(tag: number, reading: Reading, pbf: PbfReader):
 }
 
 /** Clearing an empty map costs as much as clearing a full one, which is too slow for 160,000 stop updates. */
-function forgetCarriages({ carriages }: Reading): void {
+function forgetCarriages({ carriages }: ReaderState): void {
   if (carriages.size > 0) carriages.clear();
 }
 
 /** A carriage without a position comes last. If two have the same position, the later one counts. */
-function parseCarriage({ carriages }: Reading, occupancyTag: number, pbf: PbfReader): void {
+function parseCarriage({ carriages }: ReaderState, occupancyTag: number, pbf: PbfReader): void {
   const carriage: { position: number | null; occupancy: number } = { position: null, occupancy: NONE };
   parseMessage(pbf, carriage, (tag) => {
     if (tag === CARRIAGE.position) carriage.position = pbf.readVarint(true);
@@ -326,7 +326,7 @@ function parseCarriage({ carriages }: Reading, occupancyTag: number, pbf: PbfRea
 }
 
 /** A vehicle without a trip, or on its way to one, carries no passengers. One without a position or time cannot be shown. */
-function addVehicle(reading: Reading): void {
+function addVehicle(reading: ReaderState): void {
   const { vehicle, packer } = reading;
   const needed = [VEHICLE.tripId, VEHICLE.lat, VEHICLE.lng, VEHICLE.reportedSeconds];
   if (reading.isOnEarlierTrip || needed.some((position) => vehicle[position] === NONE)) return;

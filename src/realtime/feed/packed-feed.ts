@@ -137,7 +137,7 @@ export const MAX_UPDATES_PER_TRIP = 300;
  * Numbers equal texts alike, by their bytes: decoding the identifiers of 160,000 stop updates takes longer than all else in a
  * feed.
  */
-class Texts {
+class InternedTexts {
   #bytes = new Uint8Array(1 << 16);
   readonly #ends = new Numbers();
   /** Hash table with open addressing: the number of a text plus 1; 0 if free. */
@@ -209,7 +209,7 @@ export class FeedPacker {
   readonly #stops = new Numbers();
   readonly #trains = new Numbers();
   readonly #train = new Int32Array(TRAIN.words);
-  readonly #texts = new Texts();
+  readonly #texts = new InternedTexts();
   readonly #tripsPerId = new Map<number, number>();
   readonly #vehicles = new Numbers();
   /** The offset of each vehicle, by its own identifier. */

@@ -25,7 +25,7 @@ const MAX_NEXT_RUNS = 20;
 /** Trips whose calls come from the feed. */
 const LISTS_CALLS: ReadonlySet<TripRelationship> = new Set(['ADDED', 'UNSCHEDULED', 'NEW', 'REPLACEMENT']);
 
-interface Trip {
+interface FeedTrip {
   /** Its row in the feed. */
   row: number;
   id: string;
@@ -89,7 +89,7 @@ export function predictFeed(
   addNextRuns();
   return pack();
 
-  function predictTrip(trip: Trip) {
+  function predictTrip(trip: FeedTrip) {
     const { relationship, id, row } = trip;
     if (relationship === 'UNKNOWN') return leaveOut('unknown relationship', id);
     const trips = runs.tripsOf(id, files);
@@ -112,7 +112,7 @@ export function predictFeed(
   }
 
   /** The run of a trip that the update is about: on its start date if the times fit, else on the nearest day. */
-  function findRun({ row, updates }: Trip, trips: readonly number[]): { trip: number; day: number } | null {
+  function findRun({ row, updates }: FeedTrip, trips: readonly number[]): { trip: number; day: number } | null {
     const { trips: rows, headerAt } = feed;
     const startDate = rows[row + TRIP.startDate] as number;
     const startTime = rows[row + TRIP.startTimeSeconds] as number;
@@ -150,7 +150,7 @@ export function predictFeed(
   }
 
   /** Returns whether the trip fits the run: it has one of its stops, or no updates. */
-  function predictKnown(trip: Trip, run: { trip: number; day: number }): boolean {
+  function predictKnown(trip: FeedTrip, run: { trip: number; day: number }): boolean {
     const { row, id, relationship, updates } = trip;
     const isCancelled = relationship === 'CANCELED' || relationship === 'DELETED';
     const about = { trip: run.trip, day: run.day, like: -1, route: -1, update: row, id };
@@ -202,7 +202,10 @@ export function predictFeed(
   }
 
   /** Finds the call of each update, and inserts the calls that only the feed has. Returns the number of both. */
-  function matchUpdates({ id, updates, relationship }: Trip, pattern: number): { matched: number; inserted: number } {
+  function matchUpdates(
+    { id, updates, relationship }: FeedTrip,
+    pattern: number,
+  ): { matched: number; inserted: number } {
     const isReplaced = LISTS_CALLS.has(relationship);
     const { patternCalls, callSequence } = sections;
     const sequences = callSequence.subarray(patternCalls[pattern], patternCalls[pattern + 1]);
@@ -314,7 +317,7 @@ export function predictFeed(
   }
 
   /** A second vehicle on a planned trip, at another time. The feed may have updates of some of its calls only. */
-  function predictDuplicate(trip: Trip, trips: readonly number[]) {
+  function predictDuplicate(trip: FeedTrip, trips: readonly number[]) {
     const { trips: rows } = feed;
     const id = feed.textOf(rows[trip.row + TRIP.newTripId]);
     const [like] = trips;
@@ -340,7 +343,7 @@ export function predictFeed(
   }
 
   /** A run that only the feed has. Its identifier may be that of a planned trip with a suffix. */
-  function predictAdded(trip: Trip, id: string) {
+  function predictAdded(trip: FeedTrip, id: string) {
     const suffixAt = id.lastIndexOf('_');
     const [like] = suffixAt < 0 ? [] : runs.tripsOf(id.slice(0, suffixAt), files);
     const run = like === undefined ? null : findRun(trip, [like]);
@@ -355,7 +358,7 @@ export function predictFeed(
     addFromFeed(trip, { id, like: -1, route, isTrain: timetable.routeAt(route).mode === 'train' });
   }
 
-  function addLike(trip: Trip, { id, like }: { id: string; like: number }): void {
+  function addLike(trip: FeedTrip, { id, like }: { id: string; like: number }): void {
     const pattern = sections.tripPattern[like] as number;
     const { patternCalls, callSequence } = sections;
     const sequences = callSequence.subarray(patternCalls[pattern], patternCalls[pattern + 1]);
@@ -365,7 +368,7 @@ export function predictFeed(
 
   /** Makes the run of the calls in the feed, with planned times from `columns` where they are known. */
   function addFromFeed(
-    trip: Trip,
+    trip: FeedTrip,
     { id, like, route, isTrain }: { id: string; like: number; route: number; isTrain: boolean },
   ) {
     const { first, count } = trip.updates;
@@ -407,7 +410,7 @@ export function predictFeed(
 
   /** Adds the run in `columns`, which the timetable lacks. */
   function addPredicted(
-    trip: Trip,
+    trip: FeedTrip,
     { id, like, route, isTrain }: { id: string; like: number; route: number; isTrain: boolean },
   ) {
     const facts: TripFacts = {

@@ -52,18 +52,18 @@ const COLUMNS = {
   occupancy: Uint8Array,
   update: Int32Array,
 } as const;
-export type Columns = { [Name in keyof typeof COLUMNS]: InstanceType<(typeof COLUMNS)[Name]> };
-export const COLUMN_NAMES = Object.keys(COLUMNS) as (keyof Columns)[];
+export type CallColumns = { [Name in keyof typeof COLUMNS]: InstanceType<(typeof COLUMNS)[Name]> };
+export const COLUMN_NAMES = Object.keys(COLUMNS) as (keyof CallColumns)[];
 
-export function createColumns(length: number): Columns {
-  return Object.fromEntries(COLUMN_NAMES.map((name) => [name, new COLUMNS[name](length)])) as unknown as Columns;
+export function createColumns(length: number): CallColumns {
+  return Object.fromEntries(COLUMN_NAMES.map((name) => [name, new COLUMNS[name](length)])) as unknown as CallColumns;
 }
 
 /**
  * The calls of one run, in columns that are reused for all runs. Times are seconds after the header of the feed, `NONE` if there
  * is none.
  */
-export class RunColumns implements Columns {
+export class RunColumns implements CallColumns {
   count = 0;
   /** The updates whose time is impossible. */
   impossible = 0;

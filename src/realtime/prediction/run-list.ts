@@ -1,7 +1,7 @@
 import type { Feed } from '../feed/feed.ts';
 import { NONE } from '../feed/packed-feed.ts';
 import { RUN, type SnapshotNumbers } from '../snapshot.ts';
-import { CALL, COLUMN_NAMES, type Columns, createColumns, type RunColumns } from './run-columns.ts';
+import { CALL, type CallColumns, COLUMN_NAMES, createColumns, type RunColumns } from './run-columns.ts';
 
 interface ListedRun {
   /** -1 if the timetable lacks it. */
@@ -20,7 +20,7 @@ interface ListedRun {
 
 /** The columns of the last feed, to be used again. */
 export interface ColumnPool {
-  columns: Columns | null;
+  columns: CallColumns | null;
 }
 
 /** Collects the predicted runs of a feed for the columns of a snapshot. */
@@ -28,7 +28,7 @@ export class RunList {
   readonly #runs: (ListedRun & { firstCall: number; count: number; isDropped: boolean })[] = [];
   readonly #known = new Map<number, number>();
   readonly #pool: ColumnPool;
-  #columns: Columns;
+  #columns: CallColumns;
   #callCount = 0;
 
   /** Each update stands for a call; there are a few more calls. `pool` keeps the columns for the next feed: new memory is slow. */
@@ -102,7 +102,7 @@ export class RunList {
     const runs = this.#runs.filter(({ isDropped }) => !isDropped).sort(compareRuns);
     const columns = Object.fromEntries(
       COLUMN_NAMES.map((name) => [name, this.#columns[name].subarray(0, this.#callCount)]),
-    ) as Columns;
+    ) as CallColumns;
     const runOf = new Int32Array(this.#callCount).fill(-1);
     for (const [run, { firstCall, count }] of runs.entries()) runOf.fill(run, firstCall, firstCall + count);
     const { update, plannedStop, ...calls } = columns;

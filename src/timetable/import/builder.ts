@@ -1,7 +1,7 @@
 import { Numbers } from '../../core/growing-numbers.ts';
 import { lineIdOf } from '../../transit/line-id.ts';
 import { MODES, type Mode } from '../../transit/mode.ts';
-import { isDated, readTrainId, withoutDate } from '../../transit/run-id.ts';
+import { isDated, parseTrainId, withoutDate } from '../../transit/run-id.ts';
 import { cellOf, fillSlots, hash32, packSections, ROUTE, type SectionNumbers } from '../packed-timetable.ts';
 import { packPath } from '../paths.ts';
 import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
@@ -40,7 +40,7 @@ interface AddedParts {
   report: FileReport;
 }
 
-interface Line {
+interface LineCounts {
   trips: number;
   patterns: number;
   /** The files that have trips of it. */
@@ -83,7 +83,7 @@ export class TimetableBuilder {
   readonly #serviceNumbers = new Map<string, number>();
   readonly #blockNumbers = new Map<string, number>();
   /** By ID of the line in capitals. */
-  readonly #lines = new Map<string, Line>();
+  readonly #lines = new Map<string, LineCounts>();
   readonly #patterns = new Lists();
   /** Where each pattern begins in `#patterns`, and the pattern of each beginning. */
   readonly #patternStart: number[] = [];
@@ -250,7 +250,7 @@ export class TimetableBuilder {
   ) {
     const { id: routeId, mode } = file.routes[route] as ScheduleRoute;
     const { isBundle } = SCHEDULE_FILES[file.id];
-    const { number: run, isDiesel } = readTrainId(id);
+    const { number: run, isDiesel } = parseTrainId(id);
     if (file.id === 'nswtrains' || (isBundle && mode === 'train' && isDated(id))) {
       const service = this.#trips.service.values[trip] as number;
       this.#trainLinkRuns.set(run, (this.#trainLinkRuns.get(run) ?? new Set()).add(service));
@@ -259,7 +259,7 @@ export class TimetableBuilder {
     }
   }
 
-  #lineOf({ mode, shortName, agencyId }: ScheduleRoute): Line {
+  #lineOf({ mode, shortName, agencyId }: ScheduleRoute): LineCounts {
     const id = lineIdOf({ mode, route: shortName, agencyId }).toUpperCase();
     const line = this.#lines.get(id) ?? { trips: 0, patterns: 0, files: new Set() };
     this.#lines.set(id, line);
@@ -310,7 +310,8 @@ export class TimetableBuilder {
     const lines = routes.map((route) => this.#lineOf(route));
     const compared = new Map(lines.map((line) => [line, { days: [...line.files].map(daysOf), trips: 0, found: 0 }]));
     const keyOf = ({ id, route }: ScheduleTrip) => runKeyOf(id, (routes[route] as ScheduleRoute).mode);
-    const lineOf = ({ id, route }: ScheduleTrip) => (isDated(id) ? null : compared.get(lines[route] as Line)) ?? null;
+    const lineOf = ({ id, route }: ScheduleTrip) =>
+      (isDated(id) ? null : compared.get(lines[route] as LineCounts)) ?? null;
     for (const [index, trip] of trips.entries()) {
       const line = lineOf(trip);
       const service = this.#services[services[index] as number] as ScheduleService;
@@ -567,7 +568,7 @@ const MAX_LINE_TRIPS = 100_000;
 const MAX_LINE_PATTERNS = 5000;
 
 /** Which limit one more trip would exceed; null if none. */
-function findExcess({ trips, patterns }: Line, isNewPattern: boolean): string | null {
+function findExcess({ trips, patterns }: LineCounts, isNewPattern: boolean): string | null {
   if (trips === MAX_LINE_TRIPS) return `${MAX_LINE_TRIPS} trips`;
   return isNewPattern && patterns === MAX_LINE_PATTERNS ? `${MAX_LINE_PATTERNS} patterns` : null;
 }
@@ -607,7 +608,7 @@ function withoutLongBlocks(trips: readonly ScheduleTrip[], report: FileReport): 
  * number.
  */
 function runKeyOf(id: string, mode: Mode): string {
-  return mode === 'train' && !isDated(id) ? `train ${readTrainId(id).number}` : withoutDate(id);
+  return mode === 'train' && !isDated(id) ? `train ${parseTrainId(id).number}` : withoutDate(id);
 }
 
 /** The days that a file covers, whatever runs on them. */

@@ -1,6 +1,6 @@
 import { toDayNumber, weekdayOf } from '../service-day.ts';
-import type { LeftOut } from './left-out.ts';
-import type { Columns, Row } from './rows.ts';
+import type { LeftOutCounter } from './left-out.ts';
+import type { CsvColumns, CsvRow } from './rows.ts';
 import type { ScheduleService } from './schedule-file.ts';
 import { UnreadableFile } from './schedule-file.ts';
 import type { ScheduleZip } from './zip.ts';
@@ -27,7 +27,7 @@ export interface Services {
 }
 
 /** Reads both files. Either may be missing or have only a header. */
-export async function loadServices(zip: ScheduleZip, leftOut: LeftOut): Promise<Services> {
+export async function loadServices(zip: ScheduleZip, leftOut: LeftOutCounter): Promise<Services> {
   if (!zip.has('calendar.txt') && !zip.has('calendar_dates.txt')) {
     throw new UnreadableFile('neither calendar.txt nor calendar_dates.txt');
   }
@@ -64,11 +64,11 @@ export async function loadServices(zip: ScheduleZip, leftOut: LeftOut): Promise<
 }
 
 /** Bit 0 is Monday. */
-export function parseWeekdays(row: Row, at: Columns<(typeof WEEKDAYS)[number]>): number {
+export function parseWeekdays(row: CsvRow, at: CsvColumns<(typeof WEEKDAYS)[number]>): number {
   return WEEKDAYS.reduce((bits, weekday, index) => bits | (row.text(at[weekday]) === '1' ? 1 << index : 0), 0);
 }
 
-function merge(calendars: ReadonlyMap<string, Calendar>, leftOut: LeftOut): Services {
+function merge(calendars: ReadonlyMap<string, Calendar>, leftOut: LeftOutCounter): Services {
   const services: ScheduleService[] = [];
   const indexes = new Map<string, number>();
   const indexByDays = new Map<string, number>();

@@ -1,6 +1,6 @@
 import { Numbers } from '../../core/growing-numbers.ts';
 import { type Groups, group, Lists } from './growing-arrays.ts';
-import { LeftOut } from './left-out.ts';
+import { LeftOutCounter } from './left-out.ts';
 import type { ScheduleCalls } from './schedule-file.ts';
 import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from './schedule-file.ts';
 import { toDistance } from './shapes.ts';
@@ -31,7 +31,7 @@ interface Known {
 export const UNTIMED = -1;
 
 /** Reads the calls of stop_times.txt, which may be in any order. */
-export async function loadCalls(zip: ScheduleZip, known: Known, leftOut: LeftOut): Promise<Calls> {
+export async function loadCalls(zip: ScheduleZip, known: Known, leftOut: LeftOutCounter): Promise<Calls> {
   const calls = new TripCalls(known.tripCount);
   const headsigns = new Map<string, number>();
   // The calls of a trip usually come together.
@@ -82,7 +82,7 @@ function toNumber(text: string, known: Map<string, number>): number {
 /** The columns of a call that all trips of a pattern share. */
 const SHARED = ['stop', 'sequence', 'flags', 'headsign', 'distance'] as const;
 const TIMES = ['arrival', 'departure'] as const;
-type Row = Readonly<Record<(typeof SHARED)[number] | (typeof TIMES)[number], number>>;
+type CallRow = Readonly<Record<(typeof SHARED)[number] | (typeof TIMES)[number], number>>;
 
 /** Stands for `UNTIMED` among times that count from the first one. */
 const UNTIMED_OFFSET = -0x80000000;
@@ -129,7 +129,7 @@ export class TripCalls {
     this.#tripCount = tripCount;
   }
 
-  add(trip: number, row: Row): void {
+  add(trip: number, row: CallRow): void {
     if (trip !== this.#trip || this.#length === MAX_TRIP_CALLS) this.#endSegment();
     this.#trip = trip;
     const call = this.#length++;
@@ -172,7 +172,7 @@ export class TripCalls {
    * Reads the calls of a trip in order. Blank times are interpolated. Repeated calls and passing points, where nobody can board or alight,
    * are skipped. Null if there are too many.
    */
-  get(trip: number, leftOut = new LeftOut()): ScheduleCalls | null {
+  get(trip: number, leftOut = new LeftOutCounter()): ScheduleCalls | null {
     const calls = this.#calls;
     if (!this.#load(trip)) {
       leftOut.add(`trip with more than ${MAX_TRIP_CALLS} calls`);
@@ -224,7 +224,7 @@ function isPlain({ count, sequence, flags, departure }: ScheduleCalls): boolean 
 }
 
 /** Sorts the calls, fills their blank times, and skips those that cannot be used. */
-function clean(calls: ScheduleCalls, leftOut: LeftOut): void {
+function clean(calls: ScheduleCalls, leftOut: LeftOutCounter): void {
   const { sequence, departure, flags } = calls;
   const own = Uint32Array.from({ length: calls.count }, (_, row) => row);
   sortBySequence(own, sequence);

@@ -24,7 +24,7 @@ export interface CutPath {
 }
 
 /** A place on a line; segment `n` goes from point `n` to the next one. */
-interface Place {
+interface PlaceOnShape {
   segment: number;
   /** From 0 to 1. */
   along: number;
@@ -38,11 +38,11 @@ export function cutShape(shapes: ScheduleShapes, shape: number, calls: ShapedCal
   return places && pathThrough(line, places);
 }
 
-interface Line extends ShapedCalls {
+interface ShapeLine extends ShapedCalls {
   distanceTo(segment: number, lat: number, lng: number): { along: number; squared: number };
 }
 
-function openLine({ start, lat, lng, distance }: ScheduleShapes, shape: number): Line {
+function openLine({ start, lat, lng, distance }: ScheduleShapes, shape: number): ShapeLine {
   const range = [start[shape] as number, start[shape + 1] as number] as const;
   const points = { lat: lat.subarray(...range), lng: lng.subarray(...range), distance: distance.subarray(...range) };
   const east = METRES_PER_MICRO_DEGREE * Math.cos(((points.lat[0] as number) / 1e6) * (Math.PI / 180));
@@ -63,9 +63,9 @@ function openLine({ start, lat, lng, distance }: ScheduleShapes, shape: number):
 }
 
 /** Null unless both calls and shape have increasing distances that agree with the positions. */
-function placeByDistance(line: Line, { lat, lng, distance }: ShapedCalls): Place[] | null {
+function placeByDistance(line: ShapeLine, { lat, lng, distance }: ShapedCalls): PlaceOnShape[] | null {
   if (!grows(distance) || !grows(line.distance)) return null;
-  const places: Place[] = [];
+  const places: PlaceOnShape[] = [];
   let segment = 0;
   for (const [call, targetDistance] of distance.entries()) {
     while (segment < line.distance.length - 2 && (line.distance[segment + 1] as number) < targetDistance) segment++;
@@ -91,7 +91,7 @@ function grows(distances: Int32Array): boolean {
 }
 
 /** Finds the sequence of segments nearest to the calls, by the minimum sum of squared distances. */
-function placeByPosition(line: Line, { lat, lng }: ShapedCalls): Place[] | null {
+function placeByPosition(line: ShapeLine, { lat, lng }: ShapedCalls): PlaceOnShape[] | null {
   const segments = line.lat.length - 1;
   const calls = lat.length;
   /** The minimum sum up to this call if it is in segment `n` or before, and its segment. */
@@ -110,7 +110,7 @@ function placeByPosition(line: Line, { lat, lng }: ShapedCalls): Place[] | null 
     if (best === Number.POSITIVE_INFINITY) return null;
     sums = next;
   }
-  const places: Place[] = [];
+  const places: PlaceOnShape[] = [];
   let segment = segments - 1;
   for (let call = calls - 1; call >= 0; call--) {
     segment = choices[call * segments + segment] as number;
@@ -121,20 +121,20 @@ function placeByPosition(line: Line, { lat, lng }: ShapedCalls): Place[] | null 
   return places;
 }
 
-function pointAt({ lat, lng }: Line, { segment, along }: Place): { lat: number; lng: number } {
+function pointAt({ lat, lng }: ShapeLine, { segment, along }: PlaceOnShape): { lat: number; lng: number } {
   const between = (column: Int32Array) =>
     Math.round((column[segment] as number) * (1 - along) + (column[segment + 1] as number) * along);
   return { lat: between(lat), lng: between(lng) };
 }
 
-function pathThrough(line: Line, places: readonly Place[]): CutPath {
+function pathThrough(line: ShapeLine, places: readonly PlaceOnShape[]): CutPath {
   const path: CutPath = { calls: [], lat: [], lng: [] };
   const add = (lat: number, lng: number) => {
     if (path.lat.at(-1) === lat && path.lng.at(-1) === lng) return;
     path.lat.push(lat);
     path.lng.push(lng);
   };
-  let [next] = [(places[0] as Place).segment + 1];
+  let [next] = [(places[0] as PlaceOnShape).segment + 1];
   for (const place of places) {
     for (; next <= place.segment; next++) add(line.lat[next] as number, line.lng[next] as number);
     const { lat, lng } = pointAt(line, place);

@@ -1,5 +1,5 @@
 import { MAX_SECONDS } from '../service-day.ts';
-import type { LeftOut } from './left-out.ts';
+import type { LeftOutCounter } from './left-out.ts';
 import type { ScheduleTrip } from './schedule-file.ts';
 import type { ScheduleZip } from './zip.ts';
 
@@ -22,7 +22,7 @@ const MAX_HEADWAY = 65_535;
 export async function loadFrequencies(
   zip: ScheduleZip,
   trips: ReadonlyMap<string, number>,
-  leftOut: LeftOut,
+  leftOut: LeftOutCounter,
 ): Promise<Frequencies> {
   const frequencies = new Map<number, Frequency[]>();
   const table = {
@@ -51,7 +51,7 @@ export async function loadFrequencies(
 export function toRuns(
   trip: ScheduleTrip,
   { frequencies, startsAt, endsAt }: { frequencies: readonly Frequency[]; startsAt: number; endsAt: number },
-  leftOut: LeftOut,
+  leftOut: LeftOutCounter,
 ): ScheduleTrip[] {
   const runs = new Map<number, ScheduleTrip>();
   for (const { from, until, headway, isExact } of frequencies) {

@@ -1,12 +1,12 @@
 /** Counts what an import leaves out, by reason. */
-export class LeftOut {
+export class LeftOutCounter {
   readonly #counts = new Map<string, number>();
 
   add(reason: string): void {
     this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + 1);
   }
 
-  addAll(other: LeftOut): void {
+  addAll(other: LeftOutCounter): void {
     for (const [reason, count] of other.#counts) this.#counts.set(reason, (this.#counts.get(reason) ?? 0) + count);
   }
 

@@ -2,7 +2,7 @@ import { Numbers } from '../../core/growing-numbers.ts';
 import { DAYS_OF_WEEK, toDayNumber, weekdayOf } from '../service-day.ts';
 import { parseWeekdays, WEEKDAYS } from './calendar.ts';
 import { group } from './growing-arrays.ts';
-import type { LeftOut } from './left-out.ts';
+import type { LeftOutCounter } from './left-out.ts';
 import { type ScheduleCalls, type ScheduleService, type ScheduleTrip, UnreadableFile } from './schedule-file.ts';
 import type { ScheduleZip } from './zip.ts';
 
@@ -25,7 +25,7 @@ type FillLoads = (trip: number, calls: Pick<ScheduleCalls, 'count' | 'sequence' 
  * bits for each weekday. A row with `exception` counts before the others. A weekday has no load if its dates do not
  * agree. If the file is missing or broken, there are no loads.
  */
-export async function loadLoads(zip: ScheduleZip, read: Read, leftOut: LeftOut): Promise<FillLoads> {
+export async function loadLoads(zip: ScheduleZip, read: Read, leftOut: LeftOutCounter): Promise<FillLoads> {
   const rows = await loadRows(zip, read, leftOut).catch((error: unknown) => {
     if (!(error instanceof UnreadableFile)) throw error;
     leftOut.add('occupancies that cannot be read');
@@ -48,7 +48,7 @@ export async function loadLoads(zip: ScheduleZip, read: Read, leftOut: LeftOut):
 
 type Rows = Record<'trip' | 'sequence' | 'load' | 'weekdays' | 'from' | 'until' | 'isException', Numbers>;
 
-async function loadRows(zip: ScheduleZip, { indexes }: Read, leftOut: LeftOut): Promise<Rows> {
+async function loadRows(zip: ScheduleZip, { indexes }: Read, leftOut: LeftOutCounter): Promise<Rows> {
   const create = () => new Numbers();
   const rows: Rows = {
     trip: create(),

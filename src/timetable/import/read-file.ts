@@ -4,7 +4,7 @@ import { splitStopName } from '../stop-names.ts';
 import { loadServices } from './calendar.ts';
 import { loadCalls, UNTIMED } from './calls.ts';
 import { loadFrequencies, toRuns } from './frequencies.ts';
-import { LeftOut } from './left-out.ts';
+import { LeftOutCounter } from './left-out.ts';
 import { loadLoads } from './occupancies.ts';
 import { toRiderHeadsign } from './passenger-trips.ts';
 import { loadRoutes } from './routes.ts';
@@ -35,7 +35,7 @@ export async function loadScheduleFile(zipPath: string, id: FileId): Promise<Sch
     for (const name of ['stops.txt', 'routes.txt', 'trips.txt', 'stop_times.txt'] as const) {
       if (!zip.has(name)) throw new UnreadableFile(`no ${name}`);
     }
-    const leftOut = new LeftOut();
+    const leftOut = new LeftOutCounter();
     const stopsById = await loadStops(zip, leftOut);
     const routes = await loadRoutes(zip, id, leftOut);
     const services = await loadServices(zip, leftOut);
@@ -46,7 +46,7 @@ export async function loadScheduleFile(zipPath: string, id: FileId): Promise<Sch
     const indexes = { stops: stopIndexes, trips: read.indexes, tripCount: read.trips.length };
     const { calls, headsigns } = await loadCalls(zip, indexes, leftOut);
     // In the report, what is left out of calls comes before the rest.
-    const [leftOutOfCalls, leftOutOfRest] = [new LeftOut(), new LeftOut()];
+    const [leftOutOfCalls, leftOutOfRest] = [new LeftOutCounter(), new LeftOutCounter()];
     calls.fillLoads = await loadLoads(zip, { ...read, services: services.services }, leftOutOfRest);
     const frequencies = await loadFrequencies(zip, read.indexes, leftOutOfRest);
 

@@ -1,6 +1,6 @@
 import type { Mode } from '../../transit/mode.ts';
 import { type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
-import type { LeftOut } from './left-out.ts';
+import type { LeftOutCounter } from './left-out.ts';
 import { isEmptyRoute } from './passenger-trips.ts';
 import type { ScheduleRoute } from './schedule-file.ts';
 import type { ScheduleZip } from './zip.ts';
@@ -69,7 +69,7 @@ export interface Routes {
   indexes: ReadonlyMap<string, number>;
 }
 
-export async function loadRoutes(zip: ScheduleZip, file: FileId, leftOut: LeftOut): Promise<Routes> {
+export async function loadRoutes(zip: ScheduleZip, file: FileId, leftOut: LeftOutCounter): Promise<Routes> {
   const agencies = await loadAgencies(zip);
   const [onlyAgency] = agencies.size === 1 ? agencies.keys() : [];
   const { onlyMode } = SCHEDULE_FILES[file];

@@ -21,10 +21,10 @@ const [ZERO, NINE] = [48, 57] as const;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
 /** The requested columns and their numbers. */
-export type Columns<Name extends string> = Readonly<Record<Name, number>>;
+export type CsvColumns<Name extends string> = Readonly<Record<Name, number>>;
 
 /** The current row; valid until the next one is read. */
-export interface Row {
+export interface CsvRow {
   /** Trimmed; empty if the column or the value is missing. */
   text(column: number): string;
   /** NaN unless the value is a whole number from 0. */
@@ -53,10 +53,10 @@ export interface Table<Required extends string, Optional extends string> {
 export async function loadRows<Required extends string, Optional extends string>(
   chunks: AsyncIterable<Buffer>,
   { name, required, optional, maxRows, size }: Table<Required, Optional>,
-  onRow: (row: Row, columns: Columns<Required | Optional>) => void,
+  onRow: (row: CsvRow, columns: CsvColumns<Required | Optional>) => void,
 ): Promise<void> {
   const names: string[] = [...required, ...optional];
-  const columns = Object.fromEntries(names.map((column, index) => [column, index])) as Columns<Required | Optional>;
+  const columns = Object.fromEntries(names.map((column, index) => [column, index])) as CsvColumns<Required | Optional>;
   let bytesRead = 0;
   const row = new RowBytes(names, {
     checkHeader(header) {
@@ -88,7 +88,7 @@ interface Checks {
   checkRows(rows: number): void;
 }
 
-class RowBytes implements Row {
+class RowBytes implements CsvRow {
   readonly #names: readonly string[];
   readonly #checks: Checks;
   #bytes: Buffer = Buffer.alloc(0);

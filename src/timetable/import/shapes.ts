@@ -1,5 +1,5 @@
 import { Numbers } from '../../core/growing-numbers.ts';
-import type { LeftOut } from './left-out.ts';
+import type { LeftOutCounter } from './left-out.ts';
 import { type ScheduleShapes, UnreadableFile } from './schedule-file.ts';
 import { simplify } from './simplify.ts';
 import type { ScheduleZip } from './zip.ts';
@@ -22,7 +22,7 @@ const NO_SHAPES: ScheduleShapes = {
 };
 
 /** Reads the shapes of shapes.txt and simplifies each one on the way. If the file is missing or broken, there are no shapes. */
-export async function loadShapes(zip: ScheduleZip, leftOut: LeftOut): Promise<ScheduleShapes> {
+export async function loadShapes(zip: ScheduleZip, leftOut: LeftOutCounter): Promise<ScheduleShapes> {
   try {
     return await loadShapeTable(zip, leftOut);
   } catch (error) {
@@ -32,7 +32,7 @@ export async function loadShapes(zip: ScheduleZip, leftOut: LeftOut): Promise<Sc
   }
 }
 
-async function loadShapeTable(zip: ScheduleZip, leftOut: LeftOut): Promise<ScheduleShapes> {
+async function loadShapeTable(zip: ScheduleZip, leftOut: LeftOutCounter): Promise<ScheduleShapes> {
   const ids = new Map<string, number>();
   const [seenIds, scatteredIds] = [new Set<string>(), new Set<string>()];
   const starts = [0];

@@ -16,14 +16,14 @@ export function simplify(lat: Int32Array, lng: Int32Array): number[] {
   return keptPoints;
 }
 
-interface Line {
+interface ShapePoints {
   lat: Int32Array;
   lng: Int32Array;
   kept: number[];
 }
 
 /** Adds the points to keep after `first` up to and including `last`. */
-function addPiece(first: number, last: number, { lat, lng, kept }: Line): void {
+function addPiece(first: number, last: number, { lat, lng, kept }: ShapePoints): void {
   const east = METRES_PER_MICRO_DEGREE * Math.cos(((lat[first] as number) / 1e6) * (Math.PI / 180));
   const ends = [last];
   for (let start = first; ends.length > 0; ) {

@@ -1,6 +1,6 @@
 import { AUSTRALIA } from '../../transit/region.ts';
 import { findFerryHub } from '../ferry-hubs.ts';
-import type { LeftOut } from './left-out.ts';
+import type { LeftOutCounter } from './left-out.ts';
 import type { ScheduleStop } from './schedule-file.ts';
 import type { ScheduleZip } from './zip.ts';
 
@@ -11,7 +11,7 @@ const STOPS_AND_STATIONS: readonly string[] = ['', '0', '1'];
 const NODE_ID = /_[A-Z]{3}\d{1,9}$/;
 
 /** Returns the stops by id, in the order of the file; ferry hubs come last. */
-export async function loadStops(zip: ScheduleZip, leftOut: LeftOut): Promise<Map<string, ScheduleStop>> {
+export async function loadStops(zip: ScheduleZip, leftOut: LeftOutCounter): Promise<Map<string, ScheduleStop>> {
   const stops = new Map<string, ScheduleStop>();
   const table = {
     name: 'stops.txt',

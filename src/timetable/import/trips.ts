@@ -1,25 +1,25 @@
 import type { Services } from './calendar.ts';
-import type { LeftOut } from './left-out.ts';
+import type { LeftOutCounter } from './left-out.ts';
 import { isEmptyRoute } from './passenger-trips.ts';
 import type { Routes } from './routes.ts';
 import type { ScheduleShapes, ScheduleTrip } from './schedule-file.ts';
 import { parseWheelchair } from './stops.ts';
 import type { ScheduleZip } from './zip.ts';
 
-type Trip = Omit<ScheduleTrip, 'callCount'>;
+type TripRecord = Omit<ScheduleTrip, 'callCount'>;
 
 /** The trips, and their indices by id; -1 for trips that are left out. */
 interface Trips {
-  trips: Trip[];
+  trips: TripRecord[];
   indexes: ReadonlyMap<string, number>;
 }
 
 export async function loadTrips(
   zip: ScheduleZip,
   { routes, services, shapes }: { routes: Routes; services: Services; shapes: ScheduleShapes },
-  leftOut: LeftOut,
+  leftOut: LeftOutCounter,
 ): Promise<Trips> {
-  const trips: Trip[] = [];
+  const trips: TripRecord[] = [];
   const indexes = new Map<string, number>();
   // Many trips share a headsign or a block: use one string for each.
   const texts = new Map<string, string>();

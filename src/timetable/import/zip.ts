@@ -1,7 +1,7 @@
 import { pipeline, type Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
-import { type Columns, loadRows, type Row, type Table } from './rows.ts';
+import { type CsvColumns, type CsvRow, loadRows, type Table } from './rows.ts';
 import { UnreadableFile } from './schedule-file.ts';
 
 /**
@@ -56,7 +56,7 @@ export class ScheduleZip {
   /** Passes each row of a file to a callback, as `loadRows` does; no row if the file is missing. */
   loadRows<Required extends string, Optional extends string>(
     table: Omit<Table<Required, Optional>, 'maxRows' | 'size'> & { name: MemberName },
-    onRow: (row: Row, columns: Columns<Required | Optional>) => void,
+    onRow: (row: CsvRow, columns: CsvColumns<Required | Optional>) => void,
   ): Promise<void> {
     const size = this.#entries.get(table.name)?.uncompressedSize ?? 0;
     return loadRows(this.#stream(table.name), { ...table, size, maxRows: LIMITS[table.name].rows }, onRow);

@@ -6,7 +6,7 @@ import { Runs } from '#src/boards/runs.ts';
 import { monitorBoards } from '#src/boards/source.ts';
 import type { CallUpstream, QueryUpstream } from '#src/efa/query-upstream.ts';
 import { toRequest } from '#src/efa/request.ts';
-import { Lines } from '#src/lines/lines.ts';
+import { LineCatalogue } from '#src/lines/lines.ts';
 import { arrivalsOperation, departuresOperation } from '#src/operations/departures/operation.ts';
 import { createFollowOperation } from '#src/operations/follow/operation.ts';
 import { parseQuery } from '#src/operations/operation.ts';
@@ -110,7 +110,7 @@ export async function createSandboxService(layer = (callUpstream: CallUpstream):
   const feeds = createSandboxFeeds(network, { now: () => moment, timetable: () => timetable });
   const createRuns = () => new Runs({ now: () => moment, feeds, timetable: { get: () => timetable } });
   const run = () => Promise.reject(new Error('no other operation is run'));
-  const lines = new Lines(new StopRegister(noStops, { timetable: currentOf(timetable) }));
+  const lines = new LineCatalogue(new StopRegister(noStops, { timetable: currentOf(timetable) }));
   const context = { queryUpstream, boards: monitorBoards, runs: createRuns(), lines, now, ids, run };
 
   async function find(query: Record<string, string>): Promise<Body> {

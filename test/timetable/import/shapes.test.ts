@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cutShape } from '#src/timetable/import/cut-shape.ts';
-import { LeftOut } from '#src/timetable/import/left-out.ts';
+import { LeftOutCounter } from '#src/timetable/import/left-out.ts';
 import { loadRows } from '#src/timetable/import/rows.ts';
 import { loadShapes } from '#src/timetable/import/shapes.ts';
 import { simplify } from '#src/timetable/import/simplify.ts';
@@ -12,7 +12,7 @@ const HEADER = 'shape_id,shape_pt_lat,shape_pt_lon,shape_pt_sequence,shape_dist_
 const RIGHT_ANGLE = 'L,-33.8,151.2,1,0\nL,-33.81,151.2,2,1100\nL,-33.81,151.21,3,2000\n';
 
 async function read(rows: string, header = HEADER) {
-  const leftOut = new LeftOut();
+  const leftOut = new LeftOutCounter();
   async function* chunks() {
     yield Buffer.from(header + rows);
   }
