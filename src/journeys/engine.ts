@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { DAY_MS, MINUTE_MS, SECOND_MS, systemClock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import { memoryLimit } from '../core/own-memory.ts';
 import { accountsOf, BACKGROUND, isHigher, type Priority, type Ticket, TurnQueue } from '../core/turn-queue.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { searchTookTooLong, serviceUnavailable, tooManySearches } from '../errors/messages.ts';
@@ -20,7 +21,8 @@ import {
 } from './engine-messages.ts';
 import type { SharedLines } from './raptor/lines.ts';
 
-const THREADS = 2;
+/** From this memory limit on there are two threads. At the size of the state each of them takes some 100 MB. */
+const TWO_THREADS_FROM = 768 * 2 ** 20;
 /** Of all accounts. Those at the end of the queue are refused. */
 const MAX_QUEUE = 40;
 /** From the beginning of the wait. Most searches take some 50 ms. */
@@ -80,7 +82,7 @@ interface Thread {
  * Plans journeys in worker threads, which start with the first timetable. Each thread runs one search at a time; further searches
  * wait for their turn, by priority and account.
  *
- * A search cannot be interrupted. So the last thread takes no journeys with `via`. For a minute after a search of a higher priority, it
+ * A search cannot be interrupted. So the last of two threads takes no journeys with `via`. For a minute after a search of a higher priority, it
  * takes only short searches of a lower one, and of each account only one search at a time is under way.
  */
 export class JourneyEngine {
@@ -88,6 +90,7 @@ export class JourneyEngine {
   readonly #now: () => number;
   readonly #snapshotFor: (timetable: Timetable) => LiveTimetable;
   readonly #startThread: typeof startThread;
+  readonly #threadCount: number;
   readonly #queue = new TurnQueue<WaitingSearch>();
   readonly #threads: Thread[] = [];
   /** When the latest search of each priority arrived. */
@@ -105,11 +108,14 @@ export class JourneyEngine {
     /** The timetable with the newest snapshots. */
     snapshotFor?: ((timetable: Timetable) => LiveTimetable) | undefined;
     startThread?: typeof startThread;
+    /** What the process may take, in bytes. */
+    memoryLimit?: number;
   }) {
     this.#log = options.log;
     this.#now = options.now;
     this.#snapshotFor = options.snapshotFor ?? ((timetable) => new LiveTimetable(timetable));
     this.#startThread = options.startThread ?? startThread;
+    this.#threadCount = (options.memoryLimit ?? memoryLimit()) < TWO_THREADS_FROM ? 1 : 2;
   }
 
   /** Switches all threads to this timetable. Queued searches fail, because their stop numbers belong to the old one. */
@@ -272,7 +278,7 @@ export class JourneyEngine {
 
   #start(): void {
     const { packed } = this.#timetable as Timetable;
-    const worker = this.#startThread({ isLast: this.#threads.length === THREADS - 1 });
+    const worker = this.#startThread({ isLast: this.#threads.length === this.#threadCount - 1 });
     worker.unref();
     const thread: Thread = {
       worker,
@@ -375,7 +381,7 @@ export class JourneyEngine {
   }
 
   #refill(): void {
-    while (!this.#isClosed && this.#threads.length < THREADS) this.#start();
+    while (!this.#isClosed && this.#threads.length < this.#threadCount) this.#start();
     this.#serve();
   }
 

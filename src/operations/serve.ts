@@ -4,7 +4,7 @@ import { type Boards, monitorBoards } from '../boards/source.ts';
 import { untilAborted, withTimeLimit } from '../core/clock.ts';
 import { createConcurrencyLimit } from '../core/event-loop-turn.ts';
 import type { Log } from '../core/log.ts';
-import { ownText } from '../core/own-memory.ts';
+import { cacheBytes, ownText } from '../core/own-memory.ts';
 import type { IdSigner } from '../core/signer.ts';
 import { SingleFlight } from '../core/single-flight.ts';
 import { MAX_WAITING, type Priority, type Turn } from '../core/turn-queue.ts';
@@ -44,7 +44,6 @@ export interface Responses extends Pick<ReturnType<typeof createFinishedResponse
   ): Promise<FinishedResponse<Body>>;
 }
 
-const MAX_BYTES = 64 * 1024 * 1024;
 /** More accounts waiting for the same response are ignored, because they would hardly change its position in the queue. */
 const MAX_ACCOUNTS = 32;
 
@@ -85,7 +84,7 @@ export function createResponses(options: {
   } = options;
   const clock = { now: () => now().getTime() };
   const { runs = new Runs(clock) } = options;
-  const finished = createFinishedResponses({ maxBytes: MAX_BYTES, now: () => now().getTime() });
+  const finished = createFinishedResponses({ maxBytes: cacheBytes(), now: () => now().getTime() });
   /** Equal requests of the same priority share one run of the operation and its upstream calls. */
   const flights = new SingleFlight<FinishedResponse, Set<string>>((accounts, newcomers) => {
     for (const account of newcomers) if (accounts.size < MAX_ACCOUNTS) accounts.add(account);

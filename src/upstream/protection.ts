@@ -1,5 +1,6 @@
 import { type Clock, type Deadlines, deadlinesFrom, systemClock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import { cacheBytes } from '../core/own-memory.ts';
 import type { SharedRedis } from '../core/redis/shared-redis.ts';
 import { SingleFlight } from '../core/single-flight.ts';
 import { joinTicket } from '../core/turn-queue.ts';
@@ -27,8 +28,6 @@ export interface ProtectionOptions {
   meters?: readonly Meter[] | undefined;
 }
 
-const MAX_CACHE_BYTES = 64 * 1024 * 1024;
-
 /**
  * Wraps the client in the layers that protect upstream from too many calls, and the service from upstream's failures: cache, single
  * flight, circuit breaker, budget, call. Responses report their freshness.
@@ -39,7 +38,7 @@ export function protectUpstream(options: ProtectionOptions) {
   const pauses = createPauses();
   const { deadlines = deadlinesFrom(), breaker = new Breaker(now, pauses) } = options;
   const { meters = callByKey.map(() => new ProcessMeter(limits, now)) } = options;
-  const cache = new ResponseCache({ maxBytes: MAX_CACHE_BYTES, now });
+  const cache = new ResponseCache({ maxBytes: cacheBytes(), now });
   const flights = new SingleFlight<UpstreamResponse<unknown>, CallTicket>(joinTicket, now);
   const budget = new Budget({ meters, limits, clock });
   const { call, callForFeed, counts } = createGuardedCall({ callByKey, budget, breaker, clock, deadlines, log });

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
+import { totalmem } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createGunzip, createGzip, createZstdCompress, createZstdDecompress, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { pipeThrough } from '#src/core/own-memory.ts';
+import { cacheBytes, memoryLimit, pipeThrough } from '#src/core/own-memory.ts';
 
 const BYTES = Buffer.from(JSON.stringify(Array.from({ length: 100_000 }, (_, index) => index * 7919)));
 
@@ -73,4 +74,9 @@ describe('bounded maps', () => {
     expect(found.sort()).toEqual(listed.sort());
     expect(found.length).toBeLessThanOrEqual(13);
   });
+});
+
+it('a large cache takes a sixteenth of the memory limit, and 64 MiB at most', () => {
+  expect([256, 512, 1024, 8192].map((limit) => cacheBytes(limit * 2 ** 20) / 2 ** 20)).toEqual([16, 32, 64, 64]);
+  expect(memoryLimit()).toBeLessThanOrEqual(totalmem());
 });

@@ -41,7 +41,12 @@ beforeEach(() => {
   begun = [];
   vi.useFakeTimers();
   vi.spyOn(systemClock, 'now').mockImplementation(() => Date.now());
-  engine = new JourneyEngine({ log, now: () => EIGHT, startThread: () => new Thread() as never });
+  engine = new JourneyEngine({
+    log,
+    now: () => EIGHT,
+    startThread: () => new Thread() as never,
+    memoryLimit: 1024 * 2 ** 20,
+  });
   engine.use(timetableOf(ONE_BUS));
 });
 afterEach(async () => {
@@ -167,6 +172,20 @@ it('without a Pro client, Free accounts use all threads', () => {
   startThreads();
   for (const account of ['free a', 'free b']) send('low', account);
   expect(begun).toEqual(['free a', 'free b']);
+});
+
+it('a process with less than 768 MiB plans in one thread, which takes searches of every kind', async () => {
+  const memoryLimit = 512 * 2 ** 20;
+  await engine.close();
+  threads = [];
+  engine = new JourneyEngine({ log, now: () => EIGHT, startThread: () => new Thread() as never, memoryLimit });
+  engine.use(timetableOf(ONE_BUS));
+  startThreads();
+  expect(threads).toHaveLength(1);
+  send('high', 'a', { name: 'via' });
+  threads[0]?.finish();
+  send('low', 'b', { isArrival: true });
+  expect(begun).toEqual(['a', 'b']);
 });
 
 it('journeys with via leave a thread to other searches', () => {
