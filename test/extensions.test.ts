@@ -17,7 +17,7 @@ describe('the service without extensions', () => {
     const { store, apiKey } = await openTestAccess(NOW);
     app = await buildApp({
       config: { publicUrl: 'https://example.test', docsUrl: 'https://example.test/docs', trustProxy: false },
-      queryUpstream: client.callUpstream,
+      sources: { queryUpstream: client.callUpstream },
       access: { store, acceptsTestKeys: false },
       now,
     });

@@ -1,5 +1,4 @@
 import { PLANS } from '#src/access/plan.ts';
-import { AlertList } from '#src/alerts/alert-list.ts';
 import { DAY_MS } from '#src/core/clock.ts';
 import type { CallUpstream, QueryUpstream } from '#src/efa/query-upstream.ts';
 import { ApiError } from '#src/errors/api-error.ts';
@@ -7,7 +6,7 @@ import { createOperations } from '#src/operations/all-operations.ts';
 import { departuresOperation } from '#src/operations/departures/operation.ts';
 import { type Operation, parseQuery } from '#src/operations/operation.ts';
 import { createResponses } from '#src/operations/serve.ts';
-import { Vehicles } from '#src/realtime/vehicles.ts';
+import { createSources } from '#src/operations/sources.ts';
 import { loadBuiltIn } from '#src/stops/file.ts';
 import { freshnessOfList, StopRegister } from '#src/stops/register.ts';
 import type { Freshness } from '#src/transit/freshness.ts';
@@ -89,20 +88,15 @@ export async function playDay(
   const live =
     liveUpstream && options.live ? await openLive(liveUpstream, protection, { ...options.live, clock }) : null;
   const { stops = new StopRegister(loadBuiltIn) } = live ?? {};
-  const operations = createOperations({
-    stops,
-    vehicles: new Vehicles({ now: clock.now }),
-    alerts: live?.alerts ?? new AlertList({ now: clock.now, stops }),
-    docsUrl: 'https://example.test/docs',
-  });
+  const sources = createSources(live ? { queryUpstream, ...live } : { queryUpstream, stops }, now);
+  const operations = createOperations({ sources, docsUrl: 'https://example.test/docs' });
   const operationOf = {
     nearby: operations.find(({ id }) => id === 'getNearbyStops') as Operation,
     search: operations.find(({ id }) => id === 'searchStops') as Operation,
   };
   const responses = createResponses({
-    queryUpstream,
+    sources,
     ids,
-    boards: live?.boards,
     now,
     deadlineMs: DEADLINE_MS,
     log: { ...silent, debug() {} },

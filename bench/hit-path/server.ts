@@ -13,7 +13,7 @@ import { streams } from '#src/extensions/streams/stream-routes.ts';
 import { countRequests, createInstruments, watchAdmissions } from '#src/extensions/telemetry/instruments.ts';
 import { Traffic } from '#src/extensions/telemetry/traffic.ts';
 import { NETWORK_LIMIT } from '#src/http/network-limit.ts';
-import { PressureWatch } from '#src/http/pressure.ts';
+import { PressureWatch, refuseUnderPressure } from '#src/http/pressure.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { issueTestKey, openTestAccess } from '#test/support/access.ts';
 import { startUpstream } from '#test/support/upstream.ts';
@@ -80,22 +80,21 @@ async function createService([redisUrl, refusals, limits]: string[]) {
   const hasPages = refusals === 'hold-refusals';
   const app = await buildApp({
     config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
-    queryUpstream,
+    sources: { queryUpstream },
     access: {
       store: watchAdmissions(store, instruments),
       acceptsTestKeys: false,
       ...(limits !== 'usual-limits' && { burstLimits: forEachPlan((plan) => PLANS[plan].rate && RATE) }),
     },
-    ...(hasPages && { networkLimit: NETWORK_LIMIT }),
+    http: { logger: openLog('info', { file: '/dev/null' }), ...(hasPages && { networkLimit: NETWORK_LIMIT }) },
     extensions: [
+      refuseUnderPressure(new PressureWatch()),
       countRequests({ instruments, ...(hasPages && { traffic: new Traffic(now) }) }),
       streams(),
       assistants,
       boardPages(),
       ...(hasPages ? [pages(pageOptions(store, now))] : []),
     ],
-    pressure: new PressureWatch(),
-    logger: openLog('info', { file: '/dev/null' }),
     now,
   });
   return { app, keys: await issueKeys(store) };

@@ -66,9 +66,9 @@ process.send?.({
 async function listen(measuredBy: Instruments | null): Promise<number> {
   const app = await buildApp({
     config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
-    queryUpstream: protection.queryUpstream,
+    sources: { queryUpstream: protection.queryUpstream },
     access: { store: measuredBy ? watchAdmissions(store, measuredBy) : store, acceptsTestKeys: false },
-    logger: openLog('info', { file: '/dev/null' }),
+    http: { logger: openLog('info', { file: '/dev/null' }) },
     now,
     ...(measuredBy && { extensions: [countRequests({ instruments: measuredBy })] }),
   });

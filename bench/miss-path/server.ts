@@ -21,10 +21,10 @@ const { queryUpstream } = protectUpstream({ callByKey: [client.callUpstream], li
 const { store, apiKey } = await openTestAccess(now());
 const app = await buildApp({
   config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
-  queryUpstream,
+  sources: { queryUpstream },
   access: { store, acceptsTestKeys: false },
   extensions: [countRequests({ instruments: createInstruments() })],
-  logger: openLog('info', { file: '/dev/null' }),
+  http: { logger: openLog('info', { file: '/dev/null' }) },
   now,
 });
 await app.listen({ host: '127.0.0.1', port: 0 });

@@ -33,10 +33,10 @@ const accounts = Math.ceil(Number(streams) / STREAMS_PER_ACCOUNT);
 const keys = await Promise.all(Array.from({ length: accounts }, () => issueTestKey(store, { plan: 'pro' })));
 const app = await buildApp({
   config: { publicUrl: 'https://example.test', docsUrl: 'http://localhost/docs', trustProxy: false },
-  queryUpstream,
+  sources: { queryUpstream },
   access: { store, acceptsTestKeys: false },
   // All streams come from one address here.
-  connectionLimits: { max: Number(streams), maxPerAddress: Number(streams) },
+  http: { connectionLimits: { max: Number(streams), maxPerAddress: Number(streams) } },
   extensions: [streamsExtension()],
   now: () => new Date(),
 });

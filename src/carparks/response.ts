@@ -86,7 +86,7 @@ const STOP_WAIT_MS = 1500;
  */
 export async function withCarParks<Stop extends { stop_id: string }>(
   listed: readonly Stop[],
-  { carParks, stops }: { carParks: CarParkSource | undefined; stops: Pick<StopRegister, 'get'> },
+  { carParks, stops }: { carParks: CarParkSource | null; stops: Pick<StopRegister, 'get'> },
 ) {
   const stationOf = (stopId: string) => stops.get(stopId)?.parent_id ?? stopId;
   const stations = new Set(listed.map(({ stop_id }) => stationOf(stop_id)));

@@ -48,21 +48,19 @@ async function generate({ input, output, plugins }: Record<'input' | 'output', o
   } as UserConfig);
 }
 
-/** Returns the OpenAPI description of a service that gets no other request. */
 /** There is no upstream. */
 function refuse(): Promise<never> {
   return Promise.reject(new Error('there is no upstream'));
 }
 
+/** Returns the OpenAPI description of a service that gets no other request. */
 async function describeService(): Promise<Description> {
   const store = openEmbeddedStore(':memory:');
   const app = await buildApp({
     config: { publicUrl: url, docsUrl: `${url}/docs`, trustProxy: false },
-    queryUpstream: refuse,
-    carParks: { fetch: refuse, get: refuse },
+    sources: { queryUpstream: refuse, carParks: { fetch: refuse, get: refuse }, punctuality: emptyRecord },
     access: { store, acceptsTestKeys: false },
     now: () => new Date(),
-    punctuality: emptyRecord,
     extensions: [streams()],
   });
   const { body } = await app.inject('/openapi.json');

@@ -31,7 +31,11 @@ export interface Service {
 }
 
 /** An optional part of the service outside the contract. All its members are optional. */
-interface Extension {
+export interface Extension {
+  /** Adds hooks to all requests, before the routes are added. */
+  decorate?: (app: FastifyInstance) => Promise<void>;
+  /** What the process lacks to be ready, as a sentence without a full stop; null if nothing. */
+  missing?: () => string | null | Promise<string | null>;
   /** Adds hooks to the scope of the API, before the key is checked. */
   watch?: (api: FastifyInstance) => Promise<void>;
   /** Adds routes behind the key and quota check. */

@@ -7,6 +7,7 @@ import fp from 'fastify-plugin';
 import { type Clock, steadyClock } from '../core/clock.ts';
 import { shrinkCaches } from '../core/own-memory.ts';
 import { serviceUnavailable } from '../errors/messages.ts';
+import type { CreateExtension } from './extension.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -162,7 +163,7 @@ export class PressureWatch {
 /**
  * Refuses requests with 503 `SERVICE_UNAVAILABLE` while the process exceeds a limit, so that it recovers instead of crashing.
  */
-export const pressure = fp(
+const pressure = fp(
   async (app: FastifyInstance, { watch }: { watch: PressureWatch }) => {
     app.addHook('onRequest', (request, _reply, done) => {
       const exceeded = watch.exceeded();
@@ -173,6 +174,14 @@ export const pressure = fp(
   },
   { name: 'pressure', dependencies: ['error-handler'] },
 );
+
+/** Refuses requests while the process exceeds a limit, and reports it as not ready. */
+export const refuseUnderPressure =
+  (watch: PressureWatch): CreateExtension =>
+  () => ({
+    decorate: async (app) => void (await app.register(pressure, { watch })),
+    missing: () => (watch.exceeded() === null ? null : 'this process is under pressure'),
+  });
 
 /**
  * The process's resident memory without file pages, some 70 MB of Node's own that the system can reclaim. Only Linux reports

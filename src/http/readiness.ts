@@ -4,7 +4,7 @@ import { within } from '../core/clock.ts';
 import { MAX_PATIENCE_MS, type StoreState } from '../core/redis/presence.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Build } from './build.ts';
-import type { PressureWatch } from './pressure.ts';
+import type { CreateExtension, Extension } from './extension.ts';
 
 /**
  * `GET /healthz`: the process runs, and its build. `GET /readyz`: the process can serve requests with keys it knows; if not,
@@ -14,15 +14,14 @@ export const readiness = fp(
   async (
     app: FastifyInstance,
     options: {
-      isStoreReachable: () => Promise<boolean>;
-      pressure?: PressureWatch | undefined;
+      extensions: readonly Extension[];
       build?: Build | undefined;
       /** How long the process is not ready before it closes, so that load balancers notice. */
       drainMs: number;
       sleep: (ms: number) => Promise<unknown>;
     },
   ) => {
-    const { isStoreReachable, pressure, build, drainMs, sleep } = options;
+    const { extensions, build, drainMs, sleep } = options;
     let isClosing = false;
     // A restart would only shift the load to other instances.
     const config = { servesUnderPressure: true };
@@ -33,17 +32,20 @@ export const readiness = fp(
     });
     app.get('/healthz', { config }, async () => ({ ...build, status: 'ok' }));
     app.get('/readyz', { config }, async (_request, reply) => {
-      const missing = [
-        ...(isClosing ? ['this process is shutting down'] : []),
-        ...(pressure && pressure.exceeded() !== null ? ['this process is under pressure'] : []),
-        ...((await isStoreReachable()) ? [] : ['the account store does not answer']),
-      ];
+      const closing = isClosing ? 'this process is shutting down' : null;
+      const checks = await Promise.all(extensions.map((extension) => extension.missing?.()));
+      const missing = [closing, ...checks].filter((one) => one != null);
       if (missing.length > 0) throw notReady(missing);
       return reply.header('cache-control', 'no-store').send({ status: 'ready' });
     });
   },
   { name: 'readiness', dependencies: ['error-handler'] },
 );
+
+/** Reports the process as not ready while requests with known keys would fail. */
+export const requireStore =
+  (isReachable: () => Promise<boolean>): CreateExtension =>
+  () => ({ missing: async () => ((await isReachable()) ? null : 'the account store does not answer') });
 
 function notReady(missing: readonly string[]): ApiError {
   return new ApiError('SERVICE_UNAVAILABLE', `Not ready: ${missing.join('; ')}.`, {

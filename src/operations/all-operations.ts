@@ -1,12 +1,4 @@
-import type { AlertList } from '../alerts/alert-list.ts';
-import type { CarParkSource } from '../carparks/car-parks.ts';
-import type { Reach } from '../journeys/reach.ts';
-import type { Journeys } from '../journeys/source.ts';
-import { LineCatalogue } from '../lines/lines.ts';
-import type { Vehicles } from '../realtime/vehicles.ts';
 import { NameSearch } from '../stops/name-search.ts';
-import type { StopRegister } from '../stops/register.ts';
-import type { Punctuality } from '../transit/punctuality.ts';
 import { createAlertOperation } from './alerts/alert-operation.ts';
 import { createAlertsOperation } from './alerts/operation.ts';
 import { createBoardsOperation } from './boards/operation.ts';
@@ -24,6 +16,7 @@ import { createPlacesOperation } from './places/operation.ts';
 import { createReachOperation } from './reach/operation.ts';
 import { createTimesOperation } from './reach/times-operation.ts';
 import { runOperation } from './runs/operation.ts';
+import type { Sources } from './sources.ts';
 import { createStopSearchOperation } from './stop-search/operation.ts';
 import { createStopListOperation } from './stops/operation.ts';
 import { createStopOperation } from './stops/stop-operation.ts';
@@ -35,32 +28,21 @@ import { createVehiclesOperation } from './vehicles/operation.ts';
  * CONTRIBUTING.md lists what else a new operation needs.
  */
 export function createOperations(options: {
-  stops: StopRegister;
-  /** By default of the same timetable. */
-  lines?: LineCatalogue | undefined;
-  vehicles: Vehicles;
-  /** Without them, their operations are left out. */
-  carParks?: CarParkSource | undefined;
-  alerts: AlertList;
-  /** Default: the trip planner's journeys. */
-  journeys?: Journeys | undefined;
-  /** By default the operations that need a timetable return 503. */
-  reach?: Reach | undefined;
-  /** What was recorded of past runs; without it there is no operation for it. */
-  punctuality?: Punctuality | undefined;
+  sources: Sources;
   isRehearsal?: IsRehearsal;
   docsUrl: string;
+  /** For prices that depend on the day. Without it all days cost the same. */
   now?: (() => Date) | undefined;
 }): readonly Operation[] {
-  const { stops, alerts, journeys, reach, carParks, punctuality, isRehearsal, now } = options;
-  const { lines = new LineCatalogue(stops) } = options;
+  const { isRehearsal, docsUrl, now } = options;
+  const { stops, lines, vehicles, alerts, journeys, reach, carParks, punctuality } = options.sources;
   const knownStops = { stops, ...(isRehearsal && { isRehearsal }) };
   const searchableStops = { ...knownStops, names: new NameSearch(stops) };
   const nearby = createNearbyOperation({ ...knownStops, carParks });
   return [
     departuresOperation,
     arrivalsOperation,
-    createBoardsOperation({ oneStop: departuresOperation, nearby, docsUrl: options.docsUrl }),
+    createBoardsOperation({ oneStop: departuresOperation, nearby, docsUrl }),
     nearby,
     createStopSearchOperation(searchableStops),
     createPlacesOperation(searchableStops),
@@ -82,7 +64,7 @@ export function createOperations(options: {
     createAlertsOperation({ list: alerts, stops, lines }),
     createAlertOperation({ list: alerts }),
     runOperation,
-    createVehiclesOperation({ vehicles: options.vehicles, stops, lines }),
+    createVehiclesOperation({ vehicles, stops, lines }),
     ...(carParks ? [createCarParksOperation({ carParks, stops }), createCarParkOperation({ carParks, stops })] : []),
   ];
 }

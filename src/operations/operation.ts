@@ -61,8 +61,8 @@ export interface FindContext {
   runs: Runs;
   /** The lines of the timetable; absent in comparisons of both sources. */
   lines?: LineCatalogue | undefined;
-  /** What was recorded of past runs; absent if nothing is. */
-  punctuality?: Punctuality | undefined;
+  /** What was recorded of past runs; null or absent if nothing is. */
+  punctuality?: Punctuality | null;
   now: () => Date;
   /** Signs identifiers and cursors, and verifies them. */
   ids: IdSigner;

@@ -1,6 +1,4 @@
 import type { z } from 'zod';
-import { Runs } from '../boards/runs.ts';
-import { type Boards, monitorBoards } from '../boards/source.ts';
 import { untilAborted, withTimeLimit } from '../core/clock.ts';
 import { createConcurrencyLimit } from '../core/event-loop-turn.ts';
 import type { Log } from '../core/log.ts';
@@ -11,12 +9,11 @@ import { MAX_WAITING, type Priority, type Turn } from '../core/turn-queue.ts';
 import type { QueryOptions, QueryUpstream } from '../efa/query-upstream.ts';
 import { ApiError, asCharged } from '../errors/api-error.ts';
 import { serviceUnavailable, upstreamTimeout } from '../errors/messages.ts';
-import type { LineCatalogue } from '../lines/lines.ts';
 import { isEveryday, type LeftOutCounts } from '../transit/left-out.ts';
 import { MODES } from '../transit/mode.ts';
-import type { Punctuality } from '../transit/punctuality.ts';
 import { createFinishedResponses, type FinishedResponse } from './finished-response.ts';
 import type { FindContext, Operation, OperationResult, Pages } from './operation.ts';
+import type { Sources } from './sources.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 
@@ -42,7 +39,11 @@ export interface Responses extends Pick<ReturnType<typeof createFinishedResponse
     query: z.output<Schema>,
     requester: Requester,
   ): Promise<FinishedResponse<Body>>;
+  /** Calls `listener` with the numbers of upstream records that an operation left out, by reason. */
+  onLeftOut(listener: LeftOutListener): void;
 }
+
+type LeftOutListener = (path: string, leftOut: LeftOutCounts) => void;
 
 /** More accounts waiting for the same response are ignored, because they would hardly change its position in the queue. */
 const MAX_ACCOUNTS = 32;
@@ -57,33 +58,15 @@ export function queryKey({ path }: Operation, query: Query): string {
  * is dropped from the queues.
  */
 export function createResponses(options: {
-  queryUpstream: QueryUpstream;
-  boards?: Boards | undefined;
-  runs?: Runs | undefined;
-  lines?: LineCatalogue | undefined;
-  punctuality?: Punctuality | undefined;
+  sources: Sources;
   now: () => Date;
   ids: IdSigner;
   deadlineMs: number;
-  /** Maximum rate of upstream calls. Default: unlimited. */
-  callsPerSecond?: number | undefined;
   log: Log<'warn' | 'debug'>;
-  /** Records how many upstream records an operation left out, by reason. */
-  countLeftOut?: (path: string, leftOut: LeftOutCounts) => void;
 }): Responses {
-  const {
-    queryUpstream,
-    boards = monitorBoards,
-    lines,
-    now,
-    ids,
-    deadlineMs,
-    log,
-    countLeftOut,
-    callsPerSecond = Number.POSITIVE_INFINITY,
-  } = options;
-  const clock = { now: () => now().getTime() };
-  const { runs = new Runs(clock) } = options;
+  const { now, ids, deadlineMs, log } = options;
+  const { queryUpstream, callsPerSecond, boards, runs, lines, punctuality } = options.sources;
+  const leftOutListeners: LeftOutListener[] = [];
   const finished = createFinishedResponses({ maxBytes: cacheBytes(), now: () => now().getTime() });
   /** Equal requests of the same priority share one run of the operation and its upstream calls. */
   const flights = new SingleFlight<FinishedResponse, Set<string>>((accounts, newcomers) => {
@@ -104,7 +87,7 @@ export function createResponses(options: {
       boards,
       runs,
       lines,
-      punctuality: options.punctuality,
+      punctuality,
       now,
       ids,
       run: (other, otherQuery) => {
@@ -139,7 +122,7 @@ export function createResponses(options: {
   }
 
   function reportLeftOut(path: string, leftOut: LeftOutCounts): void {
-    countLeftOut?.(path, leftOut);
+    for (const listener of leftOutListeners) listener(path, leftOut);
     if (Object.keys(leftOut).length === 0) return;
     log[isEveryday(leftOut) ? 'debug' : 'warn']({ leftOut }, 'upstream records left out');
   }
@@ -171,6 +154,7 @@ export function createResponses(options: {
       return get(operation, query, { priority, accounts, ...(signal && { signal }) });
     },
     bytesOf: finished.bytesOf,
+    onLeftOut: (listener) => void leftOutListeners.push(listener),
   };
 }
 

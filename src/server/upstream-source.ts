@@ -9,7 +9,7 @@ import { toMode } from '../efa/product-class.ts';
 import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { toRequest } from '../efa/request.ts';
 import { loadBuiltIn } from '../stops/file.ts';
-import { noPlannerStops, plannerStops } from '../stops/named-stops.ts';
+import { noPlannerStops, type PlannerStops, plannerStops } from '../stops/named-stops.ts';
 import { type StopRecord, tableOf } from '../stops/table.ts';
 import type { Mode } from '../transit/mode.ts';
 import { alwaysClosed } from '../upstream/breaker.ts';
@@ -23,14 +23,34 @@ export function baseOf(url: string): string {
 /** For an upstream on this machine that needs no key. */
 const NO_KEY = '';
 
+export interface Upstream {
+  url: string;
+  /** Names where data comes from. */
+  source: string;
+  apiKeys: readonly string[];
+  isSandbox: boolean;
+  /** The sandbox's lines, for the start page; null for a real upstream. */
+  networkMap: ReturnType<typeof networkMap> | null;
+  /** Whether upstream has a schedule file at this path; the sandbox lacks some. */
+  servesFile: (path: string) => boolean;
+  /** Loads the stops known without a timetable. */
+  loadStops: typeof loadBuiltIn;
+  planner: PlannerStops;
+  close(): Promise<void>;
+}
+
 /** Returns upstream's address and keys. Without a key it starts the embedded sandbox as upstream. */
-export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, { now }: { now: () => Date }) {
+export async function openUpstream(
+  { upstream }: Pick<Config, 'upstream'>,
+  { now }: { now: () => Date },
+): Promise<Upstream> {
   if (upstream.kind === 'real') {
     const { url, apiKeys } = upstream;
     return {
       url,
       source: url,
       apiKeys: apiKeys.length > 0 ? apiKeys : [NO_KEY],
+      isSandbox: false,
       networkMap: null,
       servesFile: () => true,
       loadStops: loadBuiltIn,
@@ -48,6 +68,7 @@ export async function openUpstream({ upstream }: Pick<Config, 'upstream'>, { now
     url: sandbox.url,
     source: 'sandbox',
     apiKeys: [apiKey],
+    isSandbox: true,
     servesFile,
     networkMap: networkMap(network, toRailOrFerry),
     loadStops: () => tableOf([], { dataDate: now().toISOString().slice(0, 10), source: 'sandbox' }),

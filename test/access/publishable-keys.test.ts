@@ -14,12 +14,9 @@ import { DEFAULT_BURST_LIMITS } from '#src/access/limits/burst-limits.ts';
 import { createSignedKeys } from '#src/access/signed-keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
-import { AlertList } from '#src/alerts/alert-list.ts';
 import { urlOf } from '#src/http/paths.ts';
 import { tokenSchema } from '#src/http/tokens.ts';
-import { createOperations } from '#src/operations/all-operations.ts';
-import { StopRegister } from '#src/stops/register.ts';
-import { noStops } from '#src/stops/table.ts';
+import { describedOperations } from '#test/support/operations.ts';
 import { countRequests, issueTestKey } from '../support/access.ts';
 import { type Front, startFront } from '../support/front.ts';
 import { buildProbeApp, type ProbeApp } from '../support/probe-app.ts';
@@ -410,9 +407,7 @@ describe('POST /v1/tokens', () => {
     expect((await get('/v1/alerts/stream', token)).json().error.code).toBe('OPERATION_NOT_ALLOWED');
   });
 
-  const stops = new StopRegister(noStops);
-  const alerts = new AlertList({ now: Date.now, stops });
-  const operations = createOperations({ stops, alerts, carParks: {}, punctuality: {}, docsUrl: '' } as never);
+  const operations = describedOperations();
 
   it('the list of token operations covers every operation of the API and its stop parameter', () => {
     const stopsIn = ({ query }: (typeof operations)[number]) =>

@@ -5,6 +5,7 @@ import type { QueryOptions, QueryUpstream } from '#src/efa/query-upstream.ts';
 import { ENCODINGS } from '#src/operations/finished-response.ts';
 import { defineOperation } from '#src/operations/operation.ts';
 import { createResponses, type Requester } from '#src/operations/serve.ts';
+import { createSources } from '#src/operations/sources.ts';
 import { buildTestApp } from '#test/support/app.ts';
 import { ids } from '#test/support/ids.ts';
 
@@ -39,7 +40,7 @@ function createRequests() {
     },
   });
   const responses = createResponses({
-    queryUpstream,
+    sources: createSources({ queryUpstream }, () => NOW),
     now: () => NOW,
     ids,
     deadlineMs: 1000,
@@ -123,7 +124,7 @@ describe('the deadline of an operation that runs others', () => {
   it('an operation that runs several others at once fails at its own deadline when upstream is slow', async () => {
     const { operation, queryUpstream } = createRequests();
     const responses = createResponses({
-      queryUpstream,
+      sources: createSources({ queryUpstream }, () => NOW),
       now: () => NOW,
       ids,
       deadlineMs: 100,

@@ -9,7 +9,11 @@ import { createEfaClient } from '#src/efa/client.ts';
 import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { assistants } from '#src/extensions/mcp/mcp.ts';
 import { type StreamTimes, streams } from '#src/extensions/streams/stream-routes.ts';
-import { countLeftOut, countRequests, type Instruments } from '#src/extensions/telemetry/instruments.ts';
+import { countRequests, type Instruments } from '#src/extensions/telemetry/instruments.ts';
+import type { HttpOptions } from '#src/http/create-fastify.ts';
+import { type PressureWatch, refuseUnderPressure } from '#src/http/pressure.ts';
+import { requireStore } from '#src/http/readiness.ts';
+import type { Sources } from '#src/operations/sources.ts';
 import { emptyRecord } from '#src/transit/punctuality.ts';
 import { LINK_SECRET } from '#test/support/ids.ts';
 import { boardPages } from '#web/board/text-board.ts';
@@ -30,31 +34,11 @@ export interface TestApp extends FastifyInstance {
 }
 
 export interface TestAppOptions
-  extends Partial<
-    Pick<
-      AppOptions,
-      | 'linkSecrets'
-      | 'deadlines'
-      | 'connectionLimits'
-      | 'arrivalMs'
-      | 'silentMs'
-      | 'isStoreReachable'
-      | 'pressure'
-      | 'networkLimit'
-      | 'build'
-      | 'stops'
-      | 'alerts'
-      | 'vehicles'
-      | 'boards'
-      | 'runs'
-      | 'journeys'
-      | 'punctuality'
-      | 'reach'
-      | 'carParks'
-      | 'drainMs'
-      | 'loggedPerSecond'
-    >
-  > {
+  extends Partial<Pick<AppOptions, 'linkSecrets' | 'deadlines'>>,
+    Omit<HttpOptions, 'logger'>,
+    Partial<Omit<Sources, 'queryUpstream' | 'callsPerSecond' | 'lines'>> {
+  isStoreReachable?: () => Promise<boolean>;
+  pressure?: PressureWatch;
   pages?: PageOptions;
   streamTimes?: StreamTimes;
   instruments?: Instruments;
@@ -88,7 +72,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     sendsKey = true,
     trustProxy = false,
   } = options;
-  const { pages, streamTimes, instruments, connectionLimits, arrivalMs, silentMs } = options;
+  const { pages, streamTimes, instruments, isStoreReachable, pressure } = options;
   const clock = { now: typeof options.now === 'string' ? new Date(options.now) : options.now() };
   const now = typeof options.now === 'string' ? () => clock.now : options.now;
   const client =
@@ -102,7 +86,13 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
   const restrictions = new Restrictions({ store, log: { info() {}, warn() {} } });
   const app = await buildApp({
     config: { publicUrl, docsUrl: `${publicUrl}/docs`, trustProxy },
-    queryUpstream: client.callUpstream,
+    sources: {
+      ...options,
+      queryUpstream: client.callUpstream,
+      punctuality: options.punctuality ?? emptyRecord,
+      reach: options.reach ?? emptyReach(clock.now.getTime()),
+      carParks: options.carParks ?? oneCarPark(() => now().getTime()),
+    },
     access: {
       store,
       acceptsTestKeys,
@@ -111,35 +101,18 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
     },
     now,
     sleep: options.sleep ?? (() => new Promise(() => {})),
-    logger: pino({ level: 'trace' }, { write: keepLine }),
+    http: { ...options, logger: pino({ level: 'trace' }, { write: keepLine }) },
     extensions: [
+      ...(pressure ? [refuseUnderPressure(pressure)] : []),
+      ...(isStoreReachable ? [requireStore(isStoreReachable)] : []),
       ...(pages || instruments ? [countRequests({ traffic: pages?.traffic, instruments })] : []),
       streams(streamTimes),
       assistants,
       boardPages(pages),
       ...(pages ? [pagesOf({ ...pages, countMail: (outcome) => instruments?.mails.inc({ outcome }) })] : []),
     ],
-    ...(instruments && { countLeftOut: (path, leftOut) => countLeftOut(instruments, path, leftOut) }),
     ...(options.deadlines && { deadlines: options.deadlines }),
     linkSecrets: options.linkSecrets ?? [LINK_SECRET],
-    ...(options.isStoreReachable && { isStoreReachable: options.isStoreReachable }),
-    ...(options.build && { build: options.build }),
-    ...(options.stops && { stops: options.stops }),
-    ...(options.alerts && { alerts: options.alerts }),
-    ...(options.vehicles && { vehicles: options.vehicles }),
-    ...(options.boards && { boards: options.boards }),
-    ...(options.runs && { runs: options.runs }),
-    ...(options.networkLimit && { networkLimit: options.networkLimit }),
-    ...(options.journeys && { journeys: options.journeys }),
-    punctuality: options.punctuality ?? emptyRecord,
-    reach: options.reach ?? emptyReach(clock.now.getTime()),
-    carParks: options.carParks ?? oneCarPark(() => now().getTime()),
-    ...(options.pressure && { pressure: options.pressure }),
-    ...(options.drainMs !== undefined && { drainMs: options.drainMs }),
-    ...(options.loggedPerSecond !== undefined && { loggedPerSecond: options.loggedPerSecond }),
-    ...(connectionLimits && { connectionLimits }),
-    ...(arrivalMs !== undefined && { arrivalMs }),
-    ...(silentMs !== undefined && { silentMs }),
   });
   app.addHook('onClose', async () => client.close());
   if (sendsKey) sendKey(app, apiKey);

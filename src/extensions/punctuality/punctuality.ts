@@ -21,6 +21,8 @@ const MAX_YOUNG_MEGABYTES = 4;
 export interface PunctualityRecord extends Punctuality {
   /** Takes a publication of a feed that is trusted. */
   record(snapshot: Snapshot): void;
+  /** Calls `requestFeeds` often enough to keep feeds polled that nobody else needs. */
+  useFeeds(requestFeeds: () => void): void;
   close(): Promise<void>;
 }
 
@@ -32,12 +34,10 @@ export function openPunctuality(options: {
   path: string;
   isSandbox: boolean;
   timetable: () => Timetable | null;
-  /** Called often enough to keep feeds polled that nobody else needs. */
-  requestFeeds: () => void;
   clock: Clock;
   log: Log<'info' | 'warn'>;
 }): PunctualityRecord {
-  const { path, isSandbox, timetable, requestFeeds, clock, log } = options;
+  const { path, isSandbox, timetable, clock, log } = options;
   const { now } = clock;
   const worker = new Worker(new URL('./punctuality-thread.ts', import.meta.url), {
     workerData: { path, isSandbox } satisfies ThreadOptions,
@@ -49,6 +49,7 @@ export function openPunctuality(options: {
   let used = '';
   let state: PunctualityState = { since: null, bytes: 0, problem: null };
   let isOver = false;
+  let requestFeeds = () => {};
   let writtenAt = now();
   let cancel = clock.after(TURN_MS, turn, { isBackground: true });
 
@@ -118,6 +119,9 @@ export function openPunctuality(options: {
     record(snapshot) {
       useTimetable();
       send({ kind: 'snapshot', packed: snapshot.packed, now: now() });
+    },
+    useFeeds(request) {
+      requestFeeds = request;
     },
     load: (query) =>
       ask<Awaited<ReturnType<Punctuality['load']>>>({ kind: 'find', query }, PATIENCE_MS).catch((error: Error) => {

@@ -123,7 +123,7 @@ export function createInstruments() {
 }
 
 /** Records what one response of an operation left out. */
-export function countLeftOut({ leftOutRecords }: Instruments, operation: string, leftOut: LeftOutCounts): void {
+function countLeftOut({ leftOutRecords }: Instruments, operation: string, leftOut: LeftOutCounts): void {
   for (const [reason, records] of listLeftOut(leftOut))
     leftOutRecords.inc({ operation, reason, kind: kindOf(reason) }, records);
 }
@@ -240,9 +240,8 @@ function isStream(reply: FastifyReply): boolean {
 /** Records API requests for metrics and the status page. */
 export const countRequests =
   (options: { traffic?: Traffic | undefined; instruments?: Instruments | undefined }): CreateExtension =>
-  () => ({
-    watch: async (api) => {
-      const { traffic = null, instruments = null } = options;
-      await api.register(requestRecorder, { traffic, instruments });
-    },
-  });
+  ({ responses }) => {
+    const { traffic = null, instruments = null } = options;
+    if (instruments) responses.onLeftOut((path, leftOut) => countLeftOut(instruments, path, leftOut));
+    return { watch: async (api) => void (await api.register(requestRecorder, { traffic, instruments })) };
+  };

@@ -38,8 +38,7 @@ const PROCESS_METRICS = {
   nodejs_heap_size_used_bytes: 'nodejs_heap_size_total_bytes',
 };
 
-/** Registers all Prometheus metrics. Values are computed only on a scrape. */
-export function createMetrics(sources: {
+export interface MetricSources {
   /** Where data comes from. */
   source: 'real' | 'sandbox';
   /** Version and commit; "unknown" by default. */
@@ -52,9 +51,12 @@ export function createMetrics(sources: {
   timetable?: () => TimetableStatus;
   punctuality?: (() => PunctualityState) | undefined;
   storeState: () => Promise<StoreState>;
-  redisMemory?: () => Promise<RedisMemory[]>;
+  redisMemory?: (() => Promise<RedisMemory[]>) | undefined;
   pressure?: Pick<PressureWatch, 'exceeded'>;
-}): Registry {
+}
+
+/** Registers all Prometheus metrics. Values are computed only on a scrape. */
+export function createMetrics(sources: MetricSources): Registry {
   const {
     source,
     build = { version: 'unknown', commit: 'unknown' },

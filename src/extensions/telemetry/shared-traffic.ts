@@ -42,7 +42,8 @@ const reportSchema = z.object({
 export class SharedTraffic extends Traffic {
   readonly #redis: SharedRedis;
   readonly #prefix: string;
-  readonly #health: () => UpstreamHealth;
+  /** Reports the health of this instance's upstream; null while it is unknown. */
+  health: () => UpstreamHealth | null = () => null;
   readonly #instance = randomUUID();
   readonly #timer = setInterval(() => this.publish().catch(() => {}), ANNOUNCE_EVERY_MS).unref();
   #unpublished = new Map<number, Bucket>();
@@ -50,12 +51,11 @@ export class SharedTraffic extends Traffic {
   #lastView: { at: number; view: Promise<TrafficView> } | null = null;
 
   /** `source` keeps the sandbox's numbers apart from upstream's. */
-  constructor(options: { redis: SharedRedis; source: string; health: () => UpstreamHealth; now: () => Date }) {
+  constructor(options: { redis: SharedRedis; source: string; now: () => Date }) {
     super(options.now);
     this.#redis = options.redis;
     // All names share a hash tag, so that an addition is one transaction on a cluster too.
     this.#prefix = `{tis:traffic:${options.source}}`;
-    this.#health = options.health;
   }
 
   override answered(operation: string, status: number, durationMs: number): void {
@@ -125,7 +125,7 @@ export class SharedTraffic extends Traffic {
   }
 
   async #add(minutes: ReadonlyMap<number, Bucket>, lastUpstreamResponse: Date | null): Promise<void> {
-    const report: z.infer<typeof reportSchema> = { at: this.now().getTime(), health: this.#health() };
+    const report: z.infer<typeof reportSchema> = { at: this.now().getTime(), health: this.health() };
     const instances = this.#key('instances');
     const replies = await this.#redis.sendTo(instances, (connection) => {
       const transaction = connection.multi();

@@ -70,11 +70,11 @@ const exampleBody: z.infer<typeof nearbyResponse> = {
 /** `GET /v1/nearby` */
 export const createNearbyOperation = ({
   stops: register,
-  carParks,
+  carParks = null,
   isRehearsal = () => false,
 }: {
   stops: StopRegister;
-  carParks?: CarParkSource | undefined;
+  carParks?: CarParkSource | null;
   isRehearsal?: IsRehearsal;
 }) => {
   const checks = new StopChecks();

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { noTimetable } from '../../errors/messages.ts';
 import type { FoundReach, Reach } from '../../journeys/reach.ts';
 import { toChoices, walkingParameters } from '../../transit/choices.ts';
 import { collectionTypeField, formatParameter, geoJsonConstant, lngLatSchema } from '../../transit/geojson.ts';
@@ -9,6 +8,7 @@ import { formatPlace, latitudeSchema, longitudeSchema, placeParameter } from '..
 import { dateParameter, formatTimestamp, minutesBetween, timeParameter, timestampSchema } from '../../transit/time.ts';
 import { DAY_PRICE, priceOfDay } from '../day-price.ts';
 import { defineOperation, requestedWallClock } from '../operation.ts';
+import { noReach } from '../sources.ts';
 import { stopReferenceSchema } from '../trips/response.ts';
 
 const MAX_MINUTES = 90;
@@ -17,12 +17,6 @@ const MAX_STOPS = 5000;
 const STOPS_OF_PRICE = 1000;
 /** Drawing an area takes longer than the search. */
 const AREA_PRICE = 3;
-
-/** For services without a timetable. */
-export const noReach: Reach = {
-  search: async () => Promise.reject(noTimetable({ reason: 'off' })),
-  times: async () => Promise.reject(noTimetable({ reason: 'off' })),
-};
 
 /** Part of the descriptions of both operations. */
 export const COVERED =

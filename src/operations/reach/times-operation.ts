@@ -7,8 +7,9 @@ import { formatPlace, stopListParameter } from '../../transit/place.ts';
 import { bestKnown, formatTimestamp, minutesBetween, timestampSchema } from '../../transit/time.ts';
 import { DAY_PRICE, priceOfDay } from '../day-price.ts';
 import { defineOperation, requestedWallClock } from '../operation.ts';
+import { noReach } from '../sources.ts';
 import { stopReferenceSchema } from '../trips/response.ts';
-import { COVERED, noReach, originQuery } from './operation.ts';
+import { COVERED, originQuery } from './operation.ts';
 
 const MAX_DESTINATIONS = 10;
 const DESTINATIONS_OF_PRICE = 5;

@@ -109,10 +109,10 @@ const exampleBody: z.infer<typeof stopResponse> = {
 /** `GET /v1/stops/{stop_id}` */
 export const createStopOperation = ({
   stops,
-  carParks,
+  carParks = null,
 }: {
   stops: StopRegister;
-  carParks?: CarParkSource | undefined;
+  carParks?: CarParkSource | null;
 }) =>
   defineOperation({
     id: 'getStop',

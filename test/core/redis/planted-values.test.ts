@@ -117,7 +117,8 @@ describe('other values in Redis', () => {
     await admin.set('{tis:traffic:test}:last-answer', 'yesterday');
     const health = { budgetLeft: 1, isBreakerOpen: false };
     const now = () => new Date(100 * 60_000);
-    const traffic = new SharedTraffic({ redis: room, source: 'test', health: () => health, now });
+    const traffic = new SharedTraffic({ redis: room, source: 'test', now });
+    traffic.health = () => health;
     const view = await traffic.getView();
     expect(view.scope).toEqual({ instances: 1 });
     expect(view.lastUpstreamResponse).toBeNull();

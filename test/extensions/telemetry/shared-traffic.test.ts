@@ -30,7 +30,8 @@ afterEach(async () => {
 async function startInstance(health = WELL, source = 'sandbox', url = redis.url): Promise<SharedTraffic> {
   const connection = await openRedis(url.split(','), { info() {}, warn() {} });
   const now = () => clock;
-  const traffic = new SharedTraffic({ redis: connection, source, health: () => health, now });
+  const traffic = new SharedTraffic({ redis: connection, source, now });
+  traffic.health = () => health;
   closers.push(async () => {
     await traffic.close();
     connection.close();

@@ -5,6 +5,7 @@ import { createBoardsOperation } from '#src/operations/boards/operation.ts';
 import { departuresOperation } from '#src/operations/departures/operation.ts';
 import { createNearbyOperation } from '#src/operations/nearby/operation.ts';
 import { createResponses } from '#src/operations/serve.ts';
+import { createSources } from '#src/operations/sources.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
 import { departureMonitorFor } from '#test/support/departure-monitor.ts';
@@ -23,12 +24,12 @@ function createCold(rps: number) {
     nearby: createNearbyOperation({ stops: new StopRegister(noStops) }),
     docsUrl: 'https://example.test/docs',
   });
+  const now = () => new Date(clock.now());
   const responses = createResponses({
-    queryUpstream: protection.queryUpstream,
+    sources: createSources({ queryUpstream: protection.queryUpstream, callsPerSecond: rps }, now),
     ids,
-    now: () => new Date(clock.now()),
+    now,
     deadlineMs: 9500,
-    callsPerSecond: rps,
     log: { warn() {}, debug() {} },
   });
   const find = (first: number, priority: Priority) => {

@@ -4,10 +4,12 @@ import { departuresOperation } from '#src/operations/departures/operation.ts';
 import { createNearbyOperation } from '#src/operations/nearby/operation.ts';
 import { parseQuery } from '#src/operations/operation.ts';
 import { createResponses } from '#src/operations/serve.ts';
+import { createSources } from '#src/operations/sources.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
 import { ids } from '#test/support/ids.ts';
 import { createTestLog } from '#test/support/made-up-upstream.ts';
+import { noUpstream } from '#test/support/no-upstream.ts';
 
 const NOW = Date.parse('2026-04-15T06:00:10Z');
 
@@ -29,10 +31,11 @@ it('boards reuse the cached responses of their stops, and so do requests for one
     docsUrl: 'https://example.test/docs',
   });
   const log = { ...createTestLog(), debug: () => {} };
+  const now = () => new Date(NOW);
   const responses = createResponses({
-    queryUpstream: () => Promise.reject(new Error('no upstream call is expected')),
+    sources: createSources({ queryUpstream: noUpstream }, now),
     ids,
-    now: () => new Date(NOW),
+    now,
     deadlineMs: 1000,
     log,
   });
