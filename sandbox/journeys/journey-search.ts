@@ -52,18 +52,25 @@ interface Arrival {
 /** The points that a round reached better than all previous rounds. */
 interface Round {
   arrived: Map<PointNode, Arrival>;
-  /** When the next ride can begin at the point, after the change, and where the previous ride ended. */
-  ready: Map<PointNode, { tick: number; from: PointNode }>;
+  /** The points where the next ride can begin, after the change, each with where the previous ride ended. */
+  ready: Map<PointNode, PointNode>;
+  /** When it can begin. */
+  readyTicks: Ticks;
   /** Where the round reached the destination; absent if it was not better. */
   end?: PointNode;
 }
 
 const MAX_RIDES = 7;
 
+/** By index of each point; `Infinity` where the search has not been. */
+export type Ticks = Float64Array;
+
 /**
  * Returns the best journey with one ride, with two rides and so on, as long as one more ride improves it. So the last one ends
  * earliest (backward: latest). A forward search leads from a departure time to the earliest arrival, a backward search from an
- * arrival time to the latest departure. Empty if there is no journey before `limitSeconds`.
+ * arrival time to the latest departure. No journeys if there is none before `limitSeconds`. `ready` is the
+ * first tick at which a ride can begin at each point. `bounds` is that of the search in the other direction which found where
+ * this one starts: only points that it reached in time can be on the way.
  */
 export function searchRounds(
   search: Search,
@@ -72,35 +79,42 @@ export function searchRounds(
   starts: readonly Entrance[],
   goals: readonly Entrance[],
   limitSeconds: number,
-): Found[] {
+  bounds?: Ticks,
+): { journeys: Found[]; ready: Ticks } {
   const sign = direction === 'forward' ? 1 : -1;
-  const goalWalks = new Map(goals.map(({ point, walkSeconds }) => [point, walkSeconds]));
-  const bestArrived = new Map<PointNode, number>();
-  const bestReady = new Map<PointNode, number>();
-  let before: Round = { arrived: new Map(), ready: new Map() };
+  const ticks = () => new Float64Array(search.index.points.length).fill(Infinity);
+  const goalWalks = ticks();
+  for (const { point, walkSeconds } of goals) goalWalks[point.index] = walkSeconds;
+  const bestArrived = ticks();
+  const bestReady = ticks();
+  const newRound = (): Round => ({ arrived: new Map(), ready: new Map(), readyTicks: ticks() });
+  let before = newRound();
   for (const { point, walkSeconds } of starts) {
     const tick = sign * startSeconds + walkSeconds;
-    bestReady.set(point, tick);
-    before.ready.set(point, { tick, from: point });
+    bestReady[point.index] = tick;
+    before.readyTicks[point.index] = tick;
+    before.ready.set(point, point);
   }
 
   const rounds = [before];
   const journeys: Found[] = [];
   let bestEnd = sign * limitSeconds;
   while (rounds.length <= MAX_RIDES && before.ready.size > 0) {
-    const round: Round = { arrived: new Map(), ready: new Map() };
+    const round = newRound();
     rounds.push(round);
     const arrive = (point: PointNode, tick: number, run: Run, boarded: number, alighted: number) => {
-      if (tick >= bestEnd || tick >= (bestArrived.get(point) ?? Infinity)) return;
-      bestArrived.set(point, tick);
+      if (tick >= bestEnd || tick >= at(bestArrived, point)) return;
+      // Ticks of the two directions are the same times, negated.
+      if (bounds && at(bounds, point) > -tick) return;
+      bestArrived[point.index] = tick;
       round.arrived.set(point, { tick, run, boarded, alighted });
-      const atGoal = tick + (goalWalks.get(point) ?? Infinity);
+      const atGoal = tick + at(goalWalks, point);
       if (atGoal >= bestEnd) return;
       bestEnd = atGoal;
       round.end = point;
     };
     for (const [pattern, firstStep] of patternsFrom(search, before.ready.keys(), sign)) {
-      ridePattern(search, pattern, firstStep, sign, before.ready, arrive);
+      ridePattern(search, pattern, firstStep, sign, before.readyTicks, arrive);
     }
     const { end } = round;
     if (end) {
@@ -112,7 +126,11 @@ export function searchRounds(
     walkOn(search, round, bestReady, bestEnd);
     before = round;
   }
-  return journeys;
+  return { journeys, ready: bestReady };
+}
+
+function at(ticks: Ticks, point: PointNode): number {
+  return ticks[point.index] ?? Infinity;
 }
 
 function entranceAt(entrances: readonly Entrance[], point: PointNode): Entrance {
@@ -128,7 +146,7 @@ function traceRides(rounds: readonly Round[], end: PointNode, sign: number): { r
     if (sign > 0) rides.unshift({ run, fromCall: boarded, toCall: alighted });
     else rides.push({ run, fromCall: alighted, toCall: boarded });
     const boardedAt = run.pattern.points[boarded] as PointNode;
-    point = rounds[n - 1]?.ready.get(boardedAt)?.from ?? boardedAt;
+    point = rounds[n - 1]?.ready.get(boardedAt) ?? boardedAt;
   }
   return { rides, start: point };
 }
@@ -155,7 +173,7 @@ function ridePattern(
   pattern: PatternNode,
   firstStep: number,
   sign: number,
-  ready: Round['ready'],
+  readyTicks: Ticks,
   arrive: (point: PointNode, tick: number, run: Run, boarded: number, alighted: number) => void,
 ): void {
   let run: Run | undefined;
@@ -165,7 +183,7 @@ function ridePattern(
     const point = pattern.points[call] as PointNode;
     const tick = run ? sign * plannedSeconds(run, call) : Infinity;
     if (run) arrive(point, tick, run, boarded, call);
-    const readyTick = ready.get(point)?.tick ?? Infinity;
+    const readyTick = at(readyTicks, point);
     if (readyTick > tick || readyTick === Infinity) continue;
     const earlier = nextRun(search, pattern, sign * readyTick - (pattern.offsetSeconds[call] ?? 0), sign);
     if (earlier && (!run || sign * (earlier.startSeconds - run.startSeconds) < 0)) {
@@ -188,13 +206,14 @@ function nextRun(search: Search, pattern: PatternNode, startSeconds: number, sig
 }
 
 /** Applies the footpaths from the points that the round has reached. */
-function walkOn(search: Search, round: Round, bestReady: Map<PointNode, number>, bestEnd: number): void {
+function walkOn(search: Search, round: Round, bestReady: Ticks, bestEnd: number): void {
   for (const [from, { tick }] of round.arrived) {
     for (const { to, seconds } of footpathsFrom(search.index, from)) {
       const ready = tick + seconds;
-      if (ready >= bestEnd || ready >= (bestReady.get(to) ?? Infinity)) continue;
-      bestReady.set(to, ready);
-      round.ready.set(to, { tick: ready, from });
+      if (ready >= bestEnd || ready >= at(bestReady, to)) continue;
+      bestReady[to.index] = ready;
+      round.readyTicks[to.index] = ready;
+      round.ready.set(to, from);
     }
   }
 }

@@ -52,10 +52,11 @@ function listRides(search: Search, { origin, destination, atSeconds, arriveBy, c
   const journeys: Journey[] = [];
   const additional: Journey[] = [];
   for (let at = atSeconds; journeys.length < count; ) {
-    const ways = searchRounds(search, firstDirection, at, near, far, limit);
+    const { journeys: ways, ready } = searchRounds(search, firstDirection, at, near, far, limit);
     const best = ways.at(-1);
     if (best === undefined) break;
-    const shortest = searchRounds(search, secondDirection, best.endSeconds, far, near, at - sign).at(-1) ?? best;
+    const back = searchRounds(search, secondDirection, best.endSeconds, far, near, at - sign, ready);
+    const shortest = back.journeys.at(-1) ?? best;
     const journey = journeyOf(shortest);
     const [simplest = best] = ways;
     // The journey with the fewest changes, if it is slower than the fastest.

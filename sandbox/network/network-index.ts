@@ -19,6 +19,8 @@ export interface StopNode extends Omit<SandboxStop, 'points'> {
 }
 
 export interface PointNode extends SandboxPoint {
+  /** Index in `NetworkIndex.points`. */
+  index: number;
   home: StopNode;
   /** The number that upstream gives to this part of the stop, such as "1". */
   area: string;
@@ -55,10 +57,11 @@ export interface NetworkIndex {
 export function indexNetwork(network: SandboxNetwork): NetworkIndex {
   const stops = network.stops.map((stop) => {
     const home: StopNode = { ...stop, points: [], classes: [], isDecommissioned: false };
-    home.points = stop.points.map((point, i) => ({ ...point, home, area: String(i + 1), calls: [] }));
+    home.points = stop.points.map((point, i) => ({ ...point, index: 0, home, area: String(i + 1), calls: [] }));
     return home;
   });
   const points = stops.flatMap((stop) => stop.points);
+  for (const [index, point] of points.entries()) point.index = index;
   const pointById = new Map(points.map((point) => [point.id, point]));
   const patterns = network.lines.flatMap((line) => patternsOf(line, pointById));
   for (const [index, pattern] of patterns.entries()) {

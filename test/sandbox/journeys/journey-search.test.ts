@@ -95,7 +95,7 @@ it('no journey arrives earlier than the one found by a forward search', () => {
     fc.property(network, place, place, moment, (drawn, from, to, at) => {
       fc.pre(from !== to);
       const { search, entrances } = searchOf(drawn);
-      const best = searchRounds(search, 'forward', at, entrances(from), entrances(to), at + DAY).at(-1);
+      const best = searchRounds(search, 'forward', at, entrances(from), entrances(to), at + DAY).journeys.at(-1);
       expect(best?.endSeconds).toBe(exhaustiveArrival(search, at, entrances(from), entrances(to), at + DAY));
     }),
     { numRuns: 400 },
@@ -107,7 +107,7 @@ it('no journey that is in time departs later than the one found by a backward se
     fc.property(network, place, place, moment, (drawn, from, to, at) => {
       fc.pre(from !== to);
       const { search, entrances } = searchOf(drawn);
-      const best = searchRounds(search, 'backward', at, entrances(to), entrances(from), at - DAY).at(-1);
+      const best = searchRounds(search, 'backward', at, entrances(to), entrances(from), at - DAY).journeys.at(-1);
       const arrivalFrom = (departure: number) =>
         exhaustiveArrival(search, departure, entrances(from), entrances(to), at + 1);
       if (best === undefined) expect(arrivalFrom(at - DAY + 1)).toBeUndefined();
@@ -125,7 +125,7 @@ it('a sandbox journey does not use a cancelled run', () => {
     fc.property(network, place, place, moment, (drawn, from, to, at) => {
       fc.pre(from !== to);
       const { search, entrances } = searchOf(drawn, (run) => run.seed % 3 === 0);
-      const best = searchRounds(search, 'forward', at, entrances(from), entrances(to), at + DAY).at(-1);
+      const best = searchRounds(search, 'forward', at, entrances(from), entrances(to), at + DAY).journeys.at(-1);
       expect(best?.endSeconds).toBe(exhaustiveArrival(search, at, entrances(from), entrances(to), at + DAY));
       expect(best?.rides.some((ride) => ride.run.seed % 3 === 0) ?? false).toBe(false);
     }),
