@@ -75,7 +75,7 @@ it.each(PAGES)(
       if (width === 390) expect(await findViolations(page)).toEqual([]);
     }
     await page.emulateMedia({ colorScheme: 'dark' });
-    expect(await findViolations(page, { onlyColours: true })).toEqual([]);
+    expect(await findViolations(page, { colours: 'only' })).toEqual([]);
     await page.emulateMedia({ colorScheme: 'light' });
     const weight = (await Promise.all(weights)).reduce((sum, one) => sum + one, 0);
     expect(weight).toBeGreaterThan(KILOBYTE);
