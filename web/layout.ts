@@ -93,7 +93,7 @@ export function fixedPage(
   let renderedPage: { testKey: string | null; send: ReturnType<typeof prepare> } | null = null;
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const key = await testKey();
-    if (renderedPage?.testKey !== key) renderedPage = { testKey: key, send: prepare(draw(key), { type: HTML }) };
+    if (renderedPage?.testKey !== key) renderedPage = { testKey: key, send: prepare(() => draw(key), { type: HTML }) };
     return renderedPage.send(request, reply);
   };
 }

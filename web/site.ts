@@ -62,13 +62,16 @@ function filesIn(folder: string): string[] {
 
 function sendAsset(name: string, content: string | Buffer) {
   const type = TYPES[extname(name)] ?? 'application/octet-stream';
-  return prepare(content, { type, maxAgeSeconds: ASSET_AGE_SECONDS });
+  return prepare(() => content, { type, maxAgeSeconds: ASSET_AGE_SECONDS });
 }
 
 /** `GET /robots.txt`, and the icons that browsers request from every site at fixed paths. */
 async function robotsTxt(app: FastifyInstance): Promise<void> {
   const text = 'User-agent: *\nDisallow: /keys\nDisallow: /v1/\n';
-  app.get('/robots.txt', prepare(text, { type: 'text/plain; charset=utf-8', maxAgeSeconds: 86_400 }));
+  app.get(
+    '/robots.txt',
+    prepare(() => text, { type: 'text/plain; charset=utf-8', maxAgeSeconds: 86_400 }),
+  );
   app.get('/favicon.ico', async (_request, reply) => reply.redirect('/assets/icon-32.png', 302));
   for (const path of ['/apple-touch-icon.png', '/apple-touch-icon-precomposed.png'])
     app.get(path, async (_request, reply) => reply.redirect('/assets/apple-touch-icon.png', 302));

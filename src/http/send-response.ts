@@ -100,16 +100,19 @@ export function prepareBody(bytes: Buffer, type: string) {
   };
 }
 
-/** Returns a handler that sends a prepared body. Without `maxAgeSeconds`, browsers revalidate their copy each time. */
+/**
+ * Returns a handler that sends a body which the first request builds, so that startup does not wait for it. Without `maxAgeSeconds`,
+ * browsers revalidate their copy each time.
+ */
 export function prepare(
-  content: string | Buffer,
+  build: () => string | Buffer,
   { type, maxAgeSeconds }: { type: string; maxAgeSeconds?: number | undefined },
 ) {
-  const { etag, send } = prepareBody(Buffer.from(content), type);
-  const headers = {
-    'cache-control': maxAgeSeconds === undefined ? 'no-cache' : `public, max-age=${maxAgeSeconds}`,
-    etag,
-    vary: 'Accept-Encoding',
+  let body: ReturnType<typeof prepareBody> | null = null;
+  return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
+    body ??= prepareBody(Buffer.from(build()), type);
+    const { etag, send } = body;
+    const cacheControl = maxAgeSeconds === undefined ? 'no-cache' : `public, max-age=${maxAgeSeconds}`;
+    return send(request, reply.headers({ 'cache-control': cacheControl, etag, vary: 'Accept-Encoding' }));
   };
-  return (request: FastifyRequest, reply: FastifyReply): FastifyReply => send(request, reply.headers(headers));
 }

@@ -152,21 +152,21 @@ describe('the guides', () => {
 
   it('code blocks in different languages become tabs, with the first one open', () => {
     const { body } = renderMarkdown('# A\n\n```sh\ncurl x\n```\n\n```js\nfetch(1)\n```\n\ntext\n\n```js\n2\n```\n', '');
-    expect(body.markup.match(/type="radio"/g)).toHaveLength(2);
-    expect(body.markup.match(/checked/g)).toHaveLength(1);
-    expect(body.markup.match(/<fieldset/g)).toHaveLength(1);
+    expect(body().markup.match(/type="radio"/g)).toHaveLength(2);
+    expect(body().markup.match(/checked/g)).toHaveLength(1);
+    expect(body().markup.match(/<fieldset/g)).toHaveLength(1);
   });
 
   it('the search finds words of the guides without markup', () => {
     const text = 'A *b* [c](d.md), `e_f`.\n\n- one\n- two `x*y`\n\n| k | v |\n|---|---|\n| `l` | m |\n';
     const { summary, sections } = renderMarkdown(`# T *U*\n\n${text}`, '');
     expect(summary).toBe('A b c, e_f.');
-    expect(sections).toEqual([{ heading: 'T U', anchor: '', text: 'A b c, e_f. one · two x*y k · v · l · m ' }]);
+    expect(sections()).toEqual([{ heading: 'T U', anchor: '', text: 'A b c, e_f. one · two x*y k · v · l · m ' }]);
   });
 
   it('code is shown as it is written, markup included', () => {
     const { body } = renderMarkdown('# A\n\n```js\nif (a < b && c) "<b>";\n```\n', '');
-    const text = body.markup.replaceAll(/<[^>]*>/g, '');
+    const text = body().markup.replaceAll(/<[^>]*>/g, '');
     expect(text).toContain('if (a &#60; b &#38;&#38; c) &#34;&#60;b&#62;&#34;;');
   });
 });

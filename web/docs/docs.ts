@@ -9,7 +9,7 @@ import { errorPages, errorTable } from './error-pages.ts';
 import { GUIDES, type Guide, parseGuides } from './guides.ts';
 import { headersBody } from './headers-page.ts';
 import { machineReadable } from './machine-readable.ts';
-import { fillIn, heading } from './markdown.ts';
+import { fillIn, heading, type Section } from './markdown.ts';
 import { exampleBlock, operationBody, REFERENCE, streamBody } from './operation-page.ts';
 import { PLAYGROUND_HEAD, playground } from './playground.ts';
 import { createSidebar, drawSidebar, groupByTag, type Sidebar } from './sidebar.ts';
@@ -113,21 +113,25 @@ ${body}
 }
 
 function guidePage({ name, title, summary, body, sections }: Guide, { contact }: DocsOptions): DocsPage {
-  const places = { 'plans contact': plansContactText(contact), codes: errorTable() };
-  const contents = contentsOf(sections);
   const head =
     name === 'changelog' && html`<link rel="alternate" type="application/atom+xml" href="/docs/changelog.atom">`;
   const path = `/docs/${name}`;
   const draw = (key: string | null) => {
     const filled =
-      path === BROWSERS_PATH ? withPublishableKey(body, key) : fillIn(body, { ...places, 'test key': keyNotice(key) });
-    return html`<div class="guide"><div class="prose">${filled}</div>${contents}</div>`;
+      path === BROWSERS_PATH
+        ? withPublishableKey(body(), key)
+        : fillIn(body(), {
+            'plans contact': plansContactText(contact),
+            codes: errorTable(),
+            'test key': keyNotice(key),
+          });
+    return html`<div class="guide"><div class="prose">${filled}</div>${contentsOf(sections())}</div>`;
   };
   return { path, title, description: summary, draw, ...(head && { head }) };
 }
 
 /** Table of contents of a long guide; null for a short one. */
-function contentsOf(sections: Guide['sections']): Html | null {
+function contentsOf(sections: readonly Section[]): Html | null {
   const linked = sections.filter(({ anchor }) => anchor !== '');
   if (linked.length < 3) return null;
   return html`<nav class="on-page" aria-label="On this page"><p>On this page</p>
@@ -136,20 +140,20 @@ function contentsOf(sections: Guide['sections']): Html | null {
 
 function operationPages(operation: Operation, options: DocsOptions): DocsPage[] {
   const { path, summary, description, stream } = operation;
-  const place = (body: Html, isStream: boolean) => (testKey: string | null) =>
-    fillIn(body, {
+  const place = (body: (of: Operation) => Html, isStream: boolean) => (testKey: string | null) =>
+    fillIn(body(operation), {
       playground: playground(operation, { ...options, testKey, isStream, example: exampleBlock(operation, isStream) }),
     });
   const page: DocsPage = {
     path: operationUrl(path),
     title: summary,
     description: description.split('\n', 1)[0]?.replaceAll('`', '') ?? summary,
-    draw: place(operationBody(operation), false),
+    draw: place(operationBody, false),
     head: PLAYGROUND_HEAD,
   };
   if (!stream) return [page];
   const streamed = operationUrl(streamPath(operation));
-  const draw = place(streamBody(operation), true);
+  const draw = place(streamBody, true);
   return [
     page,
     { path: streamed, title: stream.summary, description: `${stream.summary}.`, draw, head: PLAYGROUND_HEAD },

@@ -24,7 +24,10 @@ export async function downloads(app: FastifyInstance, { publicUrl }: { publicUrl
       const text = withAddress(readFileSync(join(ROOT, file), 'utf8'), publicUrl);
       // As plain text, so that no example runs as a page of this service.
       const type = 'text/plain; charset=utf-8';
-      app.get(downloadUrl(file) ?? '', prepare(text, { type, maxAgeSeconds: 300 }));
+      app.get(
+        downloadUrl(file) ?? '',
+        prepare(() => text, { type, maxAgeSeconds: 300 }),
+      );
     }
   }
 }

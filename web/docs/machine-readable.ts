@@ -23,8 +23,8 @@ export async function machineReadable(
   app: FastifyInstance,
   { guides, operations, publicUrl }: { guides: readonly Guide[]; operations: readonly Operation[]; publicUrl: string },
 ): Promise<void> {
-  const serve = (path: string, text: string, type: string) =>
-    app.get(path, prepare(text, { type: `${type}; charset=utf-8`, maxAgeSeconds: 300 }));
+  const serve = (path: string, write: () => string, type: string) =>
+    app.get(path, prepare(write, { type: `${type}; charset=utf-8`, maxAgeSeconds: 300 }));
   const link = (title: string, path: string, text: string) => `- [${title}](${publicUrl}${path}): ${text}`;
   const links = [
     TITLE,
@@ -36,13 +36,13 @@ export async function machineReadable(
     '## Guides',
     guides.map(({ name, title, summary }) => link(title, `/docs/${name}`, summary)).join('\n'),
   ];
-  serve('/llms.txt', `${links.join('\n\n')}\n`, 'text/markdown');
-  const fullText = [TITLE, SUMMARY, ...operations.map(toMarkdown), ...guides.map(({ source }) => source)];
-  serve('/llms-full.txt', `${fullText.join('\n\n')}\n`, 'text/markdown');
-  serve('/docs/headers.json', JSON.stringify(HEADER_MEANINGS), 'application/json');
-  serve('/docs/search.json', JSON.stringify(buildSearchIndex(guides, operations)), 'application/json');
+  serve('/llms.txt', () => `${links.join('\n\n')}\n`, 'text/markdown');
+  const full = () => [TITLE, SUMMARY, ...operations.map(toMarkdown), ...guides.map(({ source }) => source)];
+  serve('/llms-full.txt', () => `${full().join('\n\n')}\n`, 'text/markdown');
+  serve('/docs/headers.json', () => JSON.stringify(HEADER_MEANINGS), 'application/json');
+  serve('/docs/search.json', () => JSON.stringify(buildSearchIndex(guides, operations)), 'application/json');
   const changelog = guides.find(({ name }) => name === 'changelog');
-  if (changelog) serve('/docs/changelog.atom', atomFeed(changelog, publicUrl), 'application/atom+xml');
+  if (changelog) serve('/docs/changelog.atom', () => atomFeed(changelog, publicUrl), 'application/atom+xml');
 }
 
 function toMarkdown(operation: Operation): string {
@@ -75,7 +75,7 @@ function fieldLines(field: Field | Variant): string[] {
 /** Renders one entry per day of the changelog, whose headings start with a date. */
 function atomFeed({ sections }: Guide, publicUrl: string): string {
   const page = `${publicUrl}/docs/changelog`;
-  const days = sections.filter(({ heading }) => /^\d{4}-\d{2}-\d{2}/.test(heading));
+  const days = sections().filter(({ heading }) => /^\d{4}-\d{2}-\d{2}/.test(heading));
   const moment = (heading = '') => `${heading.slice(0, 10)}T00:00:00Z`;
   return html`<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
@@ -126,7 +126,7 @@ function buildSearchIndex(guides: readonly Guide[], operations: readonly Operati
 }
 
 function guideEntries({ name, title, sections }: Guide): SearchEntry[] {
-  return sections.map(({ heading, anchor, text }) => ({
+  return sections().map(({ heading, anchor, text }) => ({
     page: title,
     heading,
     url: `/docs/${name}${anchor && `#${anchor}`}`,

@@ -5,7 +5,7 @@ import { EXAMPLE_URL, withAddress } from './address.ts';
 import { downloadUrl } from './downloads.ts';
 
 /** A section of a page with a heading, for search. */
-interface Section {
+export interface Section {
   heading: string;
   /** Empty for the text before the first second-level heading. */
   anchor: string;
@@ -16,8 +16,8 @@ export interface Document {
   title: string;
   /** First paragraph, as plain text. */
   summary: string;
-  body: Html;
-  sections: Section[];
+  body(): Html;
+  sections(): Section[];
 }
 
 /**
@@ -26,14 +26,15 @@ export interface Document {
  */
 export function renderMarkdown(text: string, publicUrl: string): Document {
   const renderer = new Marked({ renderer: rendererFor(publicUrl) });
-  const tokens = renderer.lexer(text);
-  const [title] = tokens as Token[] as [Tokens.Heading];
+  // Startup needs only these two. The rest waits for the first request.
+  const tokens: Token[] = renderer.lexer(text.split('\n\n', 2).join('\n\n'));
+  const [title] = tokens as [Tokens.Heading];
   const summary = tokens.find(({ type }) => type === 'paragraph') as Tokens.Paragraph | undefined;
   return {
     title: plainText(title.text),
     summary: plainText(summary?.text ?? ''),
-    body: { markup: renderer.parser(joinSamples(tokens, publicUrl)) },
-    sections: listSections(tokens),
+    body: () => ({ markup: renderer.parser(joinSamples(renderer.lexer(text), publicUrl)) }),
+    sections: () => listSections(renderer.lexer(text)),
   };
 }
 

@@ -20,7 +20,10 @@ export interface ExploreOptions {
 /** `GET /explore`: the operations on a map. The browser calls the API like any other front end. */
 export async function explore(app: FastifyInstance, options: ExploreOptions): Promise<void> {
   const network = JSON.stringify(options.networkMap ?? { lines: [], stops: [] });
-  app.get('/explore/network.json', prepare(network, { type: 'application/json; charset=utf-8', maxAgeSeconds: 3600 }));
+  app.get(
+    '/explore/network.json',
+    prepare(() => network, { type: 'application/json; charset=utf-8', maxAgeSeconds: 3600 }),
+  );
 
   const page = (testKey: string | null) =>
     options.layout({

@@ -28,15 +28,8 @@ const OPENAPI_PATH = '/openapi.json';
 /** `GET /openapi.json`: OpenAPI 3.1, generated from the list of operations. */
 export const openapi = fp(
   async (app: FastifyInstance, { operations, ...about }: About & { operations: readonly Operation[] }) => {
-    let send: ReturnType<typeof prepare> | null = null;
-    app.get(OPENAPI_PATH, (request, reply) => {
-      // Built on the first request, so that startup does not wait for it.
-      send ??= prepare(JSON.stringify(describe(operations, about)), {
-        type: 'application/json; charset=utf-8',
-        maxAgeSeconds: 300,
-      });
-      return send(request, reply);
-    });
+    const build = () => JSON.stringify(describe(operations, about));
+    app.get(OPENAPI_PATH, prepare(build, { type: 'application/json; charset=utf-8', maxAgeSeconds: 300 }));
   },
   { name: 'openapi' },
 );
