@@ -42,8 +42,9 @@ const changeSecondsOf = ({ minChange = CHANGE_MINUTES }: Choices = {}) => minCha
 /** Of a minute. */
 const LAST_SECOND = 59;
 const HOUR_SECONDS = 3600;
-/** Most destinations are reached within the first of these times, which makes their search cheap. */
-const HORIZON_HOURS = [2, 6, 24] as const;
+/** Most destinations are reached within this time, which makes their search cheap. */
+const SOON_SECONDS = 3 * HOUR_SECONDS;
+const DAY_SECONDS = 24 * HOUR_SECONDS;
 /** The days of far searches. */
 const DAYS_AHEAD: DaySpan = { first: -1, last: FAR_DAYS };
 const DAYS_BEFORE: DaySpan = { first: -FAR_DAYS - 1, last: 0 };
@@ -220,12 +221,27 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
       egress: listWalksFrom(end, choices),
       walked: walkSeconds === null ? NEVER : start + walkSeconds,
     }));
-    const found = new Map<(typeof ends)[0], Plan | null>();
-    for (const hours of HORIZON_HOURS) {
-      const left = ends.filter((end) => !found.has(end));
-      if (left.length > 0)
-        searchWithin({ ...request, latest: start + hours * HOUR_SECONDS, ends: left }, opened.planner, found);
-    }
+    const found = new Map<Destination, Plan | null>();
+    const searchUntil = (latest: number, some: readonly Destination[]) => {
+      const left = some.filter((end) => !found.has(end));
+      if (left.length > 0) searchWithin({ ...request, latest, ends: left }, opened.planner, found);
+    };
+    searchUntil(start + SOON_SECONDS, ends);
+    // Most others are reached with one more ride: a search until then is cheaper than one of the whole day.
+    const until = start + DAY_SECONDS;
+    const later = ends
+      .filter((end) => !found.has(end))
+      .map((end) => ({ end, bound: Math.min(end.walked, opened.planner.boundArrival(end.egress, until) ?? NEVER) }))
+      .filter(({ bound }) => bound <= until);
+    const known = later.filter(({ bound }) => bound < until);
+    searchUntil(
+      Math.max(...known.map(({ bound }) => bound)),
+      known.map(({ end }) => end),
+    );
+    searchUntil(
+      until,
+      later.map(({ end }) => end),
+    );
     return ends.map((end) => {
       const plan = found.get(end);
       return plan ? toJourney(plan, opened) : null;
@@ -233,10 +249,10 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
   }
 
   /** Adds the journeys to the ends that are reached in time. */
-  function searchWithin<End extends Destination>(
-    request: Parameters<Planner['spread']>[0] & { ends: readonly End[] },
+  function searchWithin(
+    request: Parameters<Planner['spread']>[0] & { ends: readonly Destination[] },
     planner: Planner,
-    found: Map<End, Plan | null>,
+    found: Map<Destination, Plan | null>,
   ): void {
     const { arrived } = planner.spread(request);
     const row = request.maxRides * timetable.stopCount;

@@ -65,6 +65,8 @@ const PASS_SECONDS = 60 * 60;
 export const CHANGE_IS_WORTH_SECONDS = 600;
 /** The search stops after this many results, for instance where walking is faster than riding. */
 const MAX_FOUND = 40;
+/** A search for up to so many destinations is aimed at them. */
+const MOST_AIMED = 3;
 /** In a list, one more change must save this many seconds. */
 export const LEAST_SAVED_SECONDS = 60;
 
@@ -222,7 +224,8 @@ export function createPlanner(
   /** Returns labels with the first arrival at each stop, by number of rides. They are valid until the next forward search. */
   function spread(request: SpreadRequest): Labels {
     const { access: ways, ends, latest, changeSeconds } = request;
-    const egress = ends?.flatMap((end) => end.egress) ?? [];
+    // Of more destinations, the time left to the nearest one takes longer to find than it saves.
+    const egress = ends && ends.length <= MOST_AIMED ? ends.flatMap((end) => end.egress) : [];
     forward.begin(request, { access: ways, egress, ...(ends && { ends }), latest, changeSeconds });
     forward.reach(request.at, Math.min(request.maxRides, MAX_RIDES), 0);
     return forward.labels;
@@ -246,7 +249,7 @@ export function createPlanner(
     backward?.refresh();
   }
 
-  return { plan, spread, leaveLast, refresh, mirrored };
+  return { plan, spread, boundArrival: forward.boundArrival, leaveLast, refresh, mirrored };
 
   function withEnds(found: Found, { access: ways, egress }: Pick<PlanRequest, 'access' | 'egress'>): Plan {
     const [first, last] = [found.rides[0] as Ride, found.rides.at(-1) as Ride];

@@ -30,7 +30,7 @@ export interface Destination {
 export interface Search {
   access: readonly Walk[];
   egress: readonly Walk[];
-  /** If there are several destinations: the search goes on until each is reached. `egress` then has the walks to all of them. */
+  /** If there are several destinations: the search goes on until each is reached. `egress` then has the walks to all of them, or none. */
   ends?: readonly Destination[];
   /** Journeys that arrive later are not searched. */
   latest: number;

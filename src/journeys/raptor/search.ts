@@ -1,8 +1,9 @@
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/call-flags.ts';
 import { findRun, listDepartures } from './departures.ts';
 import { type Found, type Labels, NEVER, toRides } from './labels.ts';
+import { boundArrival } from './last-ride.ts';
 import { callAt, type Footpaths, type Lines, lastPosition, lastPositionOf, mirrorLine, offsetsOf } from './lines.ts';
-import { type Destination, NO_SEARCH, type Range, type Search } from './query.ts';
+import { type Destination, NO_SEARCH, type Range, type Search, type Walk } from './query.ts';
 import { createTimeLeft, FAR } from './time-left.ts';
 
 /** Times for more rides left take longer to find than they save, on journeys of up to `USUAL_RIDES` rides and on others. */
@@ -455,6 +456,10 @@ export function createSearcher(
       runRounds();
       return arrivals;
     },
+
+    /** After `reach`: see `boundArrival` of `last-ride.ts`. */
+    boundArrival: (egress: readonly Walk[], until: number) =>
+      boundArrival(lines, labels, query, { egress, until, rides: maxRides }),
 
     *range(range: Range): Generator<Found> {
       ({ bounds, maxRides } = range);
