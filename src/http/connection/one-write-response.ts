@@ -1,12 +1,27 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 
-/** Longer texts do not fit into the block that Node writes from without allocating memory. */
-const MAX_BYTES = 15 * 1024;
+/** Copying more than this would cost more than a second part. */
+const MAX_BYTES = 16 * 1024;
+
+/**
+ * Headers and body of one response, until the system has copied them. All responses share it, because a text or a buffer of its
+ * own for each one would double the memory that a cache hit allocates.
+ */
+let block = Buffer.allocUnsafeSlow(MAX_BYTES);
+
+/** Fields that Node does not document. */
+interface ResponseFields {
+  /** The text of the headers; null before `writeHead`. */
+  _header: string | null;
+  _headerSent: boolean;
+  /** False for HEAD and 304. */
+  _hasBody: boolean;
+}
 
 /**
  * A response that leaves in one write. Node writes headers and a `Buffer` as two parts, which costs an eighth of a small response
- * more than one text does. Each character of Latin-1 is one byte, so a text can carry any bytes. HTTP/1.1 connections stay open
- * unless a response says otherwise, so `Connection: keep-alive` is left out.
+ * more than one part does. HTTP/1.1 connections stay open unless a response says otherwise, so `Connection: keep-alive` is left
+ * out.
  */
 export class OneWriteResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   override writeHead(...head: unknown[]): this {
@@ -16,10 +31,22 @@ export class OneWriteResponse<Request extends IncomingMessage = IncomingMessage>
 
   override end(...rest: unknown[]): this {
     const [body] = rest;
-    if (Buffer.isBuffer(body) && body.length < MAX_BYTES) {
-      rest[0] = body.toString('latin1');
-      rest[1] = 'latin1';
+    // Without a socket, an earlier response of the connection is not finished. A socket with unsent data would keep the block.
+    const { socket } = this;
+    const isIdle = socket?.writableLength === 0;
+    const fields = this as unknown as ResponseFields;
+    const { _header: headers } = fields;
+    const isWhole = headers !== null && !fields._headerSent && fields._hasBody && !this.chunkedEncoding;
+    if (!isIdle || !isWhole || !Buffer.isBuffer(body) || headers.length + body.length > MAX_BYTES) {
+      return super.end(...(rest as Parameters<ServerResponse['end']>));
     }
-    return super.end(...(rest as Parameters<ServerResponse['end']>));
+    const start = block.write(headers, 'latin1');
+    const end = start + body.copy(block, start);
+    fields._headerSent = true;
+    rest[0] = block.subarray(0, end);
+    super.end(...(rest as Parameters<ServerResponse['end']>));
+    // The system has not copied all of it yet.
+    if (socket.writableLength > 0) block = Buffer.allocUnsafeSlow(MAX_BYTES);
+    return this;
   }
 }
