@@ -6,7 +6,7 @@ import { findRehearsalCode, REHEARSALS_IN_WORDS } from '#sandbox/rehearsals.ts';
 import { type AccessOptions, access } from './access/plugin.ts';
 import { createSignedKeys } from './access/signed-keys.ts';
 import type { Config } from './config.ts';
-import { type Deadlines, deadlinesFrom } from './core/clock.ts';
+import { type Deadlines, deadlinesFrom, withOneReading } from './core/clock.ts';
 import { createIdSigner, type Secrets } from './core/signer.ts';
 import { toRequest, type UpstreamRequest } from './efa/request.ts';
 import { connectionLimits, connectionLimitsFor } from './http/connection/connections.ts';
@@ -21,7 +21,7 @@ import { operationRoutes } from './http/operation-routes.ts';
 import { paths } from './http/paths.ts';
 import { readiness } from './http/readiness.ts';
 import { requestLog } from './http/request-log.ts';
-import { commonHeaders, cors } from './http/response-headers.ts';
+import { commonHeaders } from './http/response-headers.ts';
 import { restricted } from './http/restricted.ts';
 import { errorHandler } from './http/send-error.ts';
 import { stopsDownload } from './http/stops-download.ts';
@@ -48,7 +48,8 @@ export interface AppOptions {
 
 /** Builds the service without listening. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
-  const { config, now, sleep = wait, deadlines = deadlinesFrom(), http = {} } = options;
+  const { config, sleep = wait, deadlines = deadlinesFrom(), http = {} } = options;
+  const now = withOneReading(options.now);
   const { linkSecrets = [randomBytes(32).toString('base64url')] as const } = options;
   const { acceptsTestKeys: isSandbox, restrictions = null } = options.access;
   const { docsUrl, publicUrl } = config;
@@ -95,7 +96,6 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     // Decorates replies with `vary`, which appends to the `Vary` header.
     await app.register(sensible);
     await app.register(errorHandler, { docsUrl, networkLimit, drawError });
-    await app.register(cors);
     await app.register(commonHeaders, { isSandbox });
     await app.register(hangUps);
     await app.register(requestLog, { perSecond: http.loggedPerSecond ?? Number.POSITIVE_INFINITY, now });

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
+import { withOneReading } from '../core/clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Admission, Caller } from './account.ts';
 import { createCharges, type Outcome, refusedKey } from './charges.ts';
@@ -66,10 +67,11 @@ declare module 'fastify' {
  */
 export const access = fp(
   async (app: FastifyInstance, options: AccessOptions & { now: () => Date }) => {
-    const { store, now, onCounted = [], restrictions = null, burstLimits = DEFAULT_BURST_LIMITS } = options;
+    const { store, onCounted = [], restrictions = null, burstLimits = DEFAULT_BURST_LIMITS } = options;
+    const now = withOneReading(options.now);
     const quota = new Quota({ store, now, log: app.log });
     const limits = createProcessLimits({ burstLimits, now });
-    const sharedKeys = createSharedKeys({ ...options, quota });
+    const sharedKeys = createSharedKeys({ ...options, quota, now });
     const charges = createCharges({ quota, limits, sharedKeys, onCounted, now });
     const parseKey = createKeyReader(options);
     app.decorateRequest('admission', null);

@@ -31,6 +31,25 @@ export const systemClock: Clock = {
 /** Measures durations: its time begins with the process, and nobody can set it. */
 export const steadyClock: Clock = { ...systemClock, now: () => performance.now() };
 
+const settled = Promise.resolve();
+
+/**
+ * Reads a clock once for all that happens at once: the next reading is due when the work in progress waits or ends. A cache hit
+ * reads the time about ten times.
+ */
+export function withOneReading(now: () => Date): () => Date {
+  let current: Date | null = null;
+  const forget = () => {
+    current = null;
+  };
+  return () => {
+    if (current) return current;
+    settled.then(forget);
+    current = now();
+    return current;
+  };
+}
+
 export function sleep(clock: Clock, delayMs: number, options?: TimerOptions): Promise<void> {
   return new Promise((resolve) => clock.after(delayMs, resolve, options));
 }

@@ -46,7 +46,7 @@ export function createFastify(
   { logger, arrivalMs = ARRIVAL_MS, silentMs = SILENT_MS }: HttpOptions,
 ) {
   const app = Fastify({
-    ...(logger && { loggerInstance: logger }),
+    ...(logger && { loggerInstance: withoutChildren(logger) }),
     trustProxy: trustProxy !== false && proxyTest(trustProxy),
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: createRequestId,
@@ -57,8 +57,6 @@ export function createFastify(
     connectionTimeout: silentMs,
     // A second timeout for idle connections would set two timers for each request.
     keepAliveTimeout: 0,
-    // A child log for each request costs as much as its line; the few lines about a request name it themselves.
-    childLoggerFactory: (log) => log,
     http: {
       requestTimeout: arrivalMs,
       headersTimeout: arrivalMs,
@@ -78,4 +76,13 @@ export function createFastify(
   // Response schemas serve types, documentation and tests; validating each response would cost more than everything else.
   app.setSerializerCompiler(() => JSON.stringify);
   return { app, connections };
+}
+
+/**
+ * A child log for each request would cost as much as its line; the few lines about a request name it themselves. Fastify checks
+ * what a factory for child logs returns, method by method for each request, but not what the log itself returns.
+ */
+function withoutChildren(log: FastifyBaseLogger): FastifyBaseLogger {
+  const childless: FastifyBaseLogger = Object.assign(Object.create(log), { child: () => childless });
+  return childless;
 }

@@ -54,21 +54,6 @@ const PREFLIGHT_HEADERS = {
   'access-control-max-age': '86400',
 };
 
-/**
- * Every response, including errors, can be read from every origin: there are no cookies, and a key is sent on purpose.
- * Preflights are answered first, without a key or charge, and on unknown paths too, so that scripts can read the 404.
- */
-export const cors = fp(
-  async (app: FastifyInstance) => {
-    app.addHook('onRequest', (request, reply, done) => {
-      if (!isPreflight(request)) return done();
-      const headers = { ...CROSS_ORIGIN_HEADERS, ...PREFLIGHT_HEADERS, 'x-request-id': request.id };
-      reply.code(204).headers(headers).send();
-    });
-  },
-  { name: 'cors' },
-);
-
 /** Other OPTIONS requests are answered by `paths.ts` with the methods of the path. */
 function isPreflight({ method, headers }: FastifyRequest): boolean {
   return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
@@ -79,9 +64,12 @@ export const PAGE_POLICY =
   "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /**
- * Headers of every response: request ID, CORS and no MIME sniffing; in the sandbox also that the data is made up. The list of
- * exposed headers, a third of all headers, goes only to those who sent an `Origin`. The other security headers are only for
- * pages and would double the cost of a cache hit.
+ * Headers of every response: request ID, CORS and no MIME sniffing; in the sandbox also that the data is made up. The other
+ * security headers are only for pages and would double the cost of a cache hit.
+ *
+ * Every response, including errors, can be read from every origin: there are no cookies, and a key is sent on purpose. The list of
+ * exposed headers, a third of all headers, goes only to those who sent an `Origin`. Preflights are answered first, without a key or
+ * charge, and on unknown paths too, so that scripts can read the 404.
  */
 export const commonHeaders = fp(
   async (app: FastifyInstance, { isSandbox }: { isSandbox: boolean }) => {
@@ -91,6 +79,11 @@ export const commonHeaders = fp(
       ...(isSandbox && { 'x-data-source': 'sandbox' }),
     };
     app.addHook('onRequest', (request, reply, done) => {
+      if (isPreflight(request)) {
+        const answer = { ...CROSS_ORIGIN_HEADERS, ...PREFLIGHT_HEADERS, 'x-request-id': request.id };
+        reply.code(204).headers(answer).send();
+        return;
+      }
       reply.headers(headers).header('x-request-id', request.id);
       if (request.headers.origin !== undefined) reply.headers(CROSS_ORIGIN_HEADERS);
       done();

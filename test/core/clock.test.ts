@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { within, withTimeLimit } from '#src/core/clock.ts';
+import { within, withOneReading, withTimeLimit } from '#src/core/clock.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -48,5 +48,16 @@ describe('a time limit', () => {
     resolve('done');
     expect(await within(1000, promise, () => new Error('late'))).toBe('done');
     expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('a clock read once', () => {
+  it('a clock read once shows one time for all that happens at once, and the next time after a wait', async () => {
+    let ms = 0;
+    const now = withOneReading(() => new Date(ms++));
+    const first = now().getTime();
+    expect([first, now().getTime(), now().getTime()]).toEqual([0, 0, 0]);
+    await Promise.resolve();
+    expect([now().getTime(), now().getTime()]).toEqual([1, 1]);
   });
 });
