@@ -99,20 +99,19 @@ export function* listLiveCalls(
     for (const at of here) {
       const [first, end] = snapshot.visitsAt(at);
       for (let visit = first; visit < end; visit++) {
-        const call = visits[visit] as number;
+        const call = visits.valueAt(visit);
         // Most calls are outside the range; its ends are compared exactly later.
         const isTimed = isPresent && isLiveHere(parts, snapshot, call);
-        if (((isTimed ? best[call] : planned[call]) as number) < earliest || (planned[call] as number) >= latest)
-          continue;
-        const run = visitRun[visit] as number;
-        const index = call - (firstCall[run] as number);
+        if (((isTimed ? best[call] : planned[call]) as number) < earliest || planned.valueAt(call) >= latest) continue;
+        const run = visitRun.valueAt(visit);
+        const index = call - firstCall.valueAt(run);
         // The first call is no arrival, and the last one no departure.
-        if (index === (isArrival ? 0 : (callCount[run] as number) - 1)) continue;
-        const callsAt = stop[call] as number;
+        if (index === (isArrival ? 0 : callCount.valueAt(run) - 1)) continue;
+        const callsAt = stop.valueAt(call);
         // A call that has moved from here to another platform of the stop is listed there.
         if (callsAt !== at && here.has(callsAt)) continue;
-        const trip = runTrip[run] as number;
-        if (!live.mayUse(trip, position[call] as number, isArrival)) continue;
+        const trip = runTrip.valueAt(run);
+        if (!live.mayUse(trip, position.valueAt(call), isArrival)) continue;
         const route = live.routeOf(snapshot, run);
         if (!isOnRoute(route)) continue;
         const one = liveCall(parts, { snapshot, run, call, index, route });
@@ -124,7 +123,7 @@ export function* listLiveCalls(
 
 /** Whether the board shows a live time: the vehicle calls at one of its stops, and does not end, or begin, its run there. */
 function isLiveHere({ stops, isArrival }: DepartureParts, snapshot: Snapshot, call: number): boolean {
-  return snapshot.isLive(call) && !snapshot.isCut(call, isArrival) && stops.has(snapshot.sections.stop[call] as number);
+  return snapshot.isLive(call) && !snapshot.isCut(call, isArrival) && stops.has(snapshot.sections.stop.valueAt(call));
 }
 
 function liveCall(
@@ -135,8 +134,8 @@ function liveCall(
   const { snapshot, run, call, index, route } = at;
   const { sections } = snapshot;
   const { timetable } = live;
-  const trip = sections.runTrip[run] as number;
-  const position = sections.position[call] as number;
+  const trip = sections.runTrip.valueAt(run);
+  const position = sections.position.valueAt(call);
   const planned = isArrival ? sections.plannedArrival[call] : sections.plannedDeparture[call];
   const best = isArrival ? sections.arrival[call] : sections.departure[call];
   const plannedAt = toMinute(snapshot.momentOf(planned as number));
@@ -146,15 +145,15 @@ function liveCall(
     bestAt: isLive ? snapshot.momentOf(best as number) : plannedAt,
     route,
     tripId: () => (trip >= 0 ? timetable.tripIdOf(trip) : snapshot.addedId(run)),
-    keyStop: trip >= 0 && position >= 0 ? live.plannedStop(trip, position) : (sections.stop[call] as number),
+    keyStop: trip >= 0 && position >= 0 ? live.plannedStop(trip, position) : sections.stop.valueAt(call),
     index,
     headsign: () => live.headsignAt(snapshot, run, call),
-    ref: trip >= 0 ? { trip, day: sections.runDay[run] as number } : null,
+    ref: trip >= 0 ? { trip, day: sections.runDay.valueAt(run) } : null,
     callsLaterAt(stops) {
       const [, end] = snapshot.callsOf(run);
       const isCancelledHere = snapshot.isCancelled(run) || snapshot.isSkipped(call);
       for (let later = call + 1; later < end; later++) {
-        if (stops.has(sections.stop[later] as number) && (isCancelledHere || !snapshot.isSkipped(later))) return true;
+        if (stops.has(sections.stop.valueAt(later)) && (isCancelledHere || !snapshot.isSkipped(later))) return true;
       }
       return false;
     },

@@ -38,7 +38,7 @@ export function createAreas(timetable: Timetable) {
     findShore(position, LONGEST_WALK_METRES, (...ends) => timetable.isOverWater(...ends));
 
   function circleAt({ stop, arrivesAt }: Reached, latest: number, choices: Choices | undefined): Circle {
-    const position: Position = [stopLat[stop] as number, stopLng[stop] as number];
+    const position: Position = [stopLat.valueAt(stop), stopLng.valueAt(stop)];
     const cached = shores.get(stop);
     const shore = cached === undefined ? shoreAt(position) : cached;
     shores.set(stop, shore);

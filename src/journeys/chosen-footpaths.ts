@@ -41,7 +41,7 @@ export function createChosenFootpaths({ stopLat, stopLng }: Pick<Sections, 'stop
   }
 
   function metresBetween(stop: number, other: number): number {
-    const at = (index: number): Position => [stopLat[index] as number, stopLng[index] as number];
+    const at = (index: number): Position => [stopLat.valueAt(index), stopLng.valueAt(index)];
     return distanceMetres(at(stop), at(other));
   }
 }

@@ -24,9 +24,9 @@ export function groupConnectedStops({
     parents[rootOf(one)] = rootOf(other);
   };
   for (let pattern = 0; pattern + 1 < patternCalls.length; pattern++) {
-    const first = patternCalls[pattern] as number;
-    for (let call = first + 1; call < (patternCalls[pattern + 1] as number); call++) {
-      join(callStop[first] as number, callStop[call] as number);
+    const first = patternCalls.valueAt(pattern);
+    for (let call = first + 1; call < patternCalls.valueAt(pattern + 1); call++) {
+      join(callStop.valueAt(first), callStop.valueAt(call));
     }
   }
   for (let stop = 0; stop + 1 < walkStart.length; stop++) {

@@ -50,27 +50,27 @@ export function createLines(
   const earliestEnd = (firstRunsAt(day, span) - base) / SECOND_MS;
   const draft = createDraft(offsets, { runs: tripStart.length, calls: callStop.length });
   for (let pattern = 0; pattern < patternCalls.length - 1; pattern++) {
-    const first = patternCalls[pattern] as number;
-    const end = patternCalls[pattern + 1] as number;
-    const [firstTrip, endTrip] = [patternTrips[pattern] as number, patternTrips[pattern + 1] as number];
-    const longest = callLatest[end - 1] as number;
+    const first = patternCalls.valueAt(pattern);
+    const end = patternCalls.valueAt(pattern + 1);
+    const [firstTrip, endTrip] = [patternTrips.valueAt(pattern), patternTrips.valueAt(pattern + 1)];
+    const longest = callLatest.valueAt(end - 1);
     for (const { offset, dayStart, isRunning } of days) {
       // Trips are sorted by start. The last runs of the day before are still on their way.
       const leastStart = earliestEnd - longest - dayStart;
-      let trip = firstFrom(firstTrip, endTrip, (at) => (tripStart[at] as number) >= leastStart);
+      let trip = firstFrom(firstTrip, endTrip, (at) => tripStart.valueAt(at) >= leastStart);
       for (; trip < endTrip; trip++) {
-        if (!isRunning[tripService[trip] as number]) continue;
-        const start = (tripStart[trip] as number) + dayStart;
-        const arrivals = tripArrivals[trip] as number;
+        if (!isRunning[tripService.valueAt(trip)]) continue;
+        const start = tripStart.valueAt(trip) + dayStart;
+        const arrivals = tripArrivals.valueAt(trip);
         // Skip runs that end before the day begins.
         if (start + (offsets[arrivals + end - first - 1] as number) < earliestEnd) continue;
-        draft.addRun({ trip, day: offset, start, arrivals, departures: tripDepartures[trip] as number });
+        draft.addRun({ trip, day: offset, start, arrivals, departures: tripDepartures.valueAt(trip) });
       }
     }
     draft.closeLines(
       callStop.subarray(first, end),
       callFlags.subarray(first, end),
-      routes[(patternRoute[pattern] as number) * ROUTE.length + ROUTE.mode] as number,
+      routes.valueAt(patternRoute.valueAt(pattern) * ROUTE.length + ROUTE.mode),
       greatestSpread(sections, first, end),
     );
   }
@@ -90,7 +90,7 @@ export function createLines(
 function greatestSpread({ callEarliest, callLatest }: Sections, first: number, end: number): number {
   let spread = 0;
   for (let call = first; call < end; call++) {
-    spread = Math.max(spread, (callLatest[call] as number) - (callEarliest[call] as number));
+    spread = Math.max(spread, callLatest.valueAt(call) - callEarliest.valueAt(call));
   }
   return spread;
 }

@@ -345,7 +345,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
 
   function positionOf(stop: number): Position {
     const { stopLat, stopLng } = timetable.sections;
-    return [stopLat[stop] as number, stopLng[stop] as number];
+    return [stopLat.valueAt(stop), stopLng.valueAt(stop)];
   }
 
   function walkToRide({ alightRun, alight }: Ride, { run, board }: Ride, { lines }: Planner): number {
@@ -398,11 +398,11 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
 /** A platform without its own information uses its station's. */
 function toAccess({ sections, stopCount }: Timetable): WheelchairAccess {
   const { stopFlags, stopParent, tripFlags } = sections;
-  const own = (stop: number) => (stopFlags[stop] as number) & 3;
+  const own = (stop: number) => stopFlags.valueAt(stop) & 3;
   return {
     trips: tripFlags.map((flags) => ((flags & 3) === 2 ? 0 : 1)),
     stops: new Uint8Array(stopCount).map((_, stop) => {
-      const parent = stopParent[stop] as number;
+      const parent = stopParent.valueAt(stop);
       return (own(stop) || (parent >= 0 ? own(parent) : 0)) === 2 ? 0 : 1;
     }),
   };

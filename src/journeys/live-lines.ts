@@ -288,8 +288,8 @@ function draftSnapshots(
     let groups: Group[] = [];
     let lastPattern = -1;
     for (let run = 0; run < snapshot.runCount; run++) {
-      const trip = runTrip[run] as number;
-      const offset = trip < 0 ? 0 : (runDay[run] as number) - day;
+      const trip = runTrip.valueAt(run);
+      const offset = trip < 0 ? 0 : runDay.valueAt(run) - day;
       if (offset < span.first || offset > span.last) continue;
       if (trip >= 0) changed.push({ trip, day: offset });
       if (snapshot.isCancelled(run) || !isOfDay(snapshot, run)) continue;
@@ -308,8 +308,8 @@ function draftSnapshots(
     const { sections, about } = snapshot;
     const [first, end] = snapshot.callsOf(run);
     const toDay = about.base - base;
-    if ((sections.arrival[end - 1] as number) + toDay < earliestEnd) return false;
-    return (sections.runTrip[run] as number) >= 0 || (sections.departure[first] as number) + toDay < latestStart;
+    if (sections.arrival.valueAt(end - 1) + toDay < earliestEnd) return false;
+    return sections.runTrip.valueAt(run) >= 0 || sections.departure.valueAt(first) + toDay < latestStart;
   }
 
   /** The group of runs with the same stops, where riders may do the same. */
@@ -332,10 +332,10 @@ function draftSnapshots(
         const { arrival, departure } = snapshot.sections;
         const [first, end] = snapshot.callsOf(run);
         const count = end - first;
-        const start = departure[first] as number;
+        const start = departure.valueAt(first);
         for (let at = 0; at < count; at++) {
-          offsets[used + at] = (arrival[first + at] as number) - start;
-          offsets[used + count + at] = (departure[first + at] as number) - start;
+          offsets[used + at] = arrival.valueAt(first + at) - start;
+          offsets[used + count + at] = departure.valueAt(first + at) - start;
         }
         const startsAt = start + snapshot.about.base - base;
         draft.addRun({ trip, day: offset, start: startsAt, arrivals: used, departures: used + count });

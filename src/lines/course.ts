@@ -17,7 +17,7 @@ export async function drawCourse(timetable: Timetable, patterns: readonly number
     for (let first = isNew.indexOf(true); first >= 0; first = isNew.indexOf(true, first)) {
       let last = first;
       while (isNew[last]) last++;
-      const trip = timetable.sections.patternTrips[pattern] as number;
+      const trip = timetable.sections.patternTrips.valueAt(pattern);
       course.push(
         (await timetable.loadPath(trip, { first, last })) ?? straight(timetable, stops.subarray(first, last + 1)),
       );

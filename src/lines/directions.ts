@@ -105,8 +105,8 @@ interface Pattern {
 function choosePatterns(timetable: Timetable, patterns: readonly number[], day: number) {
   const { patternTrips } = timetable.sections;
   const all = patterns.map((pattern): Pattern => {
-    const first = patternTrips[pattern] as number;
-    const count = (patternTrips[pattern + 1] as number) - first;
+    const first = patternTrips.valueAt(pattern);
+    const count = patternTrips.valueAt(pattern + 1) - first;
     const stops = Array.from(timetable.stopsOf(pattern), (stop) => timetable.stationOf(stop));
     return { pattern, stops, trips: Array.from({ length: count }, (_, at) => first + at) };
   });
@@ -127,7 +127,7 @@ function countTrips(patterns: readonly Pattern[]): number {
 /** Seconds from the start of a trip to its departure from a stop; at the last stop, to its arrival. */
 function secondsTo({ sections }: Timetable, trip: number, position: number, stops: readonly unknown[]): number {
   const starts = position === stops.length - 1 ? sections.tripArrivals : sections.tripDepartures;
-  return sections.offsets[(starts[trip] as number) + position] as number;
+  return sections.offsets[starts.valueAt(trip) + position] as number;
 }
 
 /** The row of the stop with most departures. */
@@ -152,7 +152,7 @@ function listRuns(
   const firstStopId = timetable.stop(timetable.stopsOf(pattern)[0] as number).id;
   const mainPosition = stops.indexOf(main.stop);
   return trips.map((trip) => {
-    const start = tripStart[trip] as number;
+    const start = tripStart.valueAt(trip);
     const momentAt = (position: number) => toMinute(toMoment(day, start + secondsTo(timetable, trip, position, stops)));
     const toMain =
       mainPosition < 0 ? main.seconds - (own[0] as StopRow).seconds : secondsTo(timetable, trip, mainPosition, stops);

@@ -39,7 +39,7 @@ export function indexLines(timetable: Timetable): LineIndex {
 
 function createIndex(timetable: Timetable): LineIndex {
   const { patternTrips } = timetable.sections;
-  const tripsOf = (pattern: number) => (patternTrips[pattern + 1] as number) - (patternTrips[pattern] as number);
+  const tripsOf = (pattern: number) => patternTrips.valueAt(pattern + 1) - patternTrips.valueAt(pattern);
   const patterns = Array.from({ length: patternTrips.length - 1 }, (_, pattern) => pattern);
   const running = patterns.filter((pattern) => tripsOf(pattern) > 0);
   const groups = Map.groupBy(running, (pattern) => timetable.routeOf(pattern).lineId.toUpperCase());

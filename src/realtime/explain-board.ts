@@ -140,7 +140,7 @@ function visitsOf(snapshot: Snapshot, stops: ReadonlySet<number>): Map<number, n
   const runs = new Map<number, number>();
   for (const stop of stops) {
     const [first, end] = snapshot.visitsAt(stop);
-    for (let at = first; at < end; at++) runs.set(visits[at] as number, visitRun[at] as number);
+    for (let at = first; at < end; at++) runs.set(visits.valueAt(at), visitRun.valueAt(at));
   }
   return runs;
 }
@@ -157,7 +157,7 @@ function explain(
   const snapshot = run.source?.snapshot;
   const from = callBehind(run, call);
   const feed = snapshot ? feeds.publicationOf(snapshot) : null;
-  const row = run.source ? (run.source.snapshot.sections.runUpdate[run.source.run] as number) : -1;
+  const row = run.source ? run.source.snapshot.sections.runUpdate.valueAt(run.source.run) : -1;
   const stopsOf = ({ stop, plannedStop }: LiveCall) => [stop, plannedStop].filter((one) => one >= 0).map(idOf);
   return {
     plannedAt: isArrival ? call.plannedArrivesAt : call.plannedDepartsAt,

@@ -37,7 +37,7 @@ export async function countLines(
   for (const { patterns } of lines) {
     counts.push(countLine(live, patterns, { now, days }));
     for (const pattern of patterns) {
-      seen += (patternTrips[pattern + 1] as number) - (patternTrips[pattern] as number);
+      seen += patternTrips.valueAt(pattern + 1) - patternTrips.valueAt(pattern);
     }
     if (seen < TRIPS_PER_TURN) continue;
     seen = 0;
@@ -56,11 +56,11 @@ function countLine(
   const isRead = patterns.some((pattern) => live.snapshotOf(timetable.routeOf(pattern).file) !== null);
   const counts = { runs: 0, tracked: 0, late: 0, cancelled: 0 };
   for (const pattern of patterns) {
-    for (let trip = patternTrips[pattern] as number; trip < (patternTrips[pattern + 1] as number); trip++) {
+    for (let trip = patternTrips.valueAt(pattern); trip < patternTrips.valueAt(pattern + 1); trip++) {
       for (const { day, startsAt, services } of days) {
-        const leavesAt = startsAt + (tripStart[trip] as number) * SECOND_MS;
+        const leavesAt = startsAt + tripStart.valueAt(trip) * SECOND_MS;
         const isNear = leavesAt <= now + LEAVES_SOON_MS && leavesAt >= now - DAY_MS;
-        if (!isNear || services[tripService[trip] as number] === 0) continue;
+        if (!isNear || services[tripService.valueAt(trip)] === 0) continue;
         const { from, until, lateMs, isCancelled } = stateOf(live, trip, day);
         if (until < now || from > now + LEAVES_SOON_MS) continue;
         counts.runs++;
@@ -90,10 +90,10 @@ function latenessOf(snapshot: Snapshot, run: number): number | null {
   const { state, departure, plannedDeparture, arrival, plannedArrival } = snapshot.sections;
   const [first, end] = snapshot.callsOf(run);
   for (let call = first; call < end; call++) {
-    const bits = state[call] as number;
+    const bits = state.valueAt(call);
     if ((bits & CALL.live) === 0 || (bits & (CALL.left | CALL.skipped)) !== 0) continue;
     const [best, planned] = call === end - 1 ? [arrival, plannedArrival] : [departure, plannedDeparture];
-    return ((best[call] as number) - (planned[call] as number)) * SECOND_MS;
+    return (best.valueAt(call) - planned.valueAt(call)) * SECOND_MS;
   }
   return null;
 }

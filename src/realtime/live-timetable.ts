@@ -129,8 +129,8 @@ export class LiveTimetable {
     const [first, end] = snapshot.callsOf(run);
     const { arrival, departure } = snapshot.sections;
     return {
-      from: snapshot.momentOf(departure[first] as number),
-      until: snapshot.momentOf(arrival[end - 1] as number),
+      from: snapshot.momentOf(departure.valueAt(first)),
+      until: snapshot.momentOf(arrival.valueAt(end - 1)),
     };
   }
 
@@ -142,11 +142,11 @@ export class LiveTimetable {
   /** A run of a snapshot. */
   open({ snapshot, run }: NonNullable<LiveRun['source']>): LiveRun {
     const { runTrip, runDay } = snapshot.sections;
-    const trip = runTrip[run] as number;
+    const trip = runTrip.valueAt(run);
     const [first, end] = snapshot.callsOf(run);
     return {
       trip,
-      day: runDay[run] as number,
+      day: runDay.valueAt(run),
       like: snapshot.likeOf(run),
       tripId: trip >= 0 ? this.timetable.tripIdOf(trip) : snapshot.addedId(run),
       route: this.routeOf(snapshot, run),
@@ -159,18 +159,18 @@ export class LiveTimetable {
   /** A call of a snapshot, of a run of this trip. */
   callOf(snapshot: Snapshot, trip: number, call: number): LiveCall {
     const { sections } = snapshot;
-    const state = sections.state[call] as number;
-    const position = sections.position[call] as number;
-    const stop = sections.stop[call] as number;
-    const flags = sections.flags[call] as number;
+    const state = sections.state.valueAt(call);
+    const position = sections.position.valueAt(call);
+    const stop = sections.stop.valueAt(call);
+    const flags = sections.flags.valueAt(call);
     return {
       position,
       stop,
       plannedStop: position < 0 || trip < 0 ? stop : this.plannedStop(trip, position),
-      plannedArrivesAt: snapshot.momentOf(sections.plannedArrival[call] as number),
-      plannedDepartsAt: snapshot.momentOf(sections.plannedDeparture[call] as number),
-      arrivesAt: snapshot.momentOf(sections.arrival[call] as number),
-      departsAt: snapshot.momentOf(sections.departure[call] as number),
+      plannedArrivesAt: snapshot.momentOf(sections.plannedArrival.valueAt(call)),
+      plannedDepartsAt: snapshot.momentOf(sections.plannedDeparture.valueAt(call)),
+      arrivesAt: snapshot.momentOf(sections.arrival.valueAt(call)),
+      departsAt: snapshot.momentOf(sections.departure.valueAt(call)),
       isLive: (state & CALL.live) !== 0,
       isSkipped: (state & CALL.skipped) !== 0,
       hasLeft: (state & CALL.left) !== 0,
@@ -188,8 +188,8 @@ export class LiveTimetable {
 
   /** The route of a run of a snapshot. */
   routeOf({ sections }: Snapshot, run: number): TimetableRoute {
-    const trip = sections.runTrip[run] as number;
-    if (trip < 0) return this.timetable.routeAt(sections.runRoute[run] as number);
+    const trip = sections.runTrip.valueAt(run);
+    if (trip < 0) return this.timetable.routeAt(sections.runRoute.valueAt(run));
     return this.timetable.routeOf(this.timetable.patternOf(trip));
   }
 
@@ -204,25 +204,25 @@ export class LiveTimetable {
 
   /** The same of a call in a snapshot, without opening the whole run. */
   headsignAt(snapshot: Snapshot, run: number, call: number): string {
-    const trip = snapshot.sections.runTrip[run] as number;
-    const position = snapshot.sections.position[call] as number;
+    const trip = snapshot.sections.runTrip.valueAt(run);
+    const position = snapshot.sections.position.valueAt(call);
     if (trip >= 0 && position >= 0) return this.timetable.headsignAt({ trip, position });
     return this.headsignOf(this.open({ snapshot, run }), position);
   }
 
   plannedStop(trip: number, position: number): number {
-    return this.timetable.sections.callStop[this.#plannedCall(trip, position)] as number;
+    return this.timetable.sections.callStop.valueAt(this.#plannedCall(trip, position));
   }
 
   /** Whether riders may board (or alight) by the timetable, also where the vehicle does not stop today. */
   mayUse(trip: number, position: number, isArrival: boolean): boolean {
     if (trip < 0 || position < 0) return true;
-    const flags = this.timetable.sections.callFlags[this.#plannedCall(trip, position)] as number;
+    const flags = this.timetable.sections.callFlags.valueAt(this.#plannedCall(trip, position));
     return (flags & (isArrival ? MAY_ALIGHT : MAY_BOARD)) !== 0;
   }
 
   #plannedCall(trip: number, position: number): number {
-    return (this.timetable.sections.patternCalls[this.timetable.patternOf(trip)] as number) + position;
+    return this.timetable.sections.patternCalls.valueAt(this.timetable.patternOf(trip)) + position;
   }
 
   /** A call of a run that no feed has. */

@@ -1,4 +1,5 @@
 import { firstFrom } from '../core/binary-search.ts';
+import { Int16Column, Int32Column, Uint8Column } from '../core/columns.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { FeedSourceId } from './polling/feed-source.ts';
 import { CALL, RULES, type Rule } from './prediction/run-columns.ts';
@@ -11,47 +12,47 @@ import { CALL, RULES, type Rule } from './prediction/run-columns.ts';
 
 const SECTIONS = {
   /** The runs, by trip and day. Runs of trips that the timetable lacks come last and have no trip (-1). */
-  runTrip: Int32Array,
+  runTrip: Int32Column,
   /** The service day. */
-  runDay: Int32Array,
+  runDay: Int32Column,
   /** `RUN` bits. */
-  runFlags: Uint8Array,
+  runFlags: Uint8Column,
   /** The trip that a run without a trip is like; -1 if there is none. */
-  runLike: Int32Array,
+  runLike: Int32Column,
   /** The route of a run without a trip; -1 otherwise. */
-  runRoute: Int32Array,
+  runRoute: Int32Column,
   /** The row of its trip in the feed; -1 for the next run of a vehicle, which has no update. */
-  runUpdate: Int32Array,
+  runUpdate: Int32Column,
   /** Where the calls of each run begin, and how many it has. */
-  firstCall: Int32Array,
-  callCount: Int32Array,
+  firstCall: Int32Column,
+  callCount: Int32Column,
   /** The stop of the call today; -1 if the timetable lacks it. */
-  stop: Int32Array,
+  stop: Int32Column,
   /** The position of the call in the trip; -1 if it is not planned. */
-  position: Int16Array,
-  plannedArrival: Int32Array,
-  plannedDeparture: Int32Array,
+  position: Int16Column,
+  plannedArrival: Int32Column,
+  plannedDeparture: Int32Column,
   /** The best times: live, else planned. In order along a run. */
-  arrival: Int32Array,
-  departure: Int32Array,
+  arrival: Int32Column,
+  departure: Int32Column,
   /** `CALL` bits. */
-  state: Uint8Array,
+  state: Uint8Column,
   /** The index of the rule in `RULES`. */
-  rule: Uint8Array,
+  rule: Uint8Column,
   /** What riders may do, as in the timetable; 0 where the vehicle does not stop or has left. */
-  flags: Uint8Array,
+  flags: Uint8Column,
   /** The number of GTFS-realtime plus 1; 0 if unknown. */
-  occupancy: Uint8Array,
+  occupancy: Uint8Column,
   /** The calls at each stop: the stops in order, where their calls begin, and the calls. */
-  visitStop: Int32Array,
-  visitStart: Int32Array,
-  visits: Int32Array,
+  visitStop: Int32Column,
+  visitStart: Int32Column,
+  visits: Int32Column,
   /** The run of each entry of `visits`. */
-  visitRun: Int32Array,
+  visitRun: Int32Column,
   /** Calls with loads of carriages, in order, and where their loads begin. A load is as in `occupancy`. */
-  loadCall: Int32Array,
-  loadStart: Int32Array,
-  loads: Uint8Array,
+  loadCall: Int32Column,
+  loadStart: Int32Column,
+  loads: Uint8Column,
 } as const;
 
 export type SnapshotSections = { [Name in keyof typeof SECTIONS]: InstanceType<(typeof SECTIONS)[Name]> };
@@ -162,7 +163,7 @@ export class Snapshot {
   findRun(trip: number, day: number): number {
     const { runTrip, runDay } = this.sections;
     const isFrom = (run: number) =>
-      (runTrip[run] as number) > trip || (runTrip[run] === trip && (runDay[run] as number) >= day);
+      runTrip.valueAt(run) > trip || (runTrip[run] === trip && runDay.valueAt(run) >= day);
     const run = firstFrom(0, this.tripCount, isFrom);
     return run < this.tripCount && runTrip[run] === trip && runDay[run] === day ? run : -1;
   }
@@ -186,43 +187,43 @@ export class Snapshot {
   /** The trip that gives headsign and direction; -1 if there is none. */
   likeOf(run: number): number {
     const { runTrip, runLike } = this.sections;
-    return (runTrip[run] as number) >= 0 ? (runTrip[run] as number) : (runLike[run] as number);
+    return runTrip.valueAt(run) >= 0 ? runTrip.valueAt(run) : runLike.valueAt(run);
   }
 
   /** The entries of `visits` at a stop, as [first, end]. */
   visitsAt(stop: number): [first: number, end: number] {
     const { visitStop, visitStart } = this.sections;
-    const at = firstFrom(0, visitStop.length, (index) => (visitStop[index] as number) >= stop);
-    return visitStop[at] === stop ? [visitStart[at] as number, visitStart[at + 1] as number] : [0, 0];
+    const at = firstFrom(0, visitStop.length, (index) => visitStop.valueAt(index) >= stop);
+    return visitStop[at] === stop ? [visitStart.valueAt(at), visitStart.valueAt(at + 1)] : [0, 0];
   }
 
   /** The calls of a run, as [first, end]. */
   callsOf(run: number): [first: number, end: number] {
     const { firstCall, callCount } = this.sections;
-    const first = firstCall[run] as number;
-    return [first, first + (callCount[run] as number)];
+    const first = firstCall.valueAt(run);
+    return [first, first + callCount.valueAt(run)];
   }
 
   isCancelled(run: number): boolean {
-    return ((this.sections.runFlags[run] as number) & RUN.cancelled) !== 0;
+    return (this.sections.runFlags.valueAt(run) & RUN.cancelled) !== 0;
   }
 
   isSkipped(call: number): boolean {
-    return ((this.sections.state[call] as number) & CALL.skipped) !== 0;
+    return (this.sections.state.valueAt(call) & CALL.skipped) !== 0;
   }
 
   /** Whether the vehicle has left, as far as the feed tells. */
   hasLeft(call: number): boolean {
-    return ((this.sections.state[call] as number) & CALL.left) !== 0;
+    return (this.sections.state.valueAt(call) & CALL.left) !== 0;
   }
 
   /** Whether the run ends there early, or for arrivals whether it begins there late. */
   isCut(call: number, isArrival: boolean): boolean {
-    return ((this.sections.state[call] as number) & (isArrival ? CALL.start : CALL.end)) !== 0;
+    return (this.sections.state.valueAt(call) & (isArrival ? CALL.start : CALL.end)) !== 0;
   }
 
   isLive(call: number): boolean {
-    return ((this.sections.state[call] as number) & CALL.live) !== 0;
+    return (this.sections.state.valueAt(call) & CALL.live) !== 0;
   }
 
   /** A moment in milliseconds since 1970 as a time of the columns. */
@@ -236,19 +237,19 @@ export class Snapshot {
   }
 
   ruleOf(call: number): Rule {
-    return RULES[this.sections.rule[call] as number] ?? 'planned';
+    return RULES[this.sections.rule.valueAt(call)] ?? 'planned';
   }
 
   /** The number of GTFS-realtime; null if unknown. */
   occupancyOf(call: number): number | null {
-    const occupancy = this.sections.occupancy[call] as number;
+    const occupancy = this.sections.occupancy.valueAt(call);
     return occupancy === 0 ? null : occupancy - 1;
   }
 
   /** The load of each carriage when the vehicle leaves, front to rear; null if the feed has none. */
   loadsOf(call: number): (number | null)[] | null {
     const { loadCall, loadStart, loads } = this.sections;
-    const at = firstFrom(0, loadCall.length, (index) => (loadCall[index] as number) >= call);
+    const at = firstFrom(0, loadCall.length, (index) => loadCall.valueAt(index) >= call);
     if (loadCall[at] !== call) return null;
     return Array.from(loads.subarray(loadStart[at], loadStart[at + 1]), (load) => (load === 0 ? null : load - 1));
   }

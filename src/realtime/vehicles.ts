@@ -229,7 +229,7 @@ function findReported(
   { sequence, stopId }: VehiclePosition,
 ): LiveCall | undefined {
   const { callSequence, patternCalls } = timetable.sections;
-  const first = trip < 0 ? 0 : (patternCalls[timetable.patternOf(trip)] as number);
+  const first = trip < 0 ? 0 : patternCalls.valueAt(timetable.patternOf(trip));
   const reported = stopId === null ? null : timetable.findStop(stopId);
   const isThere = ({ stop }: LiveCall) =>
     reported !== null && timetable.stationOf(stop) === timetable.stationOf(reported);

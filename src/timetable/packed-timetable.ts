@@ -1,3 +1,4 @@
+import { Float64Column, Int32Column, Uint8Column, Uint16Column, Uint32Column } from '../core/columns.ts';
 import type { FileReport } from './import/schedule-file.ts';
 
 /*
@@ -17,93 +18,97 @@ export class NotATimetable extends Error {
 
 const SECTIONS = {
   /** The texts in UTF-8, and where each begins. */
-  textBytes: Uint8Array,
-  textStart: Uint32Array,
+  textBytes: Uint8Column,
+  textStart: Uint32Column,
   /** The ids of trips, in the order of the trips. */
-  tripIdBytes: Uint8Array,
-  tripIdStart: Uint32Array,
+  tripIdBytes: Uint8Column,
+  tripIdStart: Uint32Column,
 
-  stopId: Uint32Array,
-  stopName: Uint32Array,
-  stopPlatform: Uint32Array,
-  stopLat: Float64Array,
-  stopLng: Float64Array,
+  stopId: Uint32Column,
+  stopName: Uint32Column,
+  stopPlatform: Uint32Column,
+  stopLat: Float64Column,
+  stopLng: Float64Column,
   /** -1 if the stop has none. */
-  stopParent: Int32Array,
-  childStart: Uint32Array,
-  children: Uint32Array,
+  stopParent: Int32Column,
+  childStart: Uint32Column,
+  children: Uint32Column,
   /** Wheelchair access as in GTFS. */
-  stopFlags: Uint8Array,
+  stopFlags: Uint8Column,
   /** Bit `n` stands for mode `n` of `MODES`; a station has the modes of its platforms. */
-  stopModes: Uint8Array,
-  stopSlots: Uint32Array,
-  /** The walks from each stop to others, and how long they take. Signed, because searches also make such columns for other paces. */
+  stopModes: Uint8Column,
+  stopSlots: Uint32Column,
+  /**
+   * The walks from each stop to others, and how long they take. Signed plain arrays, because searches also make such columns for
+   * other paces, and are slower with two classes of arrays.
+   */
   walkStart: Int32Array,
   walkStop: Int32Array,
   walkSeconds: Int32Array,
   /** The cells of the stops in ascending order, one entry per stop. */
-  gridCell: Uint32Array,
-  gridStop: Uint32Array,
+  gridCell: Uint32Column,
+  gridStop: Uint32Column,
 
   /** Records with the fields of `ROUTE`. */
-  routes: Uint32Array,
+  routes: Uint32Column,
 
   /** Bit `n` after `serviceStart` is day `serviceFirst + n`. */
-  serviceFirst: Int32Array,
-  serviceStart: Uint32Array,
-  serviceBits: Uint8Array,
+  serviceFirst: Int32Column,
+  serviceStart: Uint32Column,
+  serviceBits: Uint8Column,
 
   /** The route of a pattern, its calls in order, and its trips by start. */
-  patternRoute: Uint32Array,
+  patternRoute: Uint32Column,
   /** `direction_id`: 0 or 1. */
-  patternDirection: Uint8Array,
-  patternCalls: Uint32Array,
-  patternTrips: Uint32Array,
+  patternDirection: Uint8Column,
+  patternCalls: Uint32Column,
+  patternTrips: Uint32Column,
   /** Where the pattern's record in the file of paths begins and ends; equal if there is none. */
-  pathStart: Uint32Array,
-  pathEnd: Uint32Array,
+  pathStart: Uint32Column,
+  pathEnd: Uint32Column,
   /** The straight parts of ferry paths away from wharves: latitude and longitude of both ends, in millionths of a degree. */
   ferryWays: Int32Array,
-  callStop: Uint32Array,
+  callStop: Uint32Column,
   /** As in `ScheduleCalls`. Trips with other numbers form another pattern. */
-  callSequence: Uint16Array,
-  callFlags: Uint8Array,
+  callSequence: Uint16Column,
+  callFlags: Uint8Column,
   /** 0 if the trip's headsign applies. */
-  callHeadsign: Uint32Array,
+  callHeadsign: Uint32Column,
   /** The smallest arrival and the largest departure of all trips of the pattern, in seconds after the start of the trip. */
-  callEarliest: Int32Array,
-  callLatest: Int32Array,
+  callEarliest: Int32Column,
+  callLatest: Int32Column,
   /** The calls of patterns at each stop. */
-  visitStart: Uint32Array,
-  visitPattern: Uint32Array,
-  visitPosition: Uint16Array,
+  visitStart: Uint32Column,
+  visitPattern: Uint32Column,
+  visitPosition: Uint16Column,
 
-  tripPattern: Uint32Array,
+  tripPattern: Uint32Column,
   /** Departure from the first call, in seconds since the start of the service day. */
-  tripStart: Int32Array,
+  tripStart: Int32Column,
   /** A vehicle leaves about every so many seconds, without fixed times; 0 if the times are fixed. */
-  tripHeadway: Uint16Array,
+  tripHeadway: Uint16Column,
   /** Where the times of the calls begin in `offsets`, in seconds after `tripStart`; one for each call of the pattern. */
-  tripArrivals: Uint32Array,
-  tripDepartures: Uint32Array,
+  tripArrivals: Uint32Column,
+  tripDepartures: Uint32Column,
+  /** A plain array, like those that searches make for live runs. */
   offsets: Int32Array,
   /** Where the usual loads of the calls begin in `loads`, plus 1; 0 if none is known. */
-  tripLoads: Uint32Array,
+  tripLoads: Uint32Column,
   /** As in `ScheduleCalls`. */
-  loads: Uint16Array,
-  tripService: Uint32Array,
-  tripHeadsign: Uint32Array,
+  loads: Uint16Column,
+  tripService: Uint32Column,
+  tripHeadsign: Uint32Column,
   /** The number of the block; 0 if there is none. */
-  tripBlock: Uint32Array,
+  tripBlock: Uint32Column,
   /** Wheelchair access as in GTFS. */
-  tripFlags: Uint8Array,
-  tripSlots: Uint32Array,
+  tripFlags: Uint8Column,
+  tripSlots: Uint32Column,
   /** Of trips whose ID contains a date, by the ID without it. */
-  datelessSlots: Uint32Array,
+  datelessSlots: Uint32Column,
 
-  blockStart: Uint32Array,
+  blockStart: Uint32Column,
   /** Sorted by start. */
-  blockTrips: Uint32Array,
+  blockTrips: Uint32Column,
 } as const;
 
 export type Sections = { [Name in keyof typeof SECTIONS]: InstanceType<(typeof SECTIONS)[Name]> };

@@ -170,18 +170,18 @@ export class Timetable {
 
   stop(index: number): TimetableStop {
     const { stopId, stopName, stopPlatform, stopLat, stopLng, stopParent, stopFlags, stopModes } = this.sections;
-    const parent = stopParent[index] as number;
+    const parent = stopParent.valueAt(index);
     const wheelchair = stopFlags[index] || stopFlags[parent] || 0;
     return {
       index,
       id: this.#text(stopId[index]),
       name: this.#text(stopName[index]),
       platform: this.#text(stopPlatform[index]) || null,
-      lat: stopLat[index] as number,
-      lng: stopLng[index] as number,
+      lat: stopLat.valueAt(index),
+      lng: stopLng.valueAt(index),
       parent: parent >= 0 ? parent : null,
       isWheelchairAccessible: isAccessible(wheelchair),
-      modes: this.#modes(stopModes[index] as number),
+      modes: this.#modes(stopModes.valueAt(index)),
     };
   }
 
@@ -222,14 +222,14 @@ export class Timetable {
   #withMembers(stopId: string, stops: readonly number[]): readonly number[] {
     const members = this.#membersOf(stopId).flatMap((id) => this.findStop(id) ?? []);
     // The bundle's parents are newer than the trip planner's lists.
-    const others = this.#hasBundle ? members.filter((stop) => (this.sections.stopParent[stop] as number) < 0) : members;
+    const others = this.#hasBundle ? members.filter((stop) => this.sections.stopParent.valueAt(stop) < 0) : members;
     return others.length === 0 ? stops : [...new Set([...stops, ...others])];
   }
 
   /** The stop that names a board: the station of a platform, or the stop itself. */
   stationOf(index: number): number {
     let station = index;
-    for (let parent = index; parent >= 0; parent = this.sections.stopParent[parent] as number) station = parent;
+    for (let parent = index; parent >= 0; parent = this.sections.stopParent.valueAt(parent)) station = parent;
     return station;
   }
 
@@ -240,7 +240,7 @@ export class Timetable {
     return this.inBox(boundsAround([lat, lng], metres * 1.001 + 1))
       .map((index) => ({
         index,
-        metres: distanceMetres([lat, lng], [stopLat[index] as number, stopLng[index] as number]),
+        metres: distanceMetres([lat, lng], [stopLat.valueAt(index), stopLng.valueAt(index)]),
       }))
       .filter((nearby) => nearby.metres <= metres)
       .sort((a, b) => a.metres - b.metres || a.index - b.index);
@@ -254,12 +254,12 @@ export class Timetable {
     const stops: number[] = [];
     for (let cell = cellOf(south, west); cell <= cellOf(north, west); cell += CELLS_AROUND) {
       for (
-        let at = firstFrom(0, gridCell.length, (at) => (gridCell[at] as number) >= cell);
-        (gridCell[at] as number) <= cell + columns;
+        let at = firstFrom(0, gridCell.length, (at) => gridCell.valueAt(at) >= cell);
+        gridCell.valueAt(at) <= cell + columns;
         at++
       ) {
-        const stop = gridStop[at] as number;
-        if (isWithin(bounds, stopLat[stop] as number, stopLng[stop] as number)) stops.push(stop);
+        const stop = gridStop.valueAt(at);
+        if (isWithin(bounds, stopLat.valueAt(stop), stopLng.valueAt(stop))) stops.push(stop);
       }
     }
     return stops;
@@ -283,7 +283,7 @@ export class Timetable {
 
   /** Null if unknown. */
   isVehicleAccessible(trip: number): boolean | null {
-    return isAccessible(this.sections.tripFlags[trip] as number);
+    return isAccessible(this.sections.tripFlags.valueAt(trip));
   }
 
   /** The seconds between the vehicles of a trip without fixed times; null if its times are fixed. */
@@ -294,8 +294,8 @@ export class Timetable {
   /** How full the vehicle usually is when it leaves a call on this day, as a number of GTFS; null if unknown. */
   usualLoad({ trip, day, position }: Pick<CallRef, 'trip' | 'day' | 'position'>): number | null {
     const { tripLoads, loads } = this.sections;
-    const first = tripLoads[trip] as number;
-    const week = first === 0 ? 0 : (loads[first - 1 + position] as number);
+    const first = tripLoads.valueAt(trip);
+    const week = first === 0 ? 0 : loads.valueAt(first - 1 + position);
     return (week >> (2 * weekdayOf(day))) & 3 || null;
   }
 
@@ -318,13 +318,13 @@ export class Timetable {
   callAt({ trip, day, position }: Pick<CallRef, 'trip' | 'day' | 'position'>): PlannedCall {
     const { tripStart, tripArrivals, tripDepartures, offsets, patternCalls } = this.sections;
     const { callStop, callFlags } = this.sections;
-    const call = (patternCalls[this.patternOf(trip)] as number) + position;
-    const start = toMoment(day, tripStart[trip] as number);
-    const flags = callFlags[call] as number;
+    const call = patternCalls.valueAt(this.patternOf(trip)) + position;
+    const start = toMoment(day, tripStart.valueAt(trip));
+    const flags = callFlags.valueAt(call);
     return {
-      stop: callStop[call] as number,
-      arrivesAt: start + (offsets[(tripArrivals[trip] as number) + position] as number) * SECOND_MS,
-      departsAt: start + (offsets[(tripDepartures[trip] as number) + position] as number) * SECOND_MS,
+      stop: callStop.valueAt(call),
+      arrivesAt: start + (offsets[tripArrivals.valueAt(trip) + position] as number) * SECOND_MS,
+      departsAt: start + (offsets[tripDepartures.valueAt(trip) + position] as number) * SECOND_MS,
       mayBoard: (flags & MAY_BOARD) !== 0,
       mayAlight: (flags & MAY_ALIGHT) !== 0,
       mustBookToBoard: (flags & BOOK_TO_BOARD) !== 0,
@@ -335,12 +335,12 @@ export class Timetable {
 
   headsignAt({ trip, position }: Pick<CallRef, 'trip' | 'position'>): string {
     const { callHeadsign, patternCalls, tripHeadsign } = this.sections;
-    return this.#text(callHeadsign[(patternCalls[this.patternOf(trip)] as number) + position] || tripHeadsign[trip]);
+    return this.#text(callHeadsign[patternCalls.valueAt(this.patternOf(trip)) + position] || tripHeadsign[trip]);
   }
 
   /** The pattern of a trip. Trips of a pattern share their route and sequence of stops. */
   patternOf(trip: number): number {
-    return this.sections.tripPattern[trip] as number;
+    return this.sections.tripPattern.valueAt(trip);
   }
 
   /** The patterns that call at a stop. A pattern that calls twice is listed twice. */
@@ -358,13 +358,13 @@ export class Timetable {
   async loadPath(trip: number, range: { first: number; last: number }): Promise<Position[] | null> {
     const { pathStart, pathEnd } = this.sections;
     const pattern = this.patternOf(trip);
-    const [start, end] = [pathStart[pattern] as number, pathEnd[pattern] as number];
+    const [start, end] = [pathStart.valueAt(pattern), pathEnd.valueAt(pattern)];
     if (this.#pathsFile === null || start === end) return null;
     return loadPath(this.#pathsFile, { start, end, calls: this.stopsOf(pattern).length }, range);
   }
 
   routeOf(pattern: number): TimetableRoute {
-    return this.#route(this.sections.patternRoute[pattern] as number);
+    return this.#route(this.sections.patternRoute.valueAt(pattern));
   }
 
   /** The trips with this ID; if none has it and it contains a date, those with another date in it. */
@@ -401,7 +401,7 @@ export class Timetable {
   }
 
   runsOn(trip: number, day: number): boolean {
-    return this.#isServiceOn(this.sections.tripService[trip] as number, day);
+    return this.#isServiceOn(this.sections.tripService.valueAt(trip), day);
   }
 
   /** For each service, 1 if its trips run on the day. */
@@ -411,16 +411,16 @@ export class Timetable {
 
   #isServiceOn(service: number, day: number): boolean {
     const { serviceFirst, serviceStart, serviceBits } = this.sections;
-    const since = day - (serviceFirst[service] as number);
-    const at = (serviceStart[service] as number) + (since >> 3);
-    const isWithin = since >= 0 && at < (serviceStart[service + 1] as number);
-    return isWithin && ((serviceBits[at] as number) & (1 << (since & 7))) !== 0;
+    const since = day - serviceFirst.valueAt(service);
+    const at = serviceStart.valueAt(service) + (since >> 3);
+    const isWithin = since >= 0 && at < serviceStart.valueAt(service + 1);
+    return isWithin && (serviceBits.valueAt(at) & (1 << (since & 7))) !== 0;
   }
 
   /** The service days on which the trip has a call within a day of this time. */
   daysOf(trip: number, time: number): number[] {
     const { tripStart } = this.sections;
-    const start = (tripStart[trip] as number) * SECOND_MS;
+    const start = tripStart.valueAt(trip) * SECOND_MS;
     const end = start + this.#lastOffset(trip) * SECOND_MS;
     return this.#daysWithin(time - DAY_MS, time + DAY_MS)
       .filter((day) => {
@@ -437,23 +437,23 @@ export class Timetable {
    */
   nextTrip(trip: number, day: number): number | null {
     const { tripBlock, blockStart, blockTrips, tripStart, tripPattern, patternCalls, callStop } = this.sections;
-    const block = tripBlock[trip] as number;
+    const block = tripBlock.valueAt(trip);
     if (block === 0) return null;
-    const start = tripStart[trip] as number;
+    const start = tripStart.valueAt(trip);
     const end = start + this.#lastOffset(trip);
-    const pattern = tripPattern[trip] as number;
-    const stop = callStop[(patternCalls[pattern + 1] as number) - 1] as number;
-    const startAt = (at: number) => tripStart[blockTrips[at] as number] as number;
+    const pattern = tripPattern.valueAt(trip);
+    const stop = callStop.valueAt(patternCalls.valueAt(pattern + 1) - 1);
+    const startAt = (at: number) => tripStart.valueAt(blockTrips.valueAt(at));
     const earliest = Math.max(start + 1, end - MAX_OVERLAP_SECONDS);
-    const last = blockStart[block + 1] as number;
+    const last = blockStart.valueAt(block + 1);
     let overlapping: number | null = null;
     for (
-      let at = firstFrom(blockStart[block] as number, last, (one) => startAt(one) >= earliest);
+      let at = firstFrom(blockStart.valueAt(block), last, (one) => startAt(one) >= earliest);
       at < last && startAt(at) - end <= MAX_STAND_SECONDS;
       at++
     ) {
-      const next = blockTrips[at] as number;
-      const begins = callStop[patternCalls[tripPattern[next] as number] as number] as number;
+      const next = blockTrips.valueAt(at);
+      const begins = callStop.valueAt(patternCalls.valueAt(tripPattern.valueAt(next)));
       if (!this.#isSameStand(stop, begins) || !this.runsOn(next, day)) continue;
       if (startAt(at) >= end) return next;
       overlapping = next;
@@ -463,14 +463,14 @@ export class Timetable {
 
   #isSameStand(stop: number, other: number): boolean {
     const { stopLat, stopLng } = this.sections;
-    const positionOf = (one: number): Position => [stopLat[one] as number, stopLng[one] as number];
+    const positionOf = (one: number): Position => [stopLat.valueAt(one), stopLng.valueAt(one)];
     return stop === other || distanceMetres(positionOf(stop), positionOf(other)) <= SAME_STAND_METRES;
   }
 
   /** The stop, and those from which a vehicle may go on that ends its trip there. */
   standsAround(stop: number): number[] {
     const { stopLat, stopLng } = this.sections;
-    return this.near(stopLat[stop] as number, stopLng[stop] as number, SAME_STAND_METRES).map(({ index }) => index);
+    return this.near(stopLat.valueAt(stop), stopLng.valueAt(stop), SAME_STAND_METRES).map(({ index }) => index);
   }
 
   /** Whether every file that serves these stops with these modes covers the service days of this time range. */
@@ -506,8 +506,8 @@ export class Timetable {
     const { visitStart, visitPattern, patternRoute } = this.sections;
     const files = new Set<FileId>();
     for (const stop of new Set(stops)) {
-      for (let visit = visitStart[stop] as number; visit < (visitStart[stop + 1] as number); visit++) {
-        const { file, mode } = this.#route(patternRoute[visitPattern[visit] as number] as number);
+      for (let visit = visitStart.valueAt(stop); visit < visitStart.valueAt(stop + 1); visit++) {
+        const { file, mode } = this.#route(patternRoute.valueAt(visitPattern.valueAt(visit)));
         if (modes.includes(mode)) files.add(file);
       }
     }
@@ -553,18 +553,18 @@ export class Timetable {
     const tripOffsets = isArrival ? tripArrivals : tripDepartures;
     const days = this.#daysWithin(from, until).map((day) => ({ day, dayStart: serviceDayStart(day) }));
     for (const { pattern, position, call } of this.#listVisits(stops, options)) {
-      const firstTrip = patternTrips[pattern] as number;
-      const endTrip = patternTrips[pattern + 1] as number;
+      const firstTrip = patternTrips.valueAt(pattern);
+      const endTrip = patternTrips.valueAt(pattern + 1);
       for (const { day, dayStart } of days) {
         const minSeconds = (from - dayStart) / SECOND_MS;
         const end = (until - dayStart) / SECOND_MS;
-        const endStart = end - (callEarliest[call] as number);
-        const leastStart = minSeconds - (callLatest[call] as number);
-        if ((tripStart[endTrip - 1] as number) < leastStart) continue;
-        let trip = firstFrom(firstTrip, endTrip, (at) => (tripStart[at] as number) >= leastStart);
-        for (; trip < endTrip && (tripStart[trip] as number) < endStart; trip++) {
+        const endStart = end - callEarliest.valueAt(call);
+        const leastStart = minSeconds - callLatest.valueAt(call);
+        if (tripStart.valueAt(endTrip - 1) < leastStart) continue;
+        let trip = firstFrom(firstTrip, endTrip, (at) => tripStart.valueAt(at) >= leastStart);
+        for (; trip < endTrip && tripStart.valueAt(trip) < endStart; trip++) {
           if (!this.runsOn(trip, day)) continue;
-          const seconds = (tripStart[trip] as number) + (offsets[(tripOffsets[trip] as number) + position] as number);
+          const seconds = tripStart.valueAt(trip) + (offsets[tripOffsets.valueAt(trip) + position] as number);
           const plannedAt = dayStart + seconds * SECOND_MS;
           if (seconds < minSeconds || seconds >= end || acceptsRun?.(trip, day) === false) continue;
           yield { trip, day, position, plannedAt };
@@ -580,14 +580,14 @@ export class Timetable {
     const bits = bitsOf(modes);
     const visits: { pattern: number; position: number; call: number }[] = [];
     for (const stop of new Set(stops)) {
-      for (let visit = visitStart[stop] as number; visit < (visitStart[stop + 1] as number); visit++) {
-        const pattern = visitPattern[visit] as number;
-        const position = visitPosition[visit] as number;
-        const call = (patternCalls[pattern] as number) + position;
+      for (let visit = visitStart.valueAt(stop); visit < visitStart.valueAt(stop + 1); visit++) {
+        const pattern = visitPattern.valueAt(visit);
+        const position = visitPosition.valueAt(visit);
+        const call = patternCalls.valueAt(pattern) + position;
         if (isArrival ? position === 0 : call + 1 === patternCalls[pattern + 1]) continue;
-        if (((callFlags[call] as number) & allowed) === 0) continue;
-        const route = patternRoute[pattern] as number;
-        if ((bits & (1 << (routes[route * ROUTE.length + ROUTE.mode] as number))) === 0) continue;
+        if ((callFlags.valueAt(call) & allowed) === 0) continue;
+        const route = patternRoute.valueAt(pattern);
+        if ((bits & (1 << routes.valueAt(route * ROUTE.length + ROUTE.mode))) === 0) continue;
         if (!accepts || accepts(pattern, position)) visits.push({ pattern, position, call });
       }
     }
@@ -607,9 +607,9 @@ export class Timetable {
   /** Seconds from the start of the trip to its last arrival. */
   #lastOffset(trip: number): number {
     const { tripPattern, patternCalls, tripArrivals, offsets } = this.sections;
-    const pattern = tripPattern[trip] as number;
-    const calls = (patternCalls[pattern + 1] as number) - (patternCalls[pattern] as number);
-    return offsets[(tripArrivals[trip] as number) + calls - 1] as number;
+    const pattern = tripPattern.valueAt(trip);
+    const calls = patternCalls.valueAt(pattern + 1) - patternCalls.valueAt(pattern);
+    return offsets[tripArrivals.valueAt(trip) + calls - 1] as number;
   }
 
   #routeOfTrip(trip: number): TimetableRoute {

@@ -15,7 +15,7 @@ export function* makeUpRuns(timetable: Timetable, now: number): Generator<Finish
     const services = timetable.servicesOn(day + DAYS);
     const runs: FinishedRun[] = [];
     for (let trip = 0; trip < timetable.tripCount; trip++) {
-      if (services[timetable.sections.tripService[trip] as number] !== 1) continue;
+      if (services[timetable.sections.tripService.valueAt(trip)] !== 1) continue;
       const planned = timetable.calls(trip, day);
       const start = serviceDayStart(day);
       const luck = hash32(`${timetable.tripIdOf(trip)} ${planned[0]?.departsAt}`) >>> 0;

@@ -63,8 +63,7 @@ export class Recorder {
     const { runTrip, runDay, runUpdate } = snapshot.sections;
     for (let run = 0; run < snapshot.tripCount; run++) {
       // Without an update of its own, only the vehicle's run before is known.
-      if ((runUpdate[run] as number) >= 0)
-        this.#recordRun(snapshot, run, runTrip[run] as number, runDay[run] as number);
+      if (runUpdate.valueAt(run) >= 0) this.#recordRun(snapshot, run, runTrip.valueAt(run), runDay.valueAt(run));
     }
   }
 
@@ -83,10 +82,10 @@ export class Recorder {
     const isCancelled = snapshot.isCancelled(run);
     const [first, end] = snapshot.callsOf(run);
     for (let call = first; call < end; call++) {
-      const at = position[call] as number;
+      const at = position.valueAt(call);
       if (at < 0) continue;
       const isLast = at === late.length - 1;
-      const planned = (isLast ? plannedArrival : plannedDeparture)[call] as number;
+      const planned = (isLast ? plannedArrival : plannedDeparture).valueAt(call);
       const recorded = late[at] as number;
       const hasPassed = recorded > CANCELLED && planned + recorded <= 0;
       if (isCancelled || snapshot.isSkipped(call)) {
@@ -94,7 +93,7 @@ export class Recorder {
       } else if (snapshot.isLive(call)) {
         // A vehicle that left its first stop early may be taken for one that has not begun.
         if (hasPassed && DERIVED.has(snapshot.ruleOf(call))) continue;
-        const best = (isLast ? arrival : departure)[call] as number;
+        const best = (isLast ? arrival : departure).valueAt(call);
         const seconds = best - planned;
         const isNear = best <= MAX_AHEAD_SECONDS;
         const isPossible = seconds <= MAX_LATE_SECONDS && seconds >= -MAX_EARLY_SECONDS;

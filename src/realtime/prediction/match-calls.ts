@@ -71,7 +71,7 @@ export function matchCalls(
   }
 
   function fits(at: number, stop: number): boolean {
-    return stop < 0 || runs.isSameStation(stops[at] as number, stop);
+    return stop < 0 || runs.isSameStation(stops.valueAt(at), stop);
   }
 
   /** Of the calls at this stop before the next matched one: the nearest in time if the update has a time, else the last. */
@@ -83,7 +83,7 @@ export function matchCalls(
     for (let at = limit - 1; at >= 0; at--) {
       if (stops[at] !== stop || updateOf[at] !== -1) continue;
       if (time === NONE) return at;
-      const apart = Math.abs(time - (columns.plannedDeparture[at] as number));
+      const apart = Math.abs(time - columns.plannedDeparture.valueAt(at));
       if (apart < least) [nearest, least] = [at, apart];
     }
     return nearest;
@@ -124,8 +124,8 @@ export function matchCalls(
     for (let at = from; at < end; at++) {
       if (updateOf[at] !== -1) continue;
       const isPlannedThen =
-        planned !== NONE && Math.abs(planned - (columns.plannedDeparture[at] as number)) <= SAME_TIME_SECONDS;
-      const isHere = stop >= 0 && runs.isSameStation(stops[at] as number, stop);
+        planned !== NONE && Math.abs(planned - columns.plannedDeparture.valueAt(at)) <= SAME_TIME_SECONDS;
+      const isHere = stop >= 0 && runs.isSameStation(stops.valueAt(at), stop);
       if (isHere && isPlannedThen) return at;
       if (isHere) [here, hereCount] = [at, hereCount + 1];
       // A feed that drops passed stops may have dropped this one, and the next can be planned for the same minute.

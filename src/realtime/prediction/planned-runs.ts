@@ -75,8 +75,8 @@ export function createPlannedRuns(timetable: Timetable) {
     isLoop(pattern: number): boolean {
       if (loops[pattern] === 0) {
         loops[pattern] = 1;
-        for (let call = patternCalls[pattern] as number; call < (patternCalls[pattern + 1] as number); call++) {
-          const stop = callStop[call] as number;
+        for (let call = patternCalls.valueAt(pattern); call < patternCalls.valueAt(pattern + 1); call++) {
+          const stop = callStop.valueAt(call);
           if (seenIn[stop] === pattern) loops[pattern] = 2;
           seenIn[stop] = pattern;
         }
@@ -85,8 +85,8 @@ export function createPlannedRuns(timetable: Timetable) {
     },
 
     callCount(trip: number): number {
-      const pattern = tripPattern[trip] as number;
-      return (patternCalls[pattern + 1] as number) - (patternCalls[pattern] as number);
+      const pattern = tripPattern.valueAt(trip);
+      return patternCalls.valueAt(pattern + 1) - patternCalls.valueAt(pattern);
     },
 
     /** The beginning of a service day in seconds since 1970. */
@@ -100,8 +100,8 @@ export function createPlannedRuns(timetable: Timetable) {
      */
     nearestDay(trip: number, moment: number, headerAt: number): { day: number; apart: number } | null {
       setDays(headerAt);
-      const first = tripStart[trip] as number;
-      const last = first + (offsets[(tripArrivals[trip] as number) + this.callCount(trip) - 1] as number);
+      const first = tripStart.valueAt(trip);
+      const last = first + (offsets[tripArrivals.valueAt(trip) + this.callCount(trip) - 1] as number);
       let nearest: { day: number; apart: number } | null = null;
       for (const { day, start } of days) {
         const apart = Math.max(0, start + first - moment, moment - start - last);
@@ -112,16 +112,16 @@ export function createPlannedRuns(timetable: Timetable) {
 
     /** Fills the columns with the planned calls of a run. `base` is in seconds since 1970. */
     fill(columns: RunColumns, trip: number, day: number, base: number): void {
-      const first = patternCalls[tripPattern[trip] as number] as number;
+      const first = patternCalls.valueAt(tripPattern.valueAt(trip));
       const count = this.callCount(trip);
-      const start = this.dayStart(day) - base + (tripStart[trip] as number);
-      const [arrivals, departures] = [tripArrivals[trip] as number, tripDepartures[trip] as number];
+      const start = this.dayStart(day) - base + tripStart.valueAt(trip);
+      const [arrivals, departures] = [tripArrivals.valueAt(trip), tripDepartures.valueAt(trip)];
       columns.reset(count);
       const { stop, plannedStop, position, plannedArrival, plannedDeparture, flags } = columns;
       for (let at = 0; at < count; at++) {
-        stop[at] = plannedStop[at] = callStop[first + at] as number;
+        stop[at] = plannedStop[at] = callStop.valueAt(first + at);
         position[at] = at;
-        flags[at] = callFlags[first + at] as number;
+        flags[at] = callFlags.valueAt(first + at);
         plannedArrival[at] = start + (offsets[arrivals + at] as number);
         plannedDeparture[at] = start + (offsets[departures + at] as number);
       }
@@ -135,13 +135,13 @@ export function createPlannedRuns(timetable: Timetable) {
       const through = timetable.nextTrip(trip, day);
       if (through !== null) return through;
       const { tripBlock, blockStart, blockTrips } = sections;
-      const block = tripBlock[trip] as number;
+      const block = tripBlock.valueAt(trip);
       if (block === 0) return -1;
-      const begins = tripStart[trip] as number;
-      const ends = begins + (offsets[(tripArrivals[trip] as number) + this.callCount(trip) - 1] as number);
-      for (let at = blockStart[block] as number; at < (blockStart[block + 1] as number); at++) {
-        const next = blockTrips[at] as number;
-        const start = tripStart[next] as number;
+      const begins = tripStart.valueAt(trip);
+      const ends = begins + (offsets[tripArrivals.valueAt(trip) + this.callCount(trip) - 1] as number);
+      for (let at = blockStart.valueAt(block); at < blockStart.valueAt(block + 1); at++) {
+        const next = blockTrips.valueAt(at);
+        const start = tripStart.valueAt(next);
         // A run that takes no time must not lead back to itself.
         if (start >= ends && start > begins && next !== trip && timetable.runsOn(next, day)) return next;
       }

@@ -127,7 +127,7 @@ export function predictFeed(
       // The runs of a frequency have one identifier and differ in their start.
       const apartOf = (trip: number) =>
         startTime !== NONE
-          ? Math.abs((sections.tripStart[trip] as number) - startTime)
+          ? Math.abs(sections.tripStart.valueAt(trip) - startTime)
           : isKnown
             ? apart(trip, startDay, moment)
             : 0;
@@ -144,8 +144,8 @@ export function predictFeed(
   }
 
   function apart(trip: number, day: number, moment: number): number {
-    const start = runs.dayStart(day) + (sections.tripStart[trip] as number);
-    const last = (sections.tripArrivals[trip] as number) + runs.callCount(trip) - 1;
+    const start = runs.dayStart(day) + sections.tripStart.valueAt(trip);
+    const last = sections.tripArrivals.valueAt(trip) + runs.callCount(trip) - 1;
     return Math.max(0, start - moment, moment - start - (sections.offsets[last] as number));
   }
 
@@ -163,7 +163,7 @@ export function predictFeed(
       if (!wins) return true;
     }
     runs.fill(columns, run.trip, run.day, base);
-    const pattern = sections.tripPattern[run.trip] as number;
+    const pattern = sections.tripPattern.valueAt(run.trip);
     const isTrain = isTrainPattern(pattern);
     if (isTrain) cutToMinutes(columns, base);
     if (isCancelled) {
@@ -196,8 +196,8 @@ export function predictFeed(
   }
 
   function skipCall(at: number): void {
-    columns.arrival[at] = columns.plannedArrival[at] as number;
-    columns.departure[at] = columns.plannedDeparture[at] as number;
+    columns.arrival[at] = columns.plannedArrival.valueAt(at);
+    columns.departure[at] = columns.plannedDeparture.valueAt(at);
     columns.state[at] = CALL.skipped;
   }
 
@@ -242,7 +242,7 @@ export function predictFeed(
     const text = assigned === NONE ? (feed.stops[row + STOP.stopId] as number) : assigned;
     const stop = text === NONE ? -1 : stopOf(text);
     // A station as a whole is no other platform.
-    if (stop >= 0 && stop !== sections.stopParent[columns.stop[call] as number]) columns.stop[call] = stop;
+    if (stop >= 0 && stop !== sections.stopParent[columns.stop.valueAt(call)]) columns.stop[call] = stop;
   }
 
   /** Whether only the feed has the call. A second update of a call that the run has is none, unless the feed lists all calls. */
@@ -254,7 +254,7 @@ export function predictFeed(
     if (isReplaced) return true;
     const stop = stopOf(text);
     for (let at = 0; at < columns.count; at++) {
-      if (runs.isSameStation(columns.plannedStop[at] as number, stop)) return false;
+      if (runs.isSameStation(columns.plannedStop.valueAt(at), stop)) return false;
     }
     return true;
   }
@@ -290,11 +290,11 @@ export function predictFeed(
         const planned = plannedTime(feed.stops, row, base);
         const time = givenTime(feed.stops, row, base);
         columns.stop[to] = stopOf(feed.stops[row + STOP.stopId] as number);
-        columns.plannedStop[to] = columns.stop[to] as number;
+        columns.plannedStop[to] = columns.stop.valueAt(to);
         columns.position[to] = -1;
         columns.flags[to] = MAY_BOARD | MAY_ALIGHT;
         columns.plannedDeparture[to] = planned === NONE ? time : planned;
-        columns.plannedArrival[to] = columns.plannedDeparture[to] as number;
+        columns.plannedArrival[to] = columns.plannedDeparture.valueAt(to);
         columns.update[to++] = extra;
       }
       if (at === before) break;
@@ -312,7 +312,7 @@ export function predictFeed(
   function leaveOutCall(at: number): void {
     let first = 0;
     while (first < columns.count && columns.update[first] === -1) first++;
-    const isLeft = at < first && (columns.plannedDeparture[at] as number) <= 0;
+    const isLeft = at < first && columns.plannedDeparture.valueAt(at) <= 0;
     columns.state[at] = isLeft ? CALL.left : CALL.skipped;
   }
 
@@ -326,17 +326,17 @@ export function predictFeed(
     const time = rows[trip.row + TRIP.newStartTimeSeconds] as number;
     const run = findRun(trip, trips);
     const day = dayOf(date) ?? run?.day;
-    const later = time === NONE ? 0 : time - (sections.tripStart[like] as number);
-    const starts = day === undefined ? NONE : runs.dayStart(day) + (sections.tripStart[like] as number) + later;
+    const later = time === NONE ? 0 : time - sections.tripStart.valueAt(like);
+    const starts = day === undefined ? NONE : runs.dayStart(day) + sections.tripStart.valueAt(like) + later;
     if (day === undefined || Math.abs(starts - base) > MAX_APART_SECONDS)
       return leaveOut('trip does not run then', trip.id);
     runs.fill(columns, like, day, base);
     for (let at = 0; at < columns.count; at++) {
-      columns.plannedArrival[at] = (columns.plannedArrival[at] as number) + later;
-      columns.plannedDeparture[at] = (columns.plannedDeparture[at] as number) + later;
+      columns.plannedArrival[at] = columns.plannedArrival.valueAt(at) + later;
+      columns.plannedDeparture[at] = columns.plannedDeparture.valueAt(at) + later;
     }
-    const pattern = sections.tripPattern[like] as number;
-    const route = sections.patternRoute[pattern] as number;
+    const pattern = sections.tripPattern.valueAt(like);
+    const route = sections.patternRoute.valueAt(pattern);
     const { inserted } = matchUpdates(trip, pattern);
     if (inserted > 0) orderPlanned(columns);
     addPredicted(trip, { id, like, route, isTrain: isTrainPattern(pattern) });
@@ -359,11 +359,11 @@ export function predictFeed(
   }
 
   function addLike(trip: FeedTrip, { id, like }: { id: string; like: number }): void {
-    const pattern = sections.tripPattern[like] as number;
+    const pattern = sections.tripPattern.valueAt(like);
     const { patternCalls, callSequence } = sections;
     const sequences = callSequence.subarray(patternCalls[pattern], patternCalls[pattern + 1]);
     matchCalls(columns, trip.updates, runs, { sequences, isLoop: runs.isLoop(pattern) }, calls);
-    addFromFeed(trip, { id, like, route: sections.patternRoute[pattern] as number, isTrain: isTrainPattern(pattern) });
+    addFromFeed(trip, { id, like, route: sections.patternRoute.valueAt(pattern), isTrain: isTrainPattern(pattern) });
   }
 
   /** Makes the run of the calls in the feed, with planned times from `columns` where they are known. */
@@ -373,9 +373,9 @@ export function predictFeed(
   ) {
     const { first, count } = trip.updates;
     const plannedCalls = Array.from({ length: columns.count }, (_, at) => ({
-      stop: columns.stop[at] as number,
-      arrives: columns.plannedArrival[at] as number,
-      departs: columns.plannedDeparture[at] as number,
+      stop: columns.stop.valueAt(at),
+      arrives: columns.plannedArrival.valueAt(at),
+      departs: columns.plannedDeparture.valueAt(at),
     }));
     const listed: { stop: number; arrives: number; departs: number; update: number; position: number }[] = [];
     for (let index = 0; index < count; index++) {
@@ -418,13 +418,13 @@ export function predictFeed(
       isReplaced: LISTS_CALLS.has(trip.relationship),
       delay: feed.trips[trip.row + TRIP.delay] as number,
       continues: false,
-      ...locateVehicle(id, like < 0 ? null : (sections.tripPattern[like] as number)),
+      ...locateVehicle(id, like < 0 ? null : sections.tripPattern.valueAt(like)),
     };
     if (isTrain) cutToMinutes(columns, base);
     if (!predictRun(columns, feed.stops, base, facts)) {
       for (let at = 0; at < columns.count; at++) {
-        columns.arrival[at] = columns.plannedArrival[at] as number;
-        columns.departure[at] = columns.plannedDeparture[at] as number;
+        columns.arrival[at] = columns.plannedArrival.valueAt(at);
+        columns.departure[at] = columns.plannedDeparture.valueAt(at);
       }
     }
     const timestamp = feed.trips[trip.row + TRIP.timestamp] as number;
@@ -446,24 +446,24 @@ export function predictFeed(
     for (let run = 0, count = list.length; run < count; run++) {
       let { trip } = list.about(run);
       const { day } = list.about(run);
-      if (trip < 0 || list.isDropped(run) || (sections.tripBlock[trip] as number) === 0) continue;
+      if (trip < 0 || list.isDropped(run) || sections.tripBlock.valueAt(trip) === 0) continue;
       let ends = list.lastArrival(run);
       for (let chained = 0; ends !== NONE && chained < MAX_NEXT_RUNS; chained++) {
         const next = runs.nextInBlock(trip, day);
         if (next < 0 || list.find(next, day) >= 0) break;
         runs.fill(columns, next, day, base);
-        if (isTrainPattern(sections.tripPattern[next] as number)) cutToMinutes(columns, base);
-        const delay = ends - (columns.plannedDeparture[0] as number);
+        if (isTrainPattern(sections.tripPattern.valueAt(next))) cutToMinutes(columns, base);
+        const delay = ends - columns.plannedDeparture.valueAt(0);
         if (delay <= 0) break;
         for (let at = 0; at < columns.count; at++) {
-          columns.arrival[at] = (columns.plannedArrival[at] as number) + delay;
-          columns.departure[at] = (columns.plannedDeparture[at] as number) + delay;
+          columns.arrival[at] = columns.plannedArrival.valueAt(at) + delay;
+          columns.departure[at] = columns.plannedDeparture.valueAt(at) + delay;
           columns.state[at] = CALL.live;
           columns.rule[at] = late;
         }
         const about = { trip: next, day, like: -1, route: -1, update: -1, id: '', flags: 0, timestamp: NONE };
         list.add(about, columns);
-        ends = columns.arrival[columns.count - 1] as number;
+        ends = columns.arrival.valueAt(columns.count - 1);
         trip = next;
       }
     }
@@ -483,17 +483,17 @@ export function predictFeed(
     const sequence = rows[row + VEHICLE.sequence] as number;
     const text = (positions as Feed).textOf(rows[row + VEHICLE.stopId]);
     const stop = text === null ? -1 : runs.stopOf(text);
-    const isThere = (at: number) => stop >= 0 && runs.isSameStation(columns.stop[at] as number, stop);
+    const isThere = (at: number) => stop >= 0 && runs.isSameStation(columns.stop.valueAt(at), stop);
     const hasNumber = (at: number) => {
-      const position = columns.position[at] as number;
+      const position = columns.position.valueAt(at);
       if (pattern === null || position < 0) return false;
-      return sections.callSequence[(sections.patternCalls[pattern] as number) + position] === sequence;
+      return sections.callSequence[sections.patternCalls.valueAt(pattern) + position] === sequence;
     };
     // A feed may number the calls of another timetable: then the stop counts.
     const byNumber = sequence === NONE ? -1 : findCall((at) => hasNumber(at) && (stop < 0 || isThere(at)));
     const reached = byNumber >= 0 ? byNumber : findCall(isThere);
     if (!isStanding(row)) return { reached, standsAt: -1 };
-    const listed = findCall((at) => (columns.update[at] as number) >= 0 && isThere(at));
+    const listed = findCall((at) => columns.update.valueAt(at) >= 0 && isThere(at));
     return { reached, standsAt: byNumber >= 0 ? byNumber : listed };
   }
 
@@ -537,10 +537,10 @@ function orderPlanned({ count, position, plannedArrival, plannedDeparture }: Run
     plannedArrival[at] = plannedDeparture[at] = seconds;
   };
   for (let at = count - 2; at >= 0; at--) {
-    if (isInserted(at)) setPlanned(at, Math.min(plannedDeparture[at] as number, plannedArrival[at + 1] as number));
+    if (isInserted(at)) setPlanned(at, Math.min(plannedDeparture.valueAt(at), plannedArrival.valueAt(at + 1)));
   }
   for (let at = 1; at < count; at++) {
-    if (isInserted(at)) setPlanned(at, Math.max(plannedArrival[at] as number, plannedDeparture[at - 1] as number));
+    if (isInserted(at)) setPlanned(at, Math.max(plannedArrival.valueAt(at), plannedDeparture.valueAt(at - 1)));
   }
 }
 
@@ -548,7 +548,7 @@ function orderPlanned({ count, position, plannedArrival, plannedDeparture }: Run
 function cutToMinutes({ count, plannedArrival, plannedDeparture }: RunColumns, base: number): void {
   for (const column of [plannedArrival, plannedDeparture]) {
     for (let at = 0; at < count; at++) {
-      const seconds = base + (column[at] as number);
+      const seconds = base + column.valueAt(at);
       column[at] = seconds - (seconds % 60) - base;
     }
   }

@@ -72,17 +72,17 @@ export function predictRun(columns: RunColumns, rows: Int32Array, base: number, 
 /** Whether a call has a time, is left out, has no data or another stop. In a replaced run the list of calls alone says something. */
 function saysAnything({ count, state, stop, plannedStop }: RunColumns, { isReplaced }: TripFacts): boolean {
   const says = isReplaced ? CALL.listed : CALL.own | CALL.skipped | CALL.noData;
-  for (let at = 0; at < count; at++) if ((state[at] as number) & says || stop[at] !== plannedStop[at]) return true;
+  for (let at = 0; at < count; at++) if (state.valueAt(at) & says || stop[at] !== plannedStop[at]) return true;
   return false;
 }
 
 /** The time of each call that has an update of its own. */
 function applyEstimates(columns: RunColumns, rows: Int32Array, base: number, facts: TripFacts): void {
   const { count, plannedArrival, plannedDeparture, arrival, departure, state, rule, update, occupancy } = columns;
-  let startsAt = (plannedDeparture[0] as number) - MAX_BEFORE_START_SECONDS;
+  let startsAt = plannedDeparture.valueAt(0) - MAX_BEFORE_START_SECONDS;
   for (let at = 0; at < count; at++) {
-    if ((update[at] as number) < 0) continue;
-    const row = (update[at] as number) * STOP.words;
+    if (update.valueAt(at) < 0) continue;
+    const row = update.valueAt(at) * STOP.words;
     const status = rows[row + STOP.occupancy] as number;
     if (status >= 0 && status < 255) occupancy[at] = status + 1;
     const relationship = rows[row + STOP.relationship] as number;
@@ -90,7 +90,7 @@ function applyEstimates(columns: RunColumns, rows: Int32Array, base: number, fac
     if (relationship === SKIPPED) state[at] = CALL.skipped | CALL.listed;
     if (relationship === NO_DATA) state[at] = CALL.noData | CALL.listed;
     if (relationship !== NONE && relationship !== SCHEDULED) continue;
-    const [planned, plannedArrives] = [plannedDeparture[at] as number, plannedArrival[at] as number];
+    const [planned, plannedArrives] = [plannedDeparture.valueAt(at), plannedArrival.valueAt(at)];
     let departs = estimate(rows, row + STOP.departureDelay, base, planned, facts);
     let arrives = estimate(rows, row + STOP.arrivalDelay, base, plannedArrives, facts);
     if (departs === NONE && arrives === NONE) continue;
@@ -135,7 +135,7 @@ function estimate(rows: Int32Array, at: number, base: number, planned: number, {
 }
 
 function firstListed({ count, state }: RunColumns): number {
-  for (let at = 0; at < count; at++) if ((state[at] as number) & CALL.listed) return at;
+  for (let at = 0; at < count; at++) if (state.valueAt(at) & CALL.listed) return at;
   return -1;
 }
 
@@ -143,12 +143,12 @@ function firstListed({ count, state }: RunColumns): number {
 function stand(columns: RunColumns, { standsAt }: TripFacts): void {
   const { plannedDeparture, arrival, departure, state, rule } = columns;
   const flags = (state[standsAt] ?? 0) & (CALL.listed | CALL.skipped);
-  if (flags !== CALL.listed || (departure[standsAt] as number) >= 0) return;
+  if (flags !== CALL.listed || departure.valueAt(standsAt) >= 0) return;
   // Without an estimate it leaves as planned.
   const isUnknown = departure[standsAt] === NONE;
   if (isUnknown) arrival[standsAt] = 0;
-  departure[standsAt] = isUnknown ? Math.max(0, plannedDeparture[standsAt] as number) : 0;
-  state[standsAt] = (state[standsAt] as number) | CALL.live | CALL.own;
+  departure[standsAt] = isUnknown ? Math.max(0, plannedDeparture.valueAt(standsAt)) : 0;
+  state[standsAt] = state.valueAt(standsAt) | CALL.live | CALL.own;
   rule[standsAt] = STANDING;
 }
 
@@ -157,8 +157,8 @@ function passBack({ count, plannedArrival, arrival, state }: RunColumns): void {
   let limit = FAR;
   for (let at = count - 1; at >= 0; at--) {
     limits[at] = limit;
-    if ((state[at] as number) & CALL.own) {
-      limit = Math.min(limit, (arrival[at] as number) - (plannedArrival[at] as number) * LEAST_SHARE);
+    if (state.valueAt(at) & CALL.own) {
+      limit = Math.min(limit, arrival.valueAt(at) - plannedArrival.valueAt(at) * LEAST_SHARE);
     }
   }
 }
@@ -172,12 +172,12 @@ function passForward(columns: RunColumns, first: number, facts: TripFacts): void
   let [reach, reachOfDerived] = [-FAR, -FAR];
   let latest = -FAR;
   for (let at = 0; at < count; at++) {
-    const flags = state[at] as number;
-    const [planned, plannedArrives] = [plannedDeparture[at] as number, plannedArrival[at] as number];
+    const flags = state.valueAt(at);
+    const [planned, plannedArrives] = [plannedDeparture.valueAt(at), plannedArrival.valueAt(at)];
     if (flags & CALL.own) {
-      const own = departure[at] as number;
+      const own = departure.valueAt(at);
       const soonest = Math.max(latest, Math.ceil(reachOfDerived + plannedArrives * LEAST_SHARE));
-      const arrives = Math.max(arrival[at] as number, soonest);
+      const arrives = Math.max(arrival.valueAt(at), soonest);
       const departs = Math.max(own, arrives);
       if (departs !== own) rule[at] = ORDER;
       arrival[at] = arrives;
@@ -194,7 +194,7 @@ function passForward(columns: RunColumns, first: number, facts: TripFacts): void
     let isLive = false;
     if (at < first && isBegun) {
       state[at] = flags & CALL.skipped ? flags : flags | CALL.left;
-    } else if (at < first && (state[first] as number) & CALL.own) {
+    } else if (at < first && state.valueAt(first) & CALL.own) {
       [arrives, isLive] = beforeFirst(columns, at, first);
       if (isLive) rule[at] = BEFORE_FIRST;
     } else if (delay !== NONE) {
@@ -217,8 +217,8 @@ function passForward(columns: RunColumns, first: number, facts: TripFacts): void
       rule[at] = ORDER;
       isLive = true;
     }
-    const isShown = (flags & CALL.skipped) === 0 && ((state[at] as number) & CALL.left) === 0;
-    if (isLive && isShown) state[at] = (state[at] as number) | CALL.live;
+    const isShown = (flags & CALL.skipped) === 0 && (state.valueAt(at) & CALL.left) === 0;
+    if (isLive && isShown) state[at] = state.valueAt(at) | CALL.live;
     else rule[at] = 0;
     arrival[at] = arrives;
     departure[at] = latest = departs;
@@ -230,7 +230,7 @@ function passForward(columns: RunColumns, first: number, facts: TripFacts): void
 
 /** The arrival if the vehicle keeps its planned running time from the call before. */
 function sinceLast({ plannedArrival, plannedDeparture }: RunColumns, at: number, latest: number): number {
-  return latest + (plannedArrival[at] as number) - (plannedDeparture[at - 1] as number);
+  return latest + plannedArrival.valueAt(at) - plannedDeparture.valueAt(at - 1);
 }
 
 /**
@@ -238,19 +238,19 @@ function sinceLast({ plannedArrival, plannedDeparture }: RunColumns, at: number,
  * do early, no call has a time, or the feed lists one of the first two calls.
  */
 function hasBegun({ count, plannedDeparture, state }: RunColumns, first: number, facts: TripFacts): boolean {
-  const begins = plannedDeparture[0] as number;
+  const begins = plannedDeparture.valueAt(0);
   if (facts.isReplaced || facts.reached > 0 || begins <= 0) return true;
   if (first <= 1 || begins > MAX_BEFORE_START_SECONDS) return false;
-  for (let at = first; at < count; at++) if ((state[at] as number) & CALL.own) return true;
+  for (let at = first; at < count; at++) if (state.valueAt(at) & CALL.own) return true;
   return false;
 }
 
 /** The arrival at the first call of a run that has not begun: as planned, or late enough for the first listed call. */
 function beforeFirst(columns: RunColumns, at: number, first: number): [arrives: number, isLive: boolean] {
   const { plannedArrival, plannedDeparture, arrival } = columns;
-  const planned = plannedArrival[at] as number;
-  const running = (plannedArrival[first] as number) - (plannedDeparture[at] as number);
-  const late = (arrival[first] as number) - running - (plannedDeparture[at] as number);
+  const planned = plannedArrival.valueAt(at);
+  const running = plannedArrival.valueAt(first) - plannedDeparture.valueAt(at);
+  const late = arrival.valueAt(first) - running - plannedDeparture.valueAt(at);
   return late > 0 ? [planned + late, true] : [planned, false];
 }
 
@@ -260,9 +260,9 @@ function beforeFirst(columns: RunColumns, at: number, first: number): [arrives: 
  */
 function markEnds({ count, state }: RunColumns, { continues }: TripFacts): void {
   let last = count - 1;
-  while (last >= 0 && (state[last] as number) & CALL.skipped) last--;
-  if (last >= 0 && last < count - 1 && !continues) state[last] = (state[last] as number) | CALL.end;
+  while (last >= 0 && state.valueAt(last) & CALL.skipped) last--;
+  if (last >= 0 && last < count - 1 && !continues) state[last] = state.valueAt(last) | CALL.end;
   let first = 0;
-  while (first < count && (state[first] as number) & CALL.skipped) first++;
-  if (first > 0 && first < count) state[first] = (state[first] as number) | CALL.start;
+  while (first < count && state.valueAt(first) & CALL.skipped) first++;
+  if (first > 0 && first < count) state[first] = state.valueAt(first) | CALL.start;
 }

@@ -1,3 +1,4 @@
+import { Int16Column, Int32Column, Uint8Column } from '../../core/columns.ts';
 import { NONE } from '../feed/packed-feed.ts';
 
 /** Bits of the state of a call. */
@@ -39,18 +40,18 @@ export const ruleNumber = (rule: Rule) => RULES.indexOf(rule);
 
 /** The columns of calls, as described in `RunColumns`. */
 const COLUMNS = {
-  stop: Int32Array,
-  plannedStop: Int32Array,
-  position: Int16Array,
-  plannedArrival: Int32Array,
-  plannedDeparture: Int32Array,
-  arrival: Int32Array,
-  departure: Int32Array,
-  state: Uint8Array,
-  rule: Uint8Array,
-  flags: Uint8Array,
-  occupancy: Uint8Array,
-  update: Int32Array,
+  stop: Int32Column,
+  plannedStop: Int32Column,
+  position: Int16Column,
+  plannedArrival: Int32Column,
+  plannedDeparture: Int32Column,
+  arrival: Int32Column,
+  departure: Int32Column,
+  state: Uint8Column,
+  rule: Uint8Column,
+  flags: Uint8Column,
+  occupancy: Uint8Column,
+  update: Int32Column,
 } as const;
 export type CallColumns = { [Name in keyof typeof COLUMNS]: InstanceType<(typeof COLUMNS)[Name]> };
 export const COLUMN_NAMES = Object.keys(COLUMNS) as (keyof CallColumns)[];
@@ -68,24 +69,24 @@ export class RunColumns implements CallColumns {
   /** The updates whose time is impossible. */
   impossible = 0;
   /** The stop of the call today, as its index in the timetable; -1 if the timetable lacks it. */
-  stop = new Int32Array(64);
+  stop = new Int32Column(64);
   /** The stop by the timetable; the same as `stop` for a call that only the feed has. */
-  plannedStop = new Int32Array(64);
+  plannedStop = new Int32Column(64);
   /** The position in the pattern of the trip; -1 for a call that only the feed has. */
-  position = new Int16Array(64);
-  plannedArrival = new Int32Array(64);
-  plannedDeparture = new Int32Array(64);
+  position = new Int16Column(64);
+  plannedArrival = new Int32Column(64);
+  plannedDeparture = new Int32Column(64);
   /** The best times: live, else planned. In order along the run. */
-  arrival = new Int32Array(64);
-  departure = new Int32Array(64);
-  state = new Uint8Array(64);
-  rule = new Uint8Array(64);
+  arrival = new Int32Column(64);
+  departure = new Int32Column(64);
+  state = new Uint8Column(64);
+  rule = new Uint8Column(64);
   /** What riders may do by the timetable; both at a call that only the feed has. */
-  flags = new Uint8Array(64);
+  flags = new Uint8Column(64);
   /** As in a snapshot. */
-  occupancy = new Uint8Array(64);
+  occupancy = new Uint8Column(64);
   /** The row of the stop update in the feed; -1 if there is none. */
-  update = new Int32Array(64);
+  update = new Int32Column(64);
 
   /** Removes all calls and makes room for `count`. */
   reset(count: number): void {

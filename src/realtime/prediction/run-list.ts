@@ -67,8 +67,8 @@ export class RunList {
     const one = this.#runs[run];
     if (!one || one.flags & RUN.cancelled) return NONE;
     const last = one.firstCall + one.count - 1;
-    const isLive = (this.#columns.state[last] as number) & CALL.live;
-    return isLive ? (this.#columns.arrival[last] as number) : NONE;
+    const isLive = this.#columns.state.valueAt(last) & CALL.live;
+    return isLive ? this.#columns.arrival.valueAt(last) : NONE;
   }
 
   /** Copies the columns. Riders can do nothing where the vehicle does not stop or has left. */
@@ -81,9 +81,9 @@ export class RunList {
     const { state, flags, stop } = this.#columns;
     let isLive = 0;
     for (let call = firstCall; call < this.#callCount; call++) {
-      const bits = state[call] as number;
+      const bits = state.valueAt(call);
       isLive |= bits & CALL.live;
-      if (bits & (CALL.skipped | CALL.left) || (stop[call] as number) < 0) flags[call] = 0;
+      if (bits & (CALL.skipped | CALL.left) || stop.valueAt(call) < 0) flags[call] = 0;
     }
     if (run.trip >= 0) this.#known.set(keyOf(run.trip, run.day), this.#runs.length);
     this.#runs.push({ ...run, flags: isLive ? run.flags | RUN.live : run.flags, firstCall, count, isDropped: false });
