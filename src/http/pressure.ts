@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { getHeapStatistics, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { getHeapStatistics } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { type Clock, steadyClock } from '../core/clock.ts';
@@ -24,11 +23,6 @@ const MAX_EVENT_LOOP_DELAY_MS = 1000;
 const YOUNG_BYTES = 12 * 1024 * 1024;
 const HEAP_SHARE = 0.8;
 const MEMORY_SHARE = 0.95;
-/**
- * From this share of the memory limit on, V8 saves memory. It then returns free memory to the system at each garbage collection,
- * but collects more often. Without this it returns hardly any while requests keep coming.
- */
-const SAVE_SHARE = 0.75;
 /** From this share of a limit on, caches drop their least recently used half. */
 const SHRINK_SHARE = 0.9;
 /** Freed memory is not returned at once, so caches are not shrunk again within this time. */
@@ -59,12 +53,16 @@ export function ownPressureLimits() {
 interface Measures {
   /** Returns the bytes of the process. */
   countBytes: () => number;
-  saveMemory: (isOn: boolean) => void;
+  /** Returns the bytes of its child processes, which share its limit. */
+  countChildBytes: () => number;
   shrink: (keptShare: number) => void;
   clock: Clock;
 }
 
-/** Samples every second. Saves memory when it becomes scarce, and shrinks caches when it runs short. */
+/**
+ * Samples every second, and shrinks caches when memory runs short. The import of a timetable, a child process, makes it short too, but
+ * causes no refusals: if the memory is not enough for both, the kernel ends the import.
+ */
 export class PressureWatch {
   /** How often caches were shrunk since the process began. */
   shrunk = 0;
@@ -74,7 +72,8 @@ export class PressureWatch {
   #cancelSample = () => {};
   #heapBytes = 0;
   #ownBytes = 0;
-  #savesMemory = false;
+  /** With the child processes. */
+  #allBytes = 0;
   #eventLoopDelayMs = 0;
   #isLateAgain = false;
   #shrunkAt = Number.NEGATIVE_INFINITY;
@@ -83,7 +82,13 @@ export class PressureWatch {
 
   constructor(limits = ownPressureLimits(), measures: Partial<Measures> = {}) {
     this.#limits = limits;
-    this.#measures = { countBytes: countOwnBytes, saveMemory, shrink: shrinkCaches, clock: steadyClock, ...measures };
+    this.#measures = {
+      countBytes: countOwnBytes,
+      countChildBytes,
+      shrink: shrinkCaches,
+      clock: steadyClock,
+      ...measures,
+    };
     this.#delays.enable();
     this.#sampleLater();
   }
@@ -98,7 +103,6 @@ export class PressureWatch {
   close(): void {
     this.#cancelSample();
     this.#delays.disable();
-    this.#saveMemoryIf(false);
   }
 
   #sampleLater(): void {
@@ -119,8 +123,7 @@ export class PressureWatch {
     this.#delays.reset();
     // A single late second is not overload: a slow start or a paused machine is over by the time it is noticed.
     this.#isLateAgain = wasLate && isOver(this.#eventLoopDelayMs, this.#limits.eventLoopDelayMs);
-    this.#saveMemoryIf(isOver(this.#ownBytes, this.#limits.memoryBytes * SAVE_SHARE));
-    this.#regrownBytes = Math.min(this.#regrownBytes, this.#ownBytes + this.#limits.memoryBytes * REGROWTH_SHARE);
+    this.#regrownBytes = Math.min(this.#regrownBytes, this.#allBytes + this.#limits.memoryBytes * REGROWTH_SHARE);
     if (this.#isShort()) this.#shrink();
   }
 
@@ -128,21 +131,16 @@ export class PressureWatch {
     this.#heapBytes = getHeapStatistics().used_heap_size;
     try {
       this.#ownBytes = this.#measures.countBytes();
+      this.#allBytes = this.#ownBytes + this.#measures.countChildBytes();
     } catch {
       // Reading needs a file descriptor, and the process may have none left. The previous sample is used instead.
     }
   }
 
-  #saveMemoryIf(isScarce: boolean): void {
-    if (isScarce === this.#savesMemory) return;
-    this.#savesMemory = isScarce;
-    this.#measures.saveMemory(isScarce);
-  }
-
   #isShort(): boolean {
     const { heapBytes, memoryBytes } = this.#limits;
     const bytes = Math.min(memoryBytes, Math.max(memoryBytes * SHRINK_SHARE, this.#regrownBytes));
-    return isOver(this.#heapBytes, heapBytes * SHRINK_SHARE) || isOver(this.#ownBytes, bytes);
+    return isOver(this.#heapBytes, heapBytes * SHRINK_SHARE) || isOver(this.#allBytes, bytes);
   }
 
   #shrink(): void {
@@ -151,12 +149,12 @@ export class PressureWatch {
     this.#shrunkAt = now;
     this.shrunk++;
     const { heapBytes, memoryBytes } = this.#limits;
-    const isOverLimit = isOver(this.#heapBytes, heapBytes) || isOver(this.#ownBytes, memoryBytes);
+    const isOverLimit = isOver(this.#heapBytes, heapBytes) || isOver(this.#allBytes, memoryBytes);
     this.#measures.shrink(isOverLimit ? 0 : 0.5);
-    // Refused requests allocate hardly anything, so no collection would start by itself.
-    collectGarbage();
+    // Refused requests allocate hardly anything, so no collection would start by itself. `npm start` exposes the collector.
+    globalThis.gc?.();
     this.#measureMemory();
-    this.#regrownBytes = this.#ownBytes + memoryBytes * REGROWTH_SHARE;
+    this.#regrownBytes = this.#allBytes + memoryBytes * REGROWTH_SHARE;
   }
 }
 
@@ -188,22 +186,22 @@ export const refuseUnderPressure =
  * them separately.
  */
 function countOwnBytes(): number {
-  if (process.platform !== 'linux') return process.memoryUsage.rss();
-  const [, kilobytes] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'latin1')) ?? [];
-  return kilobytes ? Number(kilobytes) * 1024 : process.memoryUsage.rss();
+  return (process.platform === 'linux' && anonymousBytes('self')) || process.memoryUsage.rss();
+}
+
+/** Zero where the kernel does not list child processes. */
+function countChildBytes(): number {
+  const list = `/proc/self/task/${process.pid}/children`;
+  if (!existsSync(list)) return 0;
+  const children = readFileSync(list, 'latin1').split(' ').filter(Boolean);
+  return children.reduce((sum, child) => sum + (existsSync(`/proc/${child}`) ? anonymousBytes(child) : 0), 0);
+}
+
+function anonymousBytes(processId: string): number {
+  const [, kilobytes] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${processId}/status`, 'latin1')) ?? [];
+  return Number(kilobytes ?? 0) * 1024;
 }
 
 function isOver(value: number, limit: number): boolean {
   return limit > 0 && value > limit;
-}
-
-/** V8 reads this option at each garbage collection of each thread. */
-function saveMemory(isOn: boolean): void {
-  setFlagsFromString(isOn ? '--memory-saver-mode' : '--no-memory-saver-mode');
-}
-
-/** Node exposes its garbage collector only with an option, which can be set at run time. */
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  runInNewContext('gc')();
 }

@@ -1,7 +1,7 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { getHeapStatistics } from 'node:v8';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sleep, systemClock } from '#src/core/clock.ts';
@@ -107,33 +107,6 @@ it('an event loop that is late in two consecutive samples causes refusals until 
   expect(await status()).toBe(200);
 });
 
-it('a process saves memory from three quarters of its limit on, until enough is free or it stops', async () => {
-  const saving: boolean[] = [];
-  let bytes = 740;
-  const measures = { countBytes: () => bytes, saveMemory: (isOn: boolean) => void saving.push(isOn), clock };
-  const watch = new PressureWatch({ ...OFF, memoryBytes: 1000 }, measures);
-  await clock.advance(3 * SAMPLE_EVERY_MS);
-  expect(saving).toEqual([]);
-  bytes = 760;
-  await clock.advance(3 * SAMPLE_EVERY_MS);
-  expect(saving).toEqual([true]);
-  bytes = 740;
-  await clock.advance(3 * SAMPLE_EVERY_MS);
-  expect(saving).toEqual([true, false]);
-  bytes = 760;
-  await clock.advance(3 * SAMPLE_EVERY_MS);
-  watch.close();
-  expect(saving).toEqual([true, false, true, false]);
-});
-
-it('a process that saves memory returns what it has freed to the system', async () => {
-  const measure = async (share: string) => {
-    const { stdout } = await promisify(execFile)(process.execPath, ['test/support/freed-memory.ts', share]);
-    return Number(stdout);
-  };
-  expect(await measure('0.8')).toBeLessThan(0.7 * (await measure('0.5')));
-});
-
 describe('a process whose memory runs short', () => {
   const LIMIT = 1000;
   /** The process's reaction to this many bytes of memory. */
@@ -144,7 +117,7 @@ describe('a process whose memory runs short', () => {
       const shares: number[] = [];
       const limits = { ...OFF, memoryBytes: LIMIT };
       const shrink = (keptShare: number) => void shares.push(keptShare);
-      const watch = new PressureWatch(limits, { countBytes: () => bytes, shrink, clock });
+      const watch = new PressureWatch(limits, { countBytes: () => bytes, countChildBytes: () => 0, shrink, clock });
       return { bytes, watch, shares };
     });
     await clock.advance(SAMPLE_EVERY_MS);
@@ -168,13 +141,37 @@ describe('a process whose memory runs short', () => {
     let bytes = 920;
     const limits = { ...OFF, memoryBytes: LIMIT };
     const shrink = (keptShare: number) => void shares.push(keptShare);
-    const watch = new PressureWatch(limits, { countBytes: () => bytes, shrink, clock });
+    const watch = new PressureWatch(limits, { countBytes: () => bytes, countChildBytes: () => 0, shrink, clock });
     await clock.advance(30 * SAMPLE_EVERY_MS);
     expect(shares).toEqual([0.5]);
     bytes = 955;
     await clock.advance(30 * SAMPLE_EVERY_MS);
     expect(shares).toEqual([0.5, 0.5]);
     watch.close();
+  });
+
+  it('a process whose children take the rest of the memory shrinks its caches, but refuses nothing', async () => {
+    const shares: number[] = [];
+    const measures = { countBytes: () => 700, countChildBytes: () => LIMIT - 650 };
+    const shrink = (keptShare: number) => void shares.push(keptShare);
+    const watch = new PressureWatch({ ...OFF, memoryBytes: LIMIT }, { ...measures, shrink, clock });
+    await clock.advance(SAMPLE_EVERY_MS);
+    expect(shares).toEqual([0]);
+    expect(watch.exceeded()).toBeNull();
+    watch.close();
+  });
+
+  it.runIf(process.platform === 'linux')('the memory of a child process counts', async () => {
+    const shares: number[] = [];
+    const shrink = (keptShare: number) => void shares.push(keptShare);
+    const countBytes = () => 1;
+    const child = spawn('sleep', ['60']);
+    await once(child, 'spawn');
+    const watch = new PressureWatch({ ...OFF, memoryBytes: 1000 }, { countBytes, shrink, clock });
+    await clock.advance(SAMPLE_EVERY_MS);
+    child.kill();
+    watch.close();
+    expect(shares).toEqual([0]);
   });
 
   it('a process with enough memory leaves its caches alone', () => {

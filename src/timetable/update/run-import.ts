@@ -1,5 +1,7 @@
 import { fork } from 'node:child_process';
 import { rm } from 'node:fs/promises';
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
 import { MINUTE_MS, withTimeLimit } from '../../core/clock.ts';
 import { draftPath } from '../../core/durable-file.ts';
 import type { ImportMessage, ImportRequest } from '../import/import-process.ts';
@@ -16,9 +18,15 @@ export interface ImportOutcome {
   isWritten: boolean;
 }
 
-const PROCESS = new URL('../import/import-process.ts', import.meta.url);
+export const IMPORT_PROCESS = new URL('../import/import-process.ts', import.meta.url);
 /** For JavaScript objects; calls are in typed arrays outside the heap. */
 const MAX_OLD_SPACE_MB = 768;
+/** V8 then collects more often and returns free pages: less memory for more processor time (bench/import-limit.ts). */
+export const IMPORT_OPTIONS = [
+  `--max-old-space-size=${MAX_OLD_SPACE_MB}`,
+  '--max-semi-space-size=2',
+  '--memory-saver-mode',
+];
 /** All of New South Wales takes at most a minute and a half, but the process has the lowest share of a busy machine. */
 export const IMPORT_MS = 60 * MINUTE_MS;
 const MAX_REASON_LENGTH = 300;
@@ -32,14 +40,18 @@ export async function runImport(
     onMessage = () => {},
   }: { limitMs?: number; signal?: AbortSignal | undefined; onMessage?: (message: ImportMessage) => void } = {},
 ): Promise<ImportOutcome> {
+  const compileCache = getCompileCacheDir();
   const files: ReadFile[] = [];
   let reading: { id: FileId; isCandidate: boolean } | null = null;
   let done: Extract<ImportMessage, { kind: 'done' }> | null = null;
-  const child = fork(PROCESS, [JSON.stringify(request)], {
+  const child = fork(IMPORT_PROCESS, [JSON.stringify(request)], {
     // The process gets no secrets of the service. The arenas of the thread that unpacks would keep memory that nobody uses.
-    env: { MALLOC_ARENA_MAX: '1', MALLOC_MMAP_THRESHOLD_: '131072' },
-    // V8 then collects more often and returns free pages: less memory for more processor time (bench/import-limit.ts).
-    execArgv: [`--max-old-space-size=${MAX_OLD_SPACE_MB}`, '--max-semi-space-size=2', '--memory-saver-mode'],
+    env: {
+      MALLOC_ARENA_MAX: '1',
+      MALLOC_MMAP_THRESHOLD_: '131072',
+      ...(compileCache && { NODE_COMPILE_CACHE: dirname(compileCache) }),
+    },
+    execArgv: IMPORT_OPTIONS,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
   let stderrTail = '';
