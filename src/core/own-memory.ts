@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import { totalmem } from 'node:os';
 import type { Transform } from 'node:stream';
 import { LRUCache } from 'lru-cache';
 
@@ -27,20 +26,6 @@ export function ownText(text: string): string {
 /** A short hash to use as the key of maps that callers can fill: their texts may be kilobytes long. */
 export function hashOf(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, 22);
-}
-
-/** The bytes that this process and its children may take: the limit of their container, or else what the machine has. */
-export function memoryLimit(): number {
-  const limit = process.constrainedMemory();
-  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
-}
-
-const MAX_CACHE_BYTES = 64 * 2 ** 20;
-const CACHE_SHARE = 1 / 16;
-
-/** The bound of a large cache: a share of the memory limit. */
-export function cacheBytes(limit = memoryLimit()): number {
-  return Math.min(MAX_CACHE_BYTES, Math.floor(limit * CACHE_SHARE));
 }
 
 /** All bounded maps of the process. Names may repeat. */

@@ -1,3 +1,4 @@
+import { hasLittleMemory } from '../core/memory-limit.ts';
 import type { FeedSourceId } from '../realtime/polling/feed-source.ts';
 import type { Choices } from '../transit/choices.ts';
 import type { Position } from '../transit/place.ts';
@@ -138,10 +139,11 @@ export type EngineMessage =
     };
 
 /**
- * How many days a thread keeps: yesterday, today and tomorrow, which all threads share, and the others that were searched last. With
+ * How many days a thread keeps: yesterday, today and tomorrow, which all threads share, and unless memory is small two others, those
+ * searched last. With
  * the lines of both directions, a day of the whole state takes 16 MB; opening it takes some 100 ms of processor time.
  */
-export const KEPT_DAYS = 5;
+export const KEPT_DAYS = hasLittleMemory() ? 3 : 5;
 
 /** The searches of an engine. */
 export interface Searches {

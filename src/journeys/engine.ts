@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { DAY_MS, MINUTE_MS, SECOND_MS, systemClock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import { memoryLimit } from '../core/own-memory.ts';
+import { hasLittleMemory } from '../core/memory-limit.ts';
 import { accountsOf, BACKGROUND, isHigher, type Priority, type Ticket, TurnQueue } from '../core/turn-queue.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { searchTookTooLong, serviceUnavailable, tooManySearches } from '../errors/messages.ts';
@@ -21,8 +21,6 @@ import {
 } from './engine-messages.ts';
 import type { SharedLines } from './raptor/lines.ts';
 
-/** From this memory limit on there are two threads. At the size of the state each of them takes some 100 MB. */
-const TWO_THREADS_FROM = 768 * 2 ** 20;
 /** Of all accounts. Those at the end of the queue are refused. */
 const MAX_QUEUE = 40;
 /** From the beginning of the wait. Most searches take some 50 ms. */
@@ -115,7 +113,8 @@ export class JourneyEngine {
     this.#now = options.now;
     this.#snapshotFor = options.snapshotFor ?? ((timetable) => new LiveTimetable(timetable));
     this.#startThread = options.startThread ?? startThread;
-    this.#threadCount = (options.memoryLimit ?? memoryLimit()) < TWO_THREADS_FROM ? 1 : 2;
+    // At the size of the state each of them takes some 100 MB.
+    this.#threadCount = hasLittleMemory(options.memoryLimit) ? 1 : 2;
   }
 
   /** Switches all threads to this timetable. Queued searches fail, because their stop numbers belong to the old one. */

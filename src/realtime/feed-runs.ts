@@ -1,4 +1,4 @@
-import { withoutDate } from '../transit/run-id.ts';
+import { withoutDate } from '../transit/trip-id.ts';
 import { Feed } from './feed/feed.ts';
 import { parseFeed, UndecodableFeed } from './feed/feed-reader.ts';
 import { TRIP } from './feed/packed-feed.ts';

@@ -1,6 +1,6 @@
 import { type Clock, type Deadlines, deadlinesFrom, systemClock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import { cacheBytes } from '../core/own-memory.ts';
+import { cacheBytes } from '../core/memory-limit.ts';
 import type { SharedRedis } from '../core/redis/shared-redis.ts';
 import { SingleFlight } from '../core/single-flight.ts';
 import { joinTicket } from '../core/turn-queue.ts';

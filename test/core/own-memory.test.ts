@@ -6,7 +6,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createGunzip, createGzip, createZstdCompress, createZstdDecompress, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { cacheBytes, memoryLimit, pipeThrough } from '#src/core/own-memory.ts';
+import { cacheBytes, memoryLimit } from '#src/core/memory-limit.ts';
+import { pipeThrough } from '#src/core/own-memory.ts';
 
 const BYTES = Buffer.from(JSON.stringify(Array.from({ length: 100_000 }, (_, index) => index * 7919)));
 

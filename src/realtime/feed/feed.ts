@@ -1,4 +1,4 @@
-import { withoutDate } from '../../transit/run-id.ts';
+import { withoutDate } from '../../transit/trip-id.ts';
 import {
   HEADER,
   MAGIC,

@@ -1,7 +1,7 @@
 import { isEmptyRoute } from '../../timetable/import/passenger-trips.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
 import { toDayNumber } from '../../timetable/service-day.ts';
-import { withoutDate } from '../../transit/run-id.ts';
+import { withoutDate } from '../../transit/trip-id.ts';
 import { type Feed, STOPPED_AT, TRIP_RELATIONSHIPS, type TripRelationship } from '../feed/feed.ts';
 import { NONE, STOP, TRIP, VEHICLE } from '../feed/packed-feed.ts';
 import { type FeedSourceId, filesOfFeed } from '../polling/feed-source.ts';

@@ -1,7 +1,7 @@
 import { Numbers } from '../../core/growing-numbers.ts';
-import { lineIdOf } from '../../transit/line-id.ts';
-import { MODES, type Mode } from '../../transit/mode.ts';
-import { isDated, parseTrainId, withoutDate } from '../../transit/run-id.ts';
+import { lineIdOf } from '../../transit/line-names.ts';
+import { MODES, type Mode } from '../../transit/modes.ts';
+import { isDated, parseTrainId, withoutDate } from '../../transit/trip-id.ts';
 import { cellOf, fillSlots, hash32, packSections, ROUTE, type SectionNumbers } from '../packed-timetable.ts';
 import { packPath } from '../paths.ts';
 import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../schedule-files.ts';

@@ -1,6 +1,6 @@
 import { Numbers } from '../../core/growing-numbers.ts';
-import { MODES } from '../../transit/mode.ts';
-import { distanceMetres, type Position } from '../../transit/place.ts';
+import { MODES } from '../../transit/modes.ts';
+import { distanceMetres, type Position } from '../../transit/position.ts';
 import { walkSeconds } from '../../transit/walking.ts';
 import type { SectionNumbers, Sections } from '../packed-timetable.ts';
 import { createWater } from '../water.ts';

@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import type { Mode } from '../../transit/mode.ts';
-import { type FileId, isFileId } from '../schedule-files.ts';
+import type { FileId } from '../schedule-files.ts';
 import { describeLeftOut } from './left-out.ts';
 
 export { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from '../call-flags.ts';
@@ -19,19 +18,18 @@ export function refuseFile(problem: string, leftOut: Readonly<Record<string, num
 const MAX_REASONS = 5;
 
 /** The result of importing a file. */
-export const fileReportSchema = z.object({
-  file: z.custom<FileId>((name) => typeof name === 'string' && isFileId(name)),
-  trips: z.number(),
-  stopTimes: z.number(),
+export interface FileReport {
+  file: FileId;
+  trips: number;
+  stopTimes: number;
   /** The trips of the day with most of them; null in a report of an earlier version. */
-  busiestDay: z.number().nullable().default(null),
+  busiestDay: number | null;
   /** `YYYYMMDD`, the first and last day with any trip. */
-  firstDay: z.string(),
-  lastDay: z.string(),
+  firstDay: string;
+  lastDay: string;
   /** Counts by reason. */
-  leftOut: z.record(z.string(), z.number()),
-});
-export type FileReport = z.infer<typeof fileReportSchema>;
+  leftOut: Record<string, number>;
+}
 
 /** A stop, platform or station; not a boarding area, entrance or node. */
 export interface ScheduleStop {

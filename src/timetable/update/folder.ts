@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { draftPath, makePrivateFolder, writeDurably } from '../../core/durable-file.ts';
-import { fileReportSchema } from '../import/schedule-file.ts';
+import type { FileReport } from '../import/schedule-file.ts';
 import { pathsFileOf } from '../paths.ts';
 import { type FileId, isFileId } from '../schedule-files.ts';
 import { NotATimetable, Timetable } from '../timetable.ts';
@@ -23,6 +23,16 @@ export const timetableFolder = (dataDir: string, { isSandbox }: { isSandbox: boo
 export const zipPath = (folder: string, id: FileId): string => join(folder, 'files', `${id.replaceAll('/', '-')}.zip`);
 /** The path of a downloaded zip that has not been accepted yet. */
 export const candidatePath = (folder: string, id: FileId): string => `${zipPath(folder, id)}.new`;
+
+const fileReportSchema: z.ZodType<FileReport> = z.object({
+  file: z.custom<FileId>((name) => typeof name === 'string' && isFileId(name)),
+  trips: z.number(),
+  stopTimes: z.number(),
+  busiestDay: z.number().nullable().default(null),
+  firstDay: z.string(),
+  lastDay: z.string(),
+  leftOut: z.record(z.string(), z.number()),
+});
 
 const stateSchema = z.object({
   /** When upstream was last checked for it. */
