@@ -58,7 +58,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 
   const sources = createSources(options.sources, now);
   const service: Service = {
-    operations: createOperations({ sources, ...(isSandbox && { isRehearsal }), docsUrl, now }),
+    operations: createOperations({ sources, ...(isSandbox && { isRehearsal }), docsUrl }),
     responses: createResponses({
       sources,
       now,

@@ -4,6 +4,7 @@ import { HOUR_MS } from '../core/clock.ts';
 import { hashOf } from '../core/own-memory.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { operationNotAllowed, originNotAllowed, stopNotAllowed, tokenExpired } from '../errors/messages.ts';
+import { OPERATION_ROUTES, OTHER_ROUTES } from '../routes.ts';
 import { quote, withoutBrackets } from '../transit/parameter.ts';
 import { endOfDay, quotaDay, secondsOfDay } from './day.ts';
 import { ownerOf } from './domains.ts';
@@ -126,7 +127,7 @@ export function findRefusal(
     }
   }
   const path = operationPath.replace(STREAM_END, '');
-  const isOpen = path.startsWith('/v1/') && path !== TOKENS_PATH;
+  const isOpen = path.startsWith('/v1/') && path !== OTHER_ROUTES.tokens;
   if (!isOpen || (grant.operations && !grant.operations.includes(path))) {
     return { reason: 'operation', error: operationNotAllowed(path, grant.operations) };
   }
@@ -144,16 +145,12 @@ export function isExpired({ expiresAt }: Grant, now: Date): boolean {
   return expiresAt !== undefined && now.getTime() >= expiresAt * 1000;
 }
 
-export const TOKENS_PATH = '/v1/tokens';
-
 /**
  * The stops that a request names: `stops=200070@7,200020` names two. Parameter names may be in capitals or have brackets, and a
  * request may mix both.
  */
 function namedStops(path: string, parameters: Record<string, unknown>): string[] {
-  const parameterName = Object.hasOwn(OPERATION_STOPS, path)
-    ? OPERATION_STOPS[path as keyof typeof OPERATION_STOPS]
-    : null;
+  const parameterName = STOPS_PARAMETERS.get(path);
   const texts = Object.entries(parameters).filter(([name]) => withoutBrackets(name.toLowerCase()) === parameterName);
   return texts.flatMap(([, text]) =>
     String(text)
@@ -210,36 +207,10 @@ export function allowsOrigin(allowed: readonly string[], requestedOrigin: string
   });
 }
 
-/**
- * The operations that a key or token can be limited to, by path and including their streams, with the parameter that names a
- * request's stops.
- */
-export const OPERATION_STOPS = {
-  '/v1/departures': 'stop',
-  '/v1/arrivals': 'stop',
-  '/v1/boards': 'stops',
-  '/v1/nearby': null,
-  '/v1/stops/search': null,
-  '/v1/places/search': null,
-  '/v1/stops': null,
-  '/v1/stops/{stop_id}': 'stop_id',
-  '/v1/lines': 'stop',
-  '/v1/lines/status': null,
-  '/v1/lines/{line_id}': null,
-  '/v1/lines/{line_id}/timetable': null,
-  '/v1/lines/{line_id}/punctuality': 'stop',
-  '/v1/trips': null,
-  '/v1/trips/{journey_id}': null,
-  '/v1/reachable': null,
-  '/v1/travel-times': null,
-  '/v1/alerts': 'stop',
-  '/v1/alerts/{alert_id}': null,
-  '/v1/runs/{run_id}': null,
-  '/v1/vehicles': null,
-  '/v1/carparks': null,
-  '/v1/carparks/{carpark_id}': null,
-} as const;
-export const OPERATION_PATHS = Object.keys(OPERATION_STOPS) as (keyof typeof OPERATION_STOPS)[];
+/** The parameter that names the stops of an operation, by its path. */
+const STOPS_PARAMETERS = new Map(Object.values(OPERATION_ROUTES).map(({ path, stops }) => [path as string, stops]));
+/** The operations that a key or token can be limited to, including their streams. */
+export const OPERATION_PATHS = Object.values(OPERATION_ROUTES).map(({ path }) => path);
 
 const MAX_ORIGINS = 20;
 /** Three streams of a page use 180 an hour. */
@@ -277,7 +248,7 @@ export function makeGrant(
     problems.origins =
       'Name at least one origin, such as https://www.example.org, or allow requests without an origin.';
   }
-  const unknown = choices.operations.find((path) => !Object.hasOwn(OPERATION_STOPS, path));
+  const unknown = choices.operations.find((path) => !STOPS_PARAMETERS.has(path));
   if (unknown !== undefined) {
     problems.operations = `${quote(unknown)} is not one of ${OPERATION_PATHS.join(', ')}.`;
   }

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { PLANS } from '../access/plan.ts';
 import { createBoundedMap } from '../core/own-memory.ts';
 import { noticesOfCut, type Operation, parseQuery } from '../operations/operation.ts';
+import { priceOf } from '../operations/price.ts';
 import { queryKey, type Requester, type Responses } from '../operations/serve.ts';
 import { receivedBy, toRoute } from './paths.ts';
 import { sendResponse } from './send-response.ts';
@@ -18,7 +19,7 @@ export async function operationRoutes(
   app: FastifyInstance,
   { operations, responses, now }: { operations: readonly Operation[]; responses: Responses; now: () => Date },
 ): Promise<void> {
-  const parseOnce = createQueryReader();
+  const parseOnce = createQueryReader(now);
   for (const operation of operations) {
     app.get(toRoute(operation.path), (request, reply) => {
       const { query, key, cost, notices } = parseOnce(operation, request);
@@ -44,7 +45,7 @@ export function requesterOf({ admission, hangUp: signal }: FastifyRequest): Requ
 type QueryRequest = Pick<FastifyRequest, 'url' | 'query'> & { params?: unknown };
 
 /** Parses and validates queries; results are cached by URL. */
-export function createQueryReader() {
+export function createQueryReader(now: () => Date) {
   const readQueries = createBoundedMap<ReturnType<typeof parseRequest>>('read queries', {
     maxBytes: MAX_REMEMBERED_BYTES,
     // The key repeats the query's values.
@@ -54,16 +55,16 @@ export function createQueryReader() {
   return (operation: Operation, request: QueryRequest) => {
     const cached = readQueries.get(request.url);
     if (cached) return cached;
-    const created = parseRequest(operation, request);
+    const created = parseRequest(operation, request, now());
     readQueries.set(request.url, created);
     return created;
   };
 }
 
 /** `cost` is the number of requests charged; `notices` depend on how the query was written. */
-function parseRequest(operation: Operation, request: QueryRequest) {
+function parseRequest(operation: Operation, request: QueryRequest, now: Date) {
   const received = receivedBy(request);
   const query = parseQuery(operation, received);
   const notices = noticesOfCut(operation, received);
-  return { query, key: queryKey(operation, query), cost: operation.cost?.(query) ?? 1, notices };
+  return { query, key: queryKey(operation, query), cost: priceOf(operation, query, now), notices };
 }

@@ -3,6 +3,7 @@ import fp from 'fastify-plugin';
 import { within } from '../core/clock.ts';
 import { MAX_PATIENCE_MS, type StoreState } from '../core/redis/presence.ts';
 import { ApiError } from '../errors/api-error.ts';
+import { OTHER_ROUTES } from '../routes.ts';
 import type { Build } from './build.ts';
 import type { CreateExtension, Extension } from './extension.ts';
 
@@ -30,8 +31,8 @@ export const readiness = fp(
       isClosing = true;
       if (app.server.listening && drainMs > 0) await sleep(drainMs);
     });
-    app.get('/healthz', { config }, async () => ({ ...build, status: 'ok' }));
-    app.get('/readyz', { config }, async (_request, reply) => {
+    app.get(OTHER_ROUTES.health, { config }, async () => ({ ...build, status: 'ok' }));
+    app.get(OTHER_ROUTES.readiness, { config }, async (_request, reply) => {
       const closing = isClosing ? 'this process is shutting down' : null;
       const checks = await Promise.all(extensions.map((extension) => extension.missing?.()));
       const missing = [closing, ...checks].filter((one) => one != null);

@@ -2,17 +2,16 @@ import type { FastifyInstance } from 'fastify';
 import { SECOND_MS } from '../core/clock.ts';
 import { nextTurn } from '../core/event-loop-turn.ts';
 import { toListedStop } from '../operations/stops/operation.ts';
+import { OTHER_ROUTES, PRICES } from '../routes.ts';
 import { freshnessOfList, type StopRegister } from '../stops/register.ts';
 import { freshnessHeaders, listsEtag, matchesAny, VARY } from './freshness-headers.ts';
 import { prepareBody } from './send-response.ts';
 
 const STOPS_PER_TURN = 500;
-/** The file is as large as some hundred boards. */
-const DOWNLOAD_COST = 100;
 
 /**
  * `GET /v1/stops.ndjson`: every known stop and platform, one per line. The file is generated once for all callers;
- * `Last-Modified` says when and never goes back. The file costs `DOWNLOAD_COST` requests, HEAD and
+ * `Last-Modified` says when and never goes back. The file costs `PRICES.stopsFile` requests, HEAD and
  * `If-None-Match: *` cost one, another 304 nothing.
  */
 export async function stopsDownload(
@@ -33,7 +32,7 @@ export async function stopsDownload(
     return list;
   }
 
-  app.get('/v1/stops.ndjson', async (request, reply) => {
+  app.get(OTHER_ROUTES.stopsFile, async (request, reply) => {
     const { etag, send } = await current();
     const { 'if-none-match': condition, 'if-modified-since': since = '' } = request.headers;
     const isUnchanged = condition === undefined && Date.parse(since) >= writtenAt;
@@ -47,7 +46,7 @@ export async function stopsDownload(
     });
     if (isUnchanged) return reply.code(304).send();
     const isSent = request.method === 'GET' && !hasResponse && !matchesAny(condition);
-    if (isSent) await request.chargeMore(DOWNLOAD_COST - 1);
+    if (isSent) await request.chargeMore(PRICES.stopsFile - 1);
     return send(request, reply);
   });
 }

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { OPERATION_PATHS, TOKENS_PATH } from '../access/grant.ts';
+import { OPERATION_PATHS } from '../access/grant.ts';
 import type { SignedKeys } from '../access/signed-keys.ts';
 import { invalidParameters, operationNotAllowed } from '../errors/messages.ts';
 import { problemsOf } from '../operations/operation.ts';
+import { OTHER_ROUTES } from '../routes.ts';
 import { STOP_ID } from '../transit/region.ts';
 import { parseJsonBody } from './json-body.ts';
 
@@ -65,9 +66,9 @@ export async function tokenRoute(
   app: FastifyInstance,
   { signedKeys, now }: { signedKeys: SignedKeys; now: () => Date },
 ): Promise<void> {
-  app.post(TOKENS_PATH, { preHandler: parseJsonBody }, async (request, reply) => {
+  app.post(OTHER_ROUTES.tokens, { preHandler: parseJsonBody }, async (request, reply) => {
     const key = request.keyInUse;
-    if (!key || request.granted) throw operationNotAllowed(TOKENS_PATH, undefined);
+    if (!key || request.granted) throw operationNotAllowed(OTHER_ROUTES.tokens, undefined);
     const body = request.body ?? {};
     const read = tokenRequestSchema.safeParse(body);
     if (!read.success) throw invalidParameters(problemsOfBody(read.error, body, Object.keys(tokenRequestSchema.shape)));

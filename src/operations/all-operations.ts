@@ -31,10 +31,8 @@ export function createOperations(options: {
   sources: Sources;
   isRehearsal?: IsRehearsal;
   docsUrl: string;
-  /** For prices that depend on the day. Without it all days cost the same. */
-  now?: (() => Date) | undefined;
 }): readonly Operation[] {
-  const { isRehearsal, docsUrl, now } = options;
+  const { isRehearsal, docsUrl } = options;
   const { stops, lines, vehicles, alerts, journeys, reach, carParks, punctuality } = options.sources;
   const knownStops = { stops, ...(isRehearsal && { isRehearsal }) };
   const searchableStops = { ...knownStops, names: new NameSearch(stops) };
@@ -53,14 +51,14 @@ export function createOperations(options: {
     createLineOperation({ lines, stops, alerts }),
     createTimetableOperation({ lines, stops }),
     ...(punctuality ? [createPunctualityOperation({ lines, stops, punctuality })] : []),
-    createTripsOperation({ stops, journeys, listLiftsOut: alerts.liftsOut, now }),
+    createTripsOperation({ stops, journeys, listLiftsOut: alerts.liftsOut }),
     createFollowOperation({
       stops,
       journeys,
       listAlerts: async (queryUpstream) => (await alerts.load(queryUpstream)).alerts,
     }),
-    createReachOperation({ reach, now }),
-    createTimesOperation({ reach, now }),
+    createReachOperation({ reach }),
+    createTimesOperation({ reach }),
     createAlertsOperation({ list: alerts, stops, lines }),
     createAlertOperation({ list: alerts }),
     runOperation,

@@ -91,12 +91,14 @@ export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends
   errors: readonly ErrorCode[];
   /** A working request and its response. All parameters are written as a query, including those of the path. */
   example: { query: string; body: Body };
-  /** Set if the operation has a stream, under its path plus `/stream`. Default `event`: `board`. */
-  stream?: { id: string; summary: string; description: string; event?: string };
+  /** Set if the operation has a stream, under its path plus `/stream`. */
+  stream?: { id: string; summary: string; description: string };
+  /** The event of that stream. */
+  event?: string | null;
   /** The operation as an MCP tool: its description for a model, and defaults for parameters that the model leaves out. */
   tool: { description: string; defaults?: Readonly<Record<string, string>> };
-  /** How many requests of the daily limit it is charged. Default: one. */
-  cost?(query: z.output<Query>): number;
+  /** How many requests of the daily limit it is charged; see `routes.ts`. Default: one. */
+  price?(query: z.output<Query>, day: number): number;
   handle(query: z.output<Query>, context: FindContext): Promise<OperationResult<Body>>;
 }
 
@@ -131,11 +133,6 @@ export function withoutCursor(operation: Operation): Operation {
   const { cursor, ...others } = operation.query.shape;
   // Cloning keeps the checks that span several parameters.
   return cursor ? { ...operation, query: operation.query.clone({ ...operation.query.def, shape: others }) } : operation;
-}
-
-/** The path of the operation's stream. */
-export function streamPath({ path }: Pick<Operation, 'path'>): string {
-  return `${path}/stream`;
 }
 
 /** Infers the types of an operation from its schemas. */

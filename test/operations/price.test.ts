@@ -1,15 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { parseQuery } from '#src/operations/operation.ts';
+import { priceOf } from '#src/operations/price.ts';
 import { describedOperations } from '../support/operations.ts';
 
 /** 10:00 in Sydney on Thursday 26 November 2026. */
 const NOW = new Date('2026-11-25T23:00:00Z');
-const operations = describedOperations('https://example.test/docs', () => NOW);
+const operations = describedOperations();
 
-function priceOf(path: string, query: string): number {
+function priceAt(path: string, query: string): number {
   const operation = operations.find((one) => one.path === path);
   if (!operation) throw new Error(`no operation ${path}`);
-  return operation.cost?.(parseQuery(operation, Object.fromEntries(new URLSearchParams(query)))) ?? 1;
+  return priceOf(operation, parseQuery(operation, Object.fromEntries(new URLSearchParams(query))), NOW);
 }
 
 const ends = 'from=200060&to=209573';
@@ -28,7 +29,7 @@ describe('what a request is charged', () => {
     ['/v1/travel-times', `from=200060&to=${stops(5)}`],
     ['/v1/departures', 'stop=200060&modes=all&limit=50&date=20261210'],
   ])('an ordinary request costs one: %s?%s', (path, query) => {
-    expect(priceOf(path, query)).toBe(1);
+    expect(priceAt(path, query)).toBe(1);
   });
 
   it.each([
@@ -47,6 +48,6 @@ describe('what a request is charged', () => {
     ['/v1/boards', 'near=-33.87,151.2', 2],
     ['/v1/boards', 'near=-33.87,151.2&max_stops=10&radius=2000', 2],
   ])('a request that takes more work costs more: %s?%s', (path, query, price) => {
-    expect(priceOf(path, query)).toBe(price);
+    expect(priceAt(path, query)).toBe(price);
   });
 });

@@ -4,8 +4,8 @@ import { emptyRecord } from '#src/transit/punctuality.ts';
 import { oneCarPark } from '#test/support/car-parks.ts';
 import { noUpstream } from '#test/support/no-upstream.ts';
 
-/** Every operation with its description, without any known stop. Without `now` all days cost the same. */
-export function describedOperations(docsUrl = 'https://example.test/docs', now?: () => Date) {
+/** Every operation with its description, without any known stop. */
+export function describedOperations(docsUrl = 'https://example.test/docs') {
   const given = { queryUpstream: noUpstream, carParks: oneCarPark(Date.now), punctuality: emptyRecord };
-  return createOperations({ sources: createSources(given, now ?? (() => new Date())), docsUrl, now });
+  return createOperations({ sources: createSources(given, () => new Date()), docsUrl });
 }

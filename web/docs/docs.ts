@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { type Operation, streamPath } from '#src/operations/operation.ts';
+import type { Operation } from '#src/operations/operation.ts';
+import { streamPath } from '#src/routes.ts';
 import { operationUrl } from '../assets/sample.js';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';

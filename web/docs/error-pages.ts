@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '#src/errors/api-error.ts';
 import { BOARD_CURL, ERROR_DOCS } from '#src/errors/docs.ts';
-import { type Operation, streamPath } from '#src/operations/operation.ts';
+import type { Operation } from '#src/operations/operation.ts';
+import { streamPath } from '#src/routes.ts';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import { fixedPage } from '../layout.ts';

@@ -1,4 +1,5 @@
-import { type Operation, streamPath } from '#src/operations/operation.ts';
+import type { Operation } from '#src/operations/operation.ts';
+import { streamPath } from '#src/routes.ts';
 import { operationUrl } from '../assets/sample.js';
 import { copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
@@ -41,9 +42,9 @@ function commonLinks({ errors }: Operation): Html {
 }
 
 /** Renders the example of a response, whose field names link to their descriptions, or of a stream's event. */
-export function exampleBlock({ example, stream, body }: Operation, isStream: boolean): Html {
+export function exampleBlock({ example, event: name, body }: Operation, isStream: boolean): Html {
   if (isStream) {
-    const event = `id: W/"Hb2mVx"\nevent: ${stream?.event ?? 'board'}\ndata: ${JSON.stringify(example.body)}`;
+    const event = `id: W/"Hb2mVx"\nevent: ${name}\ndata: ${JSON.stringify(example.body)}`;
     return html`${heading('example', 'Example of an event')}
 <div class="tall">${copyableCode(event)}</div>`;
   }

@@ -1,6 +1,7 @@
 import { toParameters } from '#src/http/openapi/schema.ts';
 import { urlOf } from '#src/http/paths.ts';
-import { type Operation, streamPath } from '#src/operations/operation.ts';
+import type { Operation } from '#src/operations/operation.ts';
+import { streamPath } from '#src/routes.ts';
 import { placeParameter, stopIdParameter } from '#src/transit/place.ts';
 import { dateParameter, timeParameter } from '#src/transit/time.ts';
 import { callSampleOf, placeParameters, sampleOf, streamSampleOf } from '../assets/sample.js';

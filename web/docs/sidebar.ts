@@ -1,4 +1,5 @@
-import { type Operation, streamPath } from '#src/operations/operation.ts';
+import type { Operation } from '#src/operations/operation.ts';
+import { streamPath } from '#src/routes.ts';
 import { operationUrl } from '../assets/sample.js';
 import { type Html, html } from '../html.ts';
 import { GUIDES, type Guide } from './guides.ts';

@@ -3,15 +3,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError, errorBody } from '../../errors/api-error.ts';
 import { invalidParameters } from '../../errors/messages.ts';
 import { toApiError } from '../../errors/to-api-error.ts';
-import type { CreateExtension } from '../../http/extension.ts';
+import type { CreateExtension, Service } from '../../http/extension.ts';
 import { parseJsonBody } from '../../http/json-body.ts';
 import { requesterOf } from '../../http/operation-routes.ts';
 import { recordSources } from '../../http/request-log.ts';
 import { logError } from '../../http/send-error.ts';
 import type { FinishedResponse } from '../../operations/finished-response.ts';
 import { noticeTo, type Operation, parseQuery, problemsOf } from '../../operations/operation.ts';
+import { priceOf } from '../../operations/price.ts';
 import type { Responses } from '../../operations/serve.ts';
 import type { createStopSearchOperation, SearchResults } from '../../operations/stop-search/operation.ts';
+import { OTHER_ROUTES } from '../../routes.ts';
 import { quote } from '../../transit/parameter.ts';
 import { chooseStop, listNames } from './stop-names.ts';
 import { shorten, toToolBody } from './tool-body.ts';
@@ -39,7 +41,7 @@ const MAX_TEXT_LENGTH = 49_000;
  */
 async function mcp(
   app: FastifyInstance,
-  { operations, responses, docsUrl }: { operations: readonly Operation[]; responses: Responses; docsUrl: string },
+  { operations, responses, docsUrl, now }: Pick<Service, 'operations' | 'responses' | 'docsUrl' | 'now'>,
 ): Promise<void> {
   let tools: Tools | null = null;
   const search = operations.find(({ id }) => id === 'searchStops') as StopSearch;
@@ -50,13 +52,13 @@ async function mcp(
     done();
   });
 
-  app.post('/mcp', { preHandler: parseJsonBody }, async (request, reply) => {
+  app.post(OTHER_ROUTES.assistants, { preHandler: parseJsonBody }, async (request, reply) => {
     // Only one revision of the protocol had batches. One message per request keeps charging simple.
     if (Array.isArray(request.body)) throw new ApiError('INVALID_PARAMETER', 'Send one JSON-RPC message per request.');
     // Parsing messages and arguments is recursive.
     if (isDeeperThan(request.body, MAX_NESTING)) return refuseNesting(request, reply);
     const run: RunTool = (operation, query) =>
-      runTool(request, { operation, query, responses, search }).catch((error) =>
+      runTool(request, { operation, query, responses, search, now }).catch((error) =>
         toToolError(request, operation, error, docsUrl),
       );
     // Built on the first request, so that startup does not wait for it.
@@ -80,11 +82,13 @@ async function runTool(
     query: toolArguments,
     responses,
     search,
+    now,
   }: {
     operation: Operation;
     query: Record<string, unknown>;
     responses: Responses;
     search: StopSearch;
+    now: () => Date;
   },
 ): Promise<ToolResult> {
   request.outcome.isFree = false;
@@ -93,7 +97,7 @@ async function runTool(
     responses.get(search, toSearchQuery(search, parameter, q), requester),
   );
   const query = parseQuery(operation, { ...toolArguments, ...namedStops.stopIds }, operation.id);
-  await request.chargeMore((operation.cost?.(query) ?? 1) - (namedStops.notes.length > 0 ? 0 : 1));
+  await request.chargeMore(priceOf(operation, query, now()) - (namedStops.notes.length > 0 ? 0 : 1));
   const response = await responses.get(operation, query, requester);
   request.outcome.failedParts = response.failedParts;
   recordSources(request, response);

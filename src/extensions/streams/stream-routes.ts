@@ -11,8 +11,9 @@ import { requesterOf } from '../../http/operation-routes.ts';
 import { receivedBy, toRoute } from '../../http/paths.ts';
 import { recordSources } from '../../http/request-log.ts';
 import type { FinishedResponse } from '../../operations/finished-response.ts';
-import { noticeTo, type Operation, parseQuery, streamPath, withoutCursor } from '../../operations/operation.ts';
+import { noticeTo, type Operation, parseQuery, withoutCursor } from '../../operations/operation.ts';
 import type { Responses } from '../../operations/serve.ts';
+import { streamPath } from '../../routes.ts';
 import { createChannels, type Subscriber } from './channels.ts';
 import { boardEvent, EventStream, errorEvent } from './event-stream.ts';
 

@@ -22,10 +22,11 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { MINUTE_MS } from '../../core/clock.ts';
+import { OTHER_ROUTES } from '../../routes.ts';
 import { closeProvider, serviceResource } from './collector.ts';
 
 const WARN_EVERY_MS = MINUTE_MS;
-const HEALTH_CHECKS = ['/healthz', '/readyz'];
+const HEALTH_CHECKS = [OTHER_ROUTES.health, OTHER_ROUTES.readiness] as string[];
 
 /** Which traces are kept: a share of them, and whether the caller's `traceparent` decides where it has one. */
 interface TraceSampler {

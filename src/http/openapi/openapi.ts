@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { STREAM_KEY_PARAMETER } from '../../access/credential.ts';
-import { TOKENS_PATH } from '../../access/grant.ts';
-import { type Operation, streamPath, withoutCursor } from '../../operations/operation.ts';
+import { type Operation, withoutCursor } from '../../operations/operation.ts';
+import { OTHER_ROUTES, streamPath } from '../../routes.ts';
 import { prepare } from '../send-response.ts';
 import { TOKEN_EXAMPLE, TOKEN_REQUEST_EXAMPLE, tokenRequestSchema, tokenSchema } from '../tokens.ts';
 import {
@@ -23,13 +23,11 @@ interface About {
   notes: readonly string[];
 }
 
-const OPENAPI_PATH = '/openapi.json';
-
 /** `GET /openapi.json`: OpenAPI 3.1, generated from the list of operations. */
 export const openapi = fp(
   async (app: FastifyInstance, { operations, ...about }: About & { operations: readonly Operation[] }) => {
     const build = () => JSON.stringify(describe(operations, about));
-    app.get(OPENAPI_PATH, prepare(build, { type: 'application/json; charset=utf-8', maxAgeSeconds: 300 }));
+    app.get(OTHER_ROUTES.description, prepare(build, { type: 'application/json; charset=utf-8', maxAgeSeconds: 300 }));
   },
   { name: 'openapi' },
 );
@@ -64,7 +62,7 @@ function describe(operations: readonly Operation[], about: About) {
     paths: Object.fromEntries([
       ...paths,
       ...streams,
-      [TOKENS_PATH, { post: describeTokens(tokenRequest.ref, token.ref, docsUrl) }],
+      [OTHER_ROUTES.tokens, { post: describeTokens(tokenRequest.ref, token.ref, docsUrl) }],
     ]),
     components: { ...components, parameters: PARAMETER_COMPONENTS, headers: HEADER_COMPONENTS, schemas },
   };

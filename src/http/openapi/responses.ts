@@ -83,8 +83,8 @@ export function responsesOf(operation: Operation, body: Json, docsUrl: string): 
 
 /** The responses of the stream of an operation. */
 export function streamResponsesOf(operation: Operation, docsUrl: string): Record<string, Json> {
-  const { errors, example, stream } = operation;
-  const event = `id: W/"Hb2mVx"\nevent: ${stream?.event ?? 'board'}\ndata: ${JSON.stringify(example.body)}\n\n`;
+  const { errors, example, stream, event: name } = operation;
+  const event = `id: W/"Hb2mVx"\nevent: ${name}\ndata: ${JSON.stringify(example.body)}\n\n`;
   const content = { 'text/event-stream': { schema: { type: 'string' }, example: event } };
   const codes = errorsOf({ errors });
   return responses(stream?.summary ?? '', content, [], codes, docsUrl);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { AlertList } from '../../alerts/alert-list.ts';
 import { unknownAlert } from '../../errors/messages.ts';
+import { routeOf } from '../../routes.ts';
 import { holdsAt } from '../../transit/alert.ts';
 import { describe, requiredText } from '../../transit/parameter.ts';
 import { defineOperation } from '../operation.ts';
@@ -9,8 +10,7 @@ import { alertSchema, exampleAlert, mergeAlerts, toAlertBody } from './operation
 /** `GET /v1/alerts/{alert_id}` */
 export const createAlertOperation = ({ list }: { list: AlertList }) =>
   defineOperation({
-    id: 'getAlert',
-    path: '/v1/alerts/{alert_id}',
+    ...routeOf('getAlert'),
     tag: 'Stops',
     summary: 'An alert',
     description:
@@ -23,7 +23,6 @@ export const createAlertOperation = ({ list }: { list: AlertList }) =>
       ),
     }),
     body: alertSchema,
-    errors: ['ALERT_NOT_FOUND'],
     example: { query: `alert_id=${exampleAlert.id}`, body: exampleAlert },
     tool: {
       description:

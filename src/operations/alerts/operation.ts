@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { AlertList, KeptAlert } from '../../alerts/alert-list.ts';
 import type { LineCatalogue } from '../../lines/lines.ts';
+import { routeOf } from '../../routes.ts';
 import type { StopRegister } from '../../stops/register.ts';
 import { ALERT_CATEGORIES, ALERT_KINDS, holdsAt, runsAt, SEVERITIES } from '../../transit/alert.ts';
 import { isNamed } from '../../transit/line-id.ts';
@@ -145,15 +146,13 @@ const exampleBody: z.infer<typeof alertsResponse> = {
 /** `GET /v1/alerts` */
 export const createAlertsOperation = (options: { list: AlertList; stops: StopRegister; lines: LineCatalogue }) =>
   defineOperation({
-    id: 'listAlerts',
-    path: '/v1/alerts',
+    ...routeOf('listAlerts'),
     tag: 'Stops',
     summary: 'Alerts',
     description:
       'Disruption notices of the whole network that are in force now or at a given time, most severe first. Their `id` is the one in `alert_ids` of boards and journeys. Permanent notices are left out, unless they concern booking or wheelchair access. Notices about runs that have ended are left out too.\n\nA list is fresh for two minutes. Revalidate it with its `ETag`.',
     query: alertsQuery,
     body: alertsResponse,
-    errors: [],
     example: { query: 'stop=200070&severity=normal&limit=5', body: exampleBody },
     tool: {
       description:
@@ -162,7 +161,6 @@ export const createAlertsOperation = (options: { list: AlertList; stops: StopReg
     },
     stream: {
       id: 'streamAlerts',
-      event: 'alerts',
       summary: 'Alerts as a stream',
       description:
         'The alerts as server-sent events. An `alerts` event with the whole `/v1/alerts` response is sent at the start and on every change, and a comment every 15 seconds. Otherwise it works like the stream of departures. Costs one request a minute.',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ApiError, ERROR_TABLE, type ErrorCode, errorBody } from '../../errors/api-error.ts';
 import { unknownStop, upstreamTimeout } from '../../errors/messages.ts';
+import { PRICES, routeOf } from '../../routes.ts';
 import { oldestOf } from '../../transit/freshness.ts';
 import { countUpTo, describe, onlyWith, optional, type ProblemDetails } from '../../transit/parameter.ts';
 import {
@@ -22,8 +23,6 @@ const STOPS_AROUND = 5;
 const MAX_STOPS_AROUND = 10;
 const RADIUS_METRES = 500;
 const MAX_RADIUS_METRES = 2000;
-/** What a request with `near` is charged, however many stops it lists. */
-const PRICE_AROUND = 2;
 
 const LEAD_HINT = 'A stop may have a `lead` of 0 to 60 minutes, as in 200070@7.';
 
@@ -172,11 +171,10 @@ export const createBoardsOperation = ({
   }
 
   return defineOperation({
-    id: 'getBoards',
-    path: '/v1/boards',
+    ...routeOf('getBoards'),
     tag: 'Stops',
     summary: 'Departures of several stops, or around a position',
-    description: `The departures of up to ${MAX_STOPS} stops, in the requested order, or with \`near\` of the stops around a position, nearest first. The other parameters apply to each stop. \`stops\` costs one request per stop, \`near\` ${PRICE_AROUND} requests in all.\n\nA stop that fails has an error in its place, like the second one in the example. The whole request fails only if all stops do. If fewer requests are left for the day than the price, the response is 429 and nothing is charged. To page through a board, request its stop on \`${oneStop.path}\`.`,
+    description: `The departures of up to ${MAX_STOPS} stops, in the requested order, or with \`near\` of the stops around a position, nearest first. The other parameters apply to each stop. \`stops\` costs one request per stop, \`near\` ${PRICES.around} requests in all.\n\nA stop that fails has an error in its place, like the second one in the example. The whole request fails only if all stops do. If fewer requests are left for the day than the price, the response is 429 and nothing is charged. To page through a board, request its stop on \`${oneStop.path}\`.`,
     query: boardsQuery(oneStop.query),
     body: z
       .strictObject({
@@ -185,7 +183,6 @@ export const createBoardsOperation = ({
           .meta({ description: 'One entry per stop; empty if there is no stop around `near`' }),
       })
       .meta({ id: 'Boards', description: 'Departures of several stops.' }),
-    errors: oneStop.errors,
     example: {
       query: 'stops=200070,200020&modes=all&limit=5',
       body: {
@@ -193,10 +190,9 @@ export const createBoardsOperation = ({
       },
     },
     tool: {
-      description: `The next departures of several stops: those in \`stops\`, up to ${MAX_STOPS} and in that order, or the nearest ones around the position \`near\` with their distance. The other parameters apply to each stop. \`stops\` costs one request per stop, \`near\` ${PRICE_AROUND} in all. A stop that fails has an \`error\` in its place.`,
+      description: `The next departures of several stops: those in \`stops\`, up to ${MAX_STOPS} and in that order, or the nearest ones around the position \`near\` with their distance. The other parameters apply to each stop. \`stops\` costs one request per stop, \`near\` ${PRICES.around} in all. A stop that fails has an \`error\` in its place.`,
       defaults: { ...oneStop.tool.defaults, limit: '5' },
     },
-    cost: ({ stops }) => stops?.length ?? PRICE_AROUND,
 
     async handle(query, { run, now }) {
       const { stops: _stops, near, radius: _radius, max_stops: _maxStops, ...parameters } = query;
@@ -230,7 +226,7 @@ export const createBoardsOperation = ({
       const retryAt = now().getTime() + RETRY_MS;
       const freshUntil = Math.min(freshness.freshUntil, retryAt);
       const asOf = { freshness: { ...freshness, freshUntil }, changesAt: Math.min(changesAt, retryAt) };
-      const failedParts = near ? Math.floor((PRICE_AROUND * transient) / listed.length) : transient;
+      const failedParts = near ? Math.floor((PRICES.around * transient) / listed.length) : transient;
       return { body: { boards }, ...asOf, failedParts, boards: origins, notices };
     },
   });

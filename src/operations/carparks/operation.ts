@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { CarPark, CarParkSource, FoundCarParks } from '../../carparks/car-parks.ts';
 import { carParkSchema, noticesOf, toCarParkBody } from '../../carparks/response.ts';
 import { unknownCarPark } from '../../errors/messages.ts';
+import { routeOf } from '../../routes.ts';
 import type { StopRegister } from '../../stops/register.ts';
 import { collectionTypeField, featureSchemaOf, formatParameter, toFeatureCollection } from '../../transit/geojson.ts';
 import { countUpTo, describe, onlyWith, optional, parameterOf, requiredText } from '../../transit/parameter.ts';
@@ -87,14 +88,12 @@ const ABOUT =
 /** `GET /v1/carparks` */
 export const createCarParksOperation = ({ carParks, stops }: { carParks: CarParkSource; stops: StopRegister }) =>
   defineOperation({
-    id: 'listCarParks',
-    path: '/v1/carparks',
+    ...routeOf('listCarParks'),
     tag: 'Stops',
     summary: 'Car parks',
     description: `${ABOUT}\n\nAll car parks, those near a position, or those of a map area. Ask for few: readings of up to ten car parks are renewed every 4 minutes, those of more every 10, as long as the calls of the day last.`,
     query: listQuery,
     body: listResponse,
-    errors: ['CARPARKS_NOT_ENABLED'],
     example: { query: 'near=-33.8876,151.1259', body: { carparks: [exampleCarPark] } },
     tool: {
       description:
@@ -131,14 +130,12 @@ export const createCarParksOperation = ({ carParks, stops }: { carParks: CarPark
 /** `GET /v1/carparks/{carpark_id}` */
 export const createCarParkOperation = ({ carParks, stops }: { carParks: CarParkSource; stops: StopRegister }) =>
   defineOperation({
-    id: 'getCarPark',
-    path: '/v1/carparks/{carpark_id}',
+    ...routeOf('getCarPark'),
     tag: 'Stops',
     summary: 'A car park',
     description: ABOUT,
     query: z.object({ carpark_id: describe(idParameter, 'ID of the car park.', '486') }),
     body: carParkSchema,
-    errors: ['CARPARK_NOT_FOUND', 'CARPARKS_NOT_ENABLED'],
     example: { query: 'carpark_id=486', body: exampleCarPark },
     tool: {
       description:

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { BoardRequest } from '../../boards/pager.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
+import { routeOf } from '../../routes.ts';
 import { alertTexts } from '../../transit/additional-fields.ts';
 import type { RunCall } from '../../transit/call.ts';
 import { compareDepartures, type Departure, isCancelled, leavesAt } from '../../transit/departure.ts';
@@ -44,15 +45,13 @@ const exampleBody: z.infer<typeof departuresResponse> = {
 
 /** `GET /v1/departures` */
 export const departuresOperation = defineOperation({
-  id: 'getDepartures',
-  path: '/v1/departures',
+  ...routeOf('getDepartures'),
   tag: 'Stops',
   summary: 'Departures of a stop',
   description:
     'Live and scheduled departures of one stop, in order of departure. Returns only buses unless `modes` is set. Filters are applied before `limit`.\n\nCancelled departures are left out unless you set `cancelled=include`. If nothing leaves, the list is empty.',
   query: departuresQuery,
   body: departuresResponse,
-  errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],
   example: { query: 'stop=200070&modes=all&limit=5', body: exampleBody },
   tool: {
     description:
@@ -89,15 +88,13 @@ function exampleArrivals(): z.infer<typeof arrivalsResponse> {
 
 /** `GET /v1/arrivals` */
 export const arrivalsOperation = defineOperation({
-  id: 'getArrivals',
-  path: '/v1/arrivals',
+  ...routeOf('getArrivals'),
   tag: 'Stops',
   summary: 'Arrivals at a stop',
   description:
     'Arrivals at one stop, in order of arrival, with the first stop of each run. Returns only buses unless `modes` is set. Filters are applied before `limit`.\n\nCancelled arrivals are left out unless you set `cancelled=include`. If nothing arrives, the list is empty. If the trip planner returns departures instead, the response is 502.',
   query: arrivalsQuery,
   body: arrivalsResponse,
-  errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],
   example: { query: 'stop=200070&modes=all&limit=5', body: exampleArrivals() },
   tool: {
     description:

@@ -19,6 +19,7 @@ import { plannerJourneys } from '../../journeys/planner.ts';
 import { chooseFitting, selectJourneys } from '../../journeys/selection.ts';
 import type { Journeys } from '../../journeys/source.ts';
 import { timeWalks, walkFrom, walkTo } from '../../journeys/walks.ts';
+import { routeOf } from '../../routes.ts';
 import type { StopRegister } from '../../stops/register.ts';
 import {
   CARRIAGES_ADDED,
@@ -156,8 +157,7 @@ export const createFollowOperation = ({
   listAlerts: (queryUpstream: FindContext['queryUpstream']) => Promise<Alerts>;
 }) =>
   defineOperation({
-    id: 'getJourney',
-    path: '/v1/trips/{journey_id}',
+    ...routeOf('getJourney'),
     tag: 'Journeys',
     summary: 'Follow a journey',
     description:
@@ -173,7 +173,6 @@ export const createFollowOperation = ({
       }),
     }),
     body: followedResponse,
-    errors: ['JOURNEY_NOT_FOUND'],
     example: { query: `journey_id=${EXAMPLE_ID}`, body: exampleNow() },
     tool: {
       description:
@@ -181,7 +180,6 @@ export const createFollowOperation = ({
     },
     stream: {
       id: 'streamJourney',
-      event: 'journey',
       summary: 'A journey as a stream',
       description:
         'The journey as server-sent events. A `journey` event with the whole `/v1/trips/{journey_id}` response is sent at the start and on every change. Otherwise it works like the stream of departures. Costs one request a minute. The last event is `end`, with `JOURNEY_NOT_FOUND` ten minutes after the arrival.',

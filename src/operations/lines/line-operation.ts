@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { AlertList } from '../../alerts/alert-list.ts';
 import type { LineDirection } from '../../lines/directions.ts';
 import type { LineCatalogue } from '../../lines/lines.ts';
+import { routeOf } from '../../routes.ts';
 import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
 import { alertId } from '../../transit/additional-fields.ts';
 import { FRESHNESS_WINDOWS } from '../../transit/freshness.ts';
@@ -130,15 +131,13 @@ interface LineSources {
 /** `GET /v1/lines/{line_id}` */
 export const createLineOperation = ({ lines, stops, alerts: list }: LineSources) =>
   defineOperation({
-    id: 'getLine',
-    path: '/v1/lines/{line_id}',
+    ...routeOf('getLine'),
     tag: 'Stops',
     summary: 'A line',
     description:
       'One line on a day: its directions with headsigns, ordered stops, first and last departure and headway, by the timetable; and the alerts for the line. With `format=geojson` also its course, to draw on a map. Live times are on boards and runs.',
     query: lineQuery,
     body: lineResponse,
-    errors: ['LINE_NOT_FOUND', 'DATE_OUT_OF_RANGE'],
     example: { query: 'line_id=ferry_F1', body: exampleBody },
     tool: {
       description:

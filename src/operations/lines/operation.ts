@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { LineCatalogue } from '../../lines/lines.ts';
+import { routeOf } from '../../routes.ts';
 import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
 import { modesParameter } from '../../transit/mode.ts';
 import { countUpTo, describe, optional, withDefault } from '../../transit/parameter.ts';
@@ -63,15 +64,13 @@ const exampleBody: z.infer<typeof linesResponse> = {
 /** `GET /v1/lines` */
 export const createLinesOperation = ({ lines, stops }: { lines: LineCatalogue; stops: StopRegister }) =>
   defineOperation({
-    id: 'listLines',
-    path: '/v1/lines',
+    ...routeOf('listLines'),
     tag: 'Stops',
     summary: 'Lines',
     description:
       'Lines of the timetable by name, mode, stop or map area; all conditions must hold. Fresh for a day. The `line_id` stays the same when the timetable is renewed. Local lines of Canberra are not in the timetable.',
     query: linesQuery,
     body: linesResponse,
-    errors: ['STOP_NOT_FOUND'],
     example: { query: 'q=T1&stop=200070', body: exampleBody },
     tool: {
       description:

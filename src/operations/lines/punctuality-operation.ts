@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { unknownStop } from '../../errors/messages.ts';
 import type { LineCatalogue } from '../../lines/lines.ts';
+import { routeOf } from '../../routes.ts';
 import type { StopRegister } from '../../stops/register.ts';
 import { FRESHNESS_WINDOWS } from '../../transit/freshness.ts';
 import {
@@ -184,15 +185,13 @@ export const createPunctualityOperation = ({
   punctuality: Punctuality;
 }) =>
   defineOperation({
-    id: 'getLinePunctuality',
-    path: '/v1/lines/{line_id}/punctuality',
+    ...routeOf('getLinePunctuality'),
     tag: 'Stops',
     summary: 'Punctuality of a line',
     description:
       'How late a line was in the last 90 days: share on time, median and 90th percentile of the seconds late, and share cancelled, each with the number of runs behind it, in all and by weekday and hour. `stop` limits it to a stop, `stop` and `time` to one run, `weekday` and `hour` to times of the week.\n\nEach call of a run at a stop counts once, by its departure; at the last stop by its arrival. Its time is the last prediction in the realtime feeds before the vehicle passed, published at most five minutes before, or the actual time where the feed has it. Calls that no feed had then are unknown and count nowhere: a gap in the feeds is no punctuality. A percentile is the nearest rank: the smallest value that at least this share of the calls does not exceed.',
     query: punctualityQuery,
     body: punctualityResponse,
-    errors: ['LINE_NOT_FOUND', 'STOP_NOT_FOUND'],
     example: { query: 'line_id=ferry_F1', body: exampleBody },
     tool: {
       description:

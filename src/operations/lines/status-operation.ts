@@ -4,6 +4,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import type { IndexedLine } from '../../lines/line-index.ts';
 import type { LineCatalogue } from '../../lines/lines.ts';
 import { countLines, type LineCounts } from '../../realtime/line-counts.ts';
+import { routeOf } from '../../routes.ts';
 import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
 import { isNamed } from '../../transit/line-id.ts';
 import { modesParameter, routesParameter } from '../../transit/mode.ts';
@@ -105,15 +106,13 @@ interface LineStatusSources {
 /** `GET /v1/lines/status` */
 export const createLineStatusOperation = ({ lines, stops, alerts }: LineStatusSources) =>
   defineOperation({
-    id: 'listLineStatus',
-    path: '/v1/lines/status',
+    ...routeOf('listLineStatus'),
     tag: 'Stops',
     summary: 'Status of lines',
     description:
       'How each line runs now, with the alerts for it and the share of late and cancelled runs. The first of these that fits is the status: `suspended` if two or more runs are planned now and all are cancelled; `part_closed` while an alert about trackwork is in force for the line; `severe_delays` if half of the tracked runs or more are 5 minutes late, or 30 % of all runs are cancelled, and that is at least two; `minor_delays` from 20 % late or 10 % cancelled; else `good_service`. Counted are the planned runs that are under way or leave within 30 minutes. Without live times the status is null, unless the line is part closed.',
     query: lineStatusQuery,
     body: lineStatusResponse,
-    errors: [],
     example: { query: 'routes=T4', body: exampleBody },
     tool: {
       description:

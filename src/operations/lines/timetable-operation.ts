@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { LineDirection } from '../../lines/directions.ts';
 import type { LineCatalogue } from '../../lines/lines.ts';
+import { routeOf } from '../../routes.ts';
 import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
 import { countUpTo, describe, oneOf, optional, withDefault } from '../../transit/parameter.ts';
 import { writeRunId } from '../../transit/run-id.ts';
@@ -119,15 +120,13 @@ const NOT_FIXED = { text: 'Some runs have no fixed times: their times follow fro
 /** `GET /v1/lines/{line_id}/timetable` */
 export const createTimetableOperation = ({ lines, stops }: { lines: LineCatalogue; stops: StopRegister }) =>
   defineOperation({
-    id: 'getLineTimetable',
-    path: '/v1/lines/{line_id}/timetable',
+    ...routeOf('getLineTimetable'),
     tag: 'Stops',
     summary: 'Timetable of a line',
     description:
       'All runs of a line on a service day, as one table for each direction: stops are rows, runs are columns. Rows are in one order that fits every run, so times increase down each column. Planned times only; of runs without fixed times, those of a vehicle that keeps the headway exactly. Runs after midnight belong to the day before.',
     query: timetableQuery,
     body: timetableResponse,
-    errors: ['LINE_NOT_FOUND', 'DATE_OUT_OF_RANGE'],
     example: { query: 'line_id=ferry_F1&direction=0&time=0830&limit=5', body: exampleBody },
     tool: {
       description:

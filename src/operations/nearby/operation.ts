@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { CarParkSource } from '../../carparks/car-parks.ts';
 import { CAR_PARKS_ADDED, withCarParks } from '../../carparks/response.ts';
 import { MINUTE_MS, withTimeLimit } from '../../core/clock.ts';
+import { routeOf } from '../../routes.ts';
 import { groupKnownStops, mapNearbyStops, type NearbyStop } from '../../stops/around.ts';
 import { freshnessInPlaceOf, freshnessOfList, type StopRegister } from '../../stops/register.ts';
 import { StopChecks } from '../../stops/served-stops.ts';
@@ -79,15 +80,13 @@ export const createNearbyOperation = ({
 }) => {
   const checks = new StopChecks();
   return defineOperation({
-    id: 'getNearbyStops',
-    path: '/v1/nearby',
+    ...routeOf('getNearbyStops'),
     tag: 'Stops',
     summary: 'Stops near a place',
     description:
       'Stops near a coordinate, nearest first. Returns only bus stops unless `modes` is set. Stops that are no longer served are left out.',
     query: nearbyQuery,
     body: nearbyResponse,
-    errors: [],
     example: { query: 'lat=-33.8731&lng=151.2069&radius=300&modes=all', body: exampleBody },
     tool: {
       description:

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { routeOf } from '../../routes.ts';
 import { PLACE_TYPES } from '../../stops/matches.ts';
 import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
 import { modeSchema } from '../../transit/mode.ts';
@@ -62,15 +63,13 @@ const exampleBody: z.infer<typeof placesResponse> = {
 /** `GET /v1/places/search` */
 export const createPlacesOperation = (knownStops: KnownStops) =>
   defineOperation({
-    id: 'searchPlaces',
-    path: '/v1/places/search',
+    ...routeOf('searchPlaces'),
     tag: 'Journeys',
     summary: 'Search places by name',
     description:
       'Stops, points of interest, addresses, streets and suburbs whose name matches, best match first. `/v1/trips` accepts each `id`. If Transport for NSW finds fewer than three places, stops with similar names follow.',
     query: placesQuery,
     body: placesResponse,
-    errors: [],
     example: { query: 'q=central%20station&limit=2', body: exampleBody },
     tool: {
       description:

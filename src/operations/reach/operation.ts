@@ -1,22 +1,19 @@
 import { z } from 'zod';
 import type { FoundReach, Reach } from '../../journeys/reach.ts';
+import { PRICES, routeOf } from '../../routes.ts';
 import { toChoices, walkingParameters } from '../../transit/choices.ts';
 import { collectionTypeField, formatParameter, geoJsonConstant, lngLatSchema } from '../../transit/geojson.ts';
 import { modeSchema, modesParameter } from '../../transit/mode.ts';
 import { booleanParameter, countUpTo, describe, optional, withDefault } from '../../transit/parameter.ts';
 import { formatPlace, latitudeSchema, longitudeSchema, placeParameter } from '../../transit/place.ts';
 import { dateParameter, formatTimestamp, minutesBetween, timeParameter, timestampSchema } from '../../transit/time.ts';
-import { DAY_PRICE, priceOfDay } from '../day-price.ts';
 import { defineOperation, requestedWallClock } from '../operation.ts';
+import { DAY_PRICE } from '../price.ts';
 import { noReach } from '../sources.ts';
 import { stopReferenceSchema } from '../trips/response.ts';
 
 const MAX_MINUTES = 90;
 const MAX_STOPS = 5000;
-/** A request has this many stops. */
-const STOPS_OF_PRICE = 1000;
-/** Drawing an area takes longer than the search. */
-const AREA_PRICE = 3;
 
 /** Part of the descriptions of both operations. */
 export const COVERED =
@@ -152,27 +149,16 @@ const exampleBody: z.infer<typeof reachResponse> = {
 };
 
 /** `GET /v1/reachable` */
-export const createReachOperation = ({
-  reach = noReach,
-  now: clock,
-}: {
-  reach?: Reach | undefined;
-  /** When a request is charged. */
-  now?: (() => Date) | undefined;
-}) =>
+export const createReachOperation = ({ reach = noReach }: { reach?: Reach | undefined }) =>
   defineOperation({
-    id: 'listReachable',
-    path: '/v1/reachable',
+    ...routeOf('listReachable'),
     tag: 'Journeys',
     summary: 'Stops and area within reach',
     description:
       'Every stop that can be reached from a place within a number of minutes, with its earliest arrival, the changes and the last ride. Or, with `format=geojson`, the area within reach for a map. ' +
-      `${COVERED}\n\nCosts one request for each ${STOPS_OF_PRICE} stops of \`limit\` or part of them, and ${AREA_PRICE} for the area. ${DAY_PRICE}.`,
+      `${COVERED}\n\nCosts one request for each ${PRICES.stopsOfOne} stops of \`limit\` or part of them, and ${PRICES.area} for the area. ${DAY_PRICE}.`,
     query: reachQuery,
     body: reachResponse,
-    cost: ({ limit, format, ...at }) =>
-      priceOfDay(at, clock) + (format === 'geojson' ? AREA_PRICE : Math.ceil(limit / STOPS_OF_PRICE)),
-    errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],
     example: { query: 'from=200060&minutes=30&limit=1', body: exampleBody },
     tool: {
       description:

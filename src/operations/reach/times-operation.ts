@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { countChanges, destinationOf, type Journey, originOf } from '../../journeys/journey.ts';
 import type { Reach } from '../../journeys/reach.ts';
+import { PRICES, routeOf } from '../../routes.ts';
 import { toChoices } from '../../transit/choices.ts';
 import { describe, type ProblemDetails } from '../../transit/parameter.ts';
 import { formatPlace, stopListParameter } from '../../transit/place.ts';
 import { bestKnown, formatTimestamp, minutesBetween, timestampSchema } from '../../transit/time.ts';
-import { DAY_PRICE, priceOfDay } from '../day-price.ts';
 import { defineOperation, requestedWallClock } from '../operation.ts';
+import { DAY_PRICE } from '../price.ts';
 import { noReach } from '../sources.ts';
 import { stopReferenceSchema } from '../trips/response.ts';
 import { COVERED, originQuery } from './operation.ts';
 
 const MAX_DESTINATIONS = 10;
-const DESTINATIONS_OF_PRICE = 5;
 const timesQuery = z
   .object({
     ...originQuery.shape,
@@ -78,24 +78,14 @@ const exampleBody: z.infer<typeof timesResponse> = {
 };
 
 /** `GET /v1/travel-times` */
-export const createTimesOperation = ({
-  reach = noReach,
-  now: clock,
-}: {
-  reach?: Reach | undefined;
-  /** When a request is charged. */
-  now?: (() => Date) | undefined;
-}) =>
+export const createTimesOperation = ({ reach = noReach }: { reach?: Reach | undefined }) =>
   defineOperation({
-    id: 'listTravelTimes',
-    path: '/v1/travel-times',
+    ...routeOf('listTravelTimes'),
     tag: 'Journeys',
     summary: 'Travel times to several stops',
-    description: `The journey that arrives first at each of up to ${MAX_DESTINATIONS} stops: duration, start, arrival and changes, without its legs. ${COVERED}\n\nCosts one request for each ${DESTINATIONS_OF_PRICE} destinations or part of them. ${DAY_PRICE}.`,
+    description: `The journey that arrives first at each of up to ${MAX_DESTINATIONS} stops: duration, start, arrival and changes, without its legs. ${COVERED}\n\nCosts one request for each ${PRICES.destinationsOfOne} destinations or part of them. ${DAY_PRICE}.`,
     query: timesQuery,
     body: timesResponse,
-    cost: ({ to, ...at }) => priceOfDay(at, clock) + Math.ceil(to.length / DESTINATIONS_OF_PRICE),
-    errors: ['DATE_OUT_OF_RANGE', 'STOP_NOT_FOUND'],
     example: { query: 'from=200060&to=209573,202210', body: exampleBody },
     tool: {
       description:

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts';
 import { notIssued, unknownRun } from '../../errors/messages.ts';
+import { routeOf } from '../../routes.ts';
 import { CARRIAGES_ADDED, DELAY_ADDED, includeParameter, OCCUPANCY_ADDED } from '../../transit/additional-fields.ts';
 import { type Call, callSchema, toCallBody } from '../../transit/call.ts';
 import { nullableLineIdField } from '../../transit/line-id.ts';
@@ -121,8 +122,7 @@ const exampleBody: z.infer<typeof runResponse> = {
 
 /** `GET /v1/runs/{run_id}` */
 export const runOperation = defineOperation({
-  id: 'getRun',
-  path: '/v1/runs/{run_id}',
+  ...routeOf('getRun'),
   tag: 'Journeys',
   summary: 'Follow a run',
   description:
@@ -132,7 +132,6 @@ export const runOperation = defineOperation({
     include: includeParameter({ carriages: CARRIAGES_ADDED, occupancy: OCCUPANCY_ADDED, delay: DELAY_ADDED }),
   }),
   body: runResponse,
-  errors: ['RUN_NOT_FOUND'],
   example: { query: `run_id=${exampleBody.run_id}`, body: exampleBody },
   tool: {
     description:

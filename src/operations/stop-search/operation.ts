@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { routeOf } from '../../routes.ts';
 import type { PlaceMatch } from '../../stops/matches.ts';
 import type { StopRegister } from '../../stops/register.ts';
 import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
@@ -46,15 +47,13 @@ const exampleBody: z.infer<typeof stopSearchResponse> = {
 /** `GET /v1/stops/search` */
 export const createStopSearchOperation = (knownStops: KnownStops) =>
   defineOperation({
-    id: 'searchStops',
-    path: '/v1/stops/search',
+    ...routeOf('searchStops'),
     tag: 'Stops',
     summary: 'Search stops by name',
     description:
       'Stops whose name matches, best match first. Only stops: no streets, suburbs or points of interest. If Transport for NSW finds fewer than three, stops with similar names follow; these allow typos, missing spaces and abbreviations.',
     query: stopSearchQuery,
     body: stopSearchResponse,
-    errors: [],
     example: { query: 'q=town%20hall', body: exampleBody },
     tool: {
       description:

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { nextTurn } from '../../core/event-loop-turn.ts';
+import { routeOf } from '../../routes.ts';
 import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
 import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
 import { collectionTypeField, featureSchemaOf, formatParameter, toFeatureCollection } from '../../transit/geojson.ts';
@@ -112,15 +113,13 @@ const exampleBody: z.infer<typeof stopListResponse> = {
 /** `GET /v1/stops` */
 export const createStopListOperation = ({ stops }: { stops: StopRegister }) =>
   defineOperation({
-    id: 'listStops',
-    path: '/v1/stops',
+    ...routeOf('listStops'),
     tag: 'Stops',
     summary: 'Stops in an area',
     description:
       'Stops in a map area or near a position, from a stored list: fast, and fresh for a day. Stops of trains, metro, light rail and ferries come first; near a position, the nearest. Platforms are left out. A listed stop may no longer be served; [nearby](/docs/reference/nearby) leaves those out.\n\n`/v1/stops.ndjson` has all stops for apps that work offline. It costs 100 requests.',
     query: stopListQuery,
     body: stopListResponse,
-    errors: [],
     example: { query: 'bbox=-33.88,151.2,-33.86,151.22&limit=1', body: exampleBody },
     tool: {
       description:

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { CarParkSource } from '../../carparks/car-parks.ts';
 import { CAR_PARKS_ADDED, stopCarParksField, withCarParks } from '../../carparks/response.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
+import { routeOf } from '../../routes.ts';
 import { freshnessOfList, type StopLine, type StopRegister, shortageOf } from '../../stops/register.ts';
 import { requestLines } from '../../stops/request-lines.ts';
 import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
@@ -115,8 +116,7 @@ export const createStopOperation = ({
   carParks?: CarParkSource | null;
 }) =>
   defineOperation({
-    id: 'getStop',
-    path: '/v1/stops/{stop_id}',
+    ...routeOf('getStop'),
     tag: 'Stops',
     summary: 'A stop',
     description:
@@ -126,7 +126,6 @@ export const createStopOperation = ({
       include: includeParameter({ carparks: CAR_PARKS_ADDED }),
     }),
     body: stopResponse,
-    errors: ['STOP_NOT_FOUND'],
     example: { query: 'stop_id=200070', body: exampleBody },
     tool: {
       description:

@@ -9,6 +9,7 @@ import { markLifts } from '../../journeys/lifts.ts';
 import { plannerJourneys } from '../../journeys/planner.ts';
 import { chooseFitting, selectJourneys } from '../../journeys/selection.ts';
 import type { FoundJourneys, Journeys } from '../../journeys/source.ts';
+import { routeOf } from '../../routes.ts';
 import type { StopRegister } from '../../stops/register.ts';
 import { alertTexts } from '../../transit/additional-fields.ts';
 import type { FindLiftsOut } from '../../transit/alert.ts';
@@ -17,10 +18,10 @@ import { sumLeftOut } from '../../transit/left-out.ts';
 import { formatPlace } from '../../transit/place.ts';
 import { earliestMoment, formatTimestamp } from '../../transit/time.ts';
 import { bindingOf, checkedCursor } from '../cursor.ts';
-import { DAY_PRICE, priceOfDay } from '../day-price.ts';
 import { nextMinuteAway } from '../departures/departure.ts';
 import { loadUsual } from '../departures/usual.ts';
 import { defineOperation, type Notice } from '../operation.ts';
+import { DAY_PRICE } from '../price.ts';
 import { fetchPage, pagesOfFirst } from './pages.ts';
 import { listConditions, toTripRequest, tripsQuery } from './query.ts';
 import { type Alternatives, toJourneyBody, tripsResponse } from './response.ts';
@@ -137,9 +138,6 @@ export const exampleBody: z.infer<typeof tripsResponse> = {
   ],
 };
 
-/** A journey takes several searches for each stop on the way. */
-const VIA_PRICE = 2;
-
 /** Tells callers that the trip planner was not used. */
 const FROM_TIMETABLE: Notice = {
   text: "Planned from the timetable and live vehicle times, not by Transport for NSW's trip planner.",
@@ -162,17 +160,13 @@ export const createTripsOperation = ({
   stops,
   journeys: source = plannerJourneys(stops),
   listLiftsOut: findLiftsOut = () => null,
-  now: clock,
 }: {
   stops: Pick<StopRegister, 'get'>;
   journeys?: Journeys | undefined;
   listLiftsOut?: FindLiftsOut;
-  /** When a request is charged. */
-  now?: (() => Date) | undefined;
 }) =>
   defineOperation({
-    id: 'planTrips',
-    path: '/v1/trips',
+    ...routeOf('planTrips'),
     tag: 'Journeys',
     summary: 'Plan journeys between two places',
     description:
@@ -180,9 +174,6 @@ export const createTripsOperation = ({
       `${DAY_PRICE}, with \`arrive_by=true\` two more. Each stop of \`via\` costs two more for each journey of \`limit\`.`,
     query: tripsQuery,
     body: tripsResponse,
-    cost: (query) =>
-      1 + priceOfDay(query, clock) * (query.arrive_by ? 2 : 1) + (query.via?.length ?? 0) * query.limit * VIA_PRICE,
-    errors: ['DATE_OUT_OF_RANGE', 'NO_JOURNEYS_FOUND', 'STOP_NOT_FOUND'],
     example: { query: 'from=202020&to=209573&limit=1', body: exampleBody },
     tool: {
       description:

@@ -6,6 +6,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { notIssued } from '../../errors/messages.ts';
 import type { LineCatalogue } from '../../lines/lines.ts';
 import { MAX_REPORT_AGE_MS, type Vehicle, type Vehicles } from '../../realtime/vehicles.ts';
+import { routeOf } from '../../routes.ts';
 import type { StopRegister } from '../../stops/register.ts';
 import { carriageSchema, occupancySchema } from '../../transit/departure.ts';
 import type { Freshness } from '../../transit/freshness.ts';
@@ -205,14 +206,12 @@ export const createVehiclesOperation = ({
   lines: LineCatalogue;
 }) =>
   defineOperation({
-    id: 'listVehicles',
-    path: '/v1/vehicles',
+    ...routeOf('listVehicles'),
     tag: 'Journeys',
     summary: 'Vehicles on a map',
     description: `Positions of vehicles in a map area, near a position, of one line or of one run, with the time of each report. Vehicles that have not reported for ${MAX_REPORT_AGE_MS / 60_000} minutes are left out. Not every vehicle reports; regional buses do not.\n\nPositions are polled only while they are requested, so the first response after a pause may take some seconds. Poll every 15 seconds, or use the stream. When upstream calls run short, positions are dropped first.`,
     query: vehiclesQuery,
     body: vehiclesResponse,
-    errors: ['LINE_NOT_FOUND', 'RUN_NOT_FOUND'],
     example: { query: 'bbox=-33.88,151.2,-33.86,151.22&modes=train', body: exampleBody },
     tool: {
       description:
@@ -221,7 +220,6 @@ export const createVehiclesOperation = ({
     },
     stream: {
       id: 'streamVehicles',
-      event: 'vehicles',
       summary: 'Vehicles on a map as a stream',
       description:
         'The vehicles as server-sent events. A `vehicles` event with the whole `/v1/vehicles` response is sent at the start and whenever a vehicle reports, and a comment every 15 seconds. Otherwise it works like the stream of departures. Costs one request a minute.',

@@ -1,18 +1,25 @@
 import { dayBefore, toSydneyWallClock } from '../transit/time.ts';
+import type { Operation } from './operation.ts';
 
 /** Part of the descriptions of operations that search the timetable. */
 export const DAY_PRICE = 'A day other than yesterday, today and tomorrow costs one more';
 
+/** The number of requests that a query is charged. */
+export function priceOf(
+  { price }: Pick<Operation, 'price'>,
+  query: Readonly<Record<string, unknown>>,
+  now: Date,
+): number {
+  return price?.(query, priceOfDay(query, now)) ?? 1;
+}
+
 /**
  * The further requests that a search of this day costs: 1 for a day other than yesterday, today and tomorrow, which are kept ready (see
- * `KEPT_DAYS` in journeys/engine-messages.ts). Without a clock no day costs more.
+ * `KEPT_DAYS` in journeys/engine-messages.ts).
  */
-export function priceOfDay(
-  { date, time }: { date?: string | undefined; time?: string | undefined },
-  now: (() => Date) | undefined,
-): number {
+function priceOfDay({ date, time }: { date?: string; time?: string }, now: Date): number {
   const day = time?.includes('T') ? time.split('T')[0] : date;
-  if (day === undefined || !now) return 0;
-  const { date: today } = toSydneyWallClock(now());
+  if (day === undefined) return 0;
+  const { date: today } = toSydneyWallClock(now);
   return [dayBefore(today), today].includes(day) || dayBefore(day) === today ? 0 : 1;
 }
