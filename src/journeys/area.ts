@@ -1,7 +1,7 @@
 import { contours } from 'd3-contour';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { Choices } from '../transit/choices.ts';
-import { METRES_PER_DEGREE, type Position } from '../transit/position.ts';
+import { distanceMetres, METRES_PER_DEGREE, type Position } from '../transit/position.ts';
 import { LONGEST_WALK_METRES, walkMetres } from '../transit/walking.ts';
 import type { Reached } from './reached.ts';
 
@@ -11,6 +11,8 @@ export interface Circle {
   metres: number;
   /** The distance to the water in each direction; null if there is none nearby. */
   shore: Float32Array | null;
+  /** The circle from whose middle a rider has walked here. */
+  walkedFrom?: Circle | undefined;
 }
 
 const DIRECTIONS = 32;
@@ -26,8 +28,11 @@ export type MultiPolygon = [lng: number, lat: number][][][];
 /** The distance between two points of the grid; greater for areas that would have more than `MAX_POINTS`. */
 const GRID_METRES = 100;
 const MAX_POINTS = 1_000_000;
-/** Five decimals: about a metre. */
-const DECIMALS = 5;
+/** Coordinates are rounded to five decimals, about a metre. */
+const PER_DEGREE = 1e5;
+
+/** More than is left anywhere. */
+const DEEP = 1e6;
 
 /** Draws the area within a walk of the time that is left at an origin and at each stop reached from it. */
 export function createAreas(timetable: Timetable) {
@@ -52,7 +57,12 @@ export function createAreas(timetable: Timetable) {
       { at, latest, choices }: { at: number; latest: number; choices: Choices | undefined },
     ): MultiPolygon {
       const originCircle = { position: origin, metres: walkMetres(latest - at, choices), shore: shoreAt(origin) };
-      return mergeCircles([originCircle, ...reached.map((arrival) => circleAt(arrival, latest, choices))]);
+      const circleOf = new Map(reached.map((arrival) => [arrival.stop, circleAt(arrival, latest, choices)]));
+      for (const { stop, alightedAt } of reached) {
+        const circle = circleOf.get(stop) as Circle;
+        if (alightedAt !== stop) circle.walkedFrom = circleOf.get(alightedAt);
+      }
+      return mergeCircles([originCircle, ...circleOf.values()]);
     },
   };
 }
@@ -94,16 +104,30 @@ export function mergeCircles(circles: readonly Circle[]): MultiPolygon {
   const margin = Math.ceil(Math.max(longest, minRadius) / step) + 1;
   const [rows, columns] = [Math.ceil(height / step) + 2 * margin, Math.ceil(width / step) + 2 * margin];
   const left = new Float32Array(rows * columns).fill(-step);
-  for (const { position, metres, shore } of circles) {
+  for (const { position, metres, shore, walkedFrom } of circles) {
     const y = ((position[0] - south) * perDegree[0]) / step + margin;
     const x = ((position[1] - west) * perDegree[1]) / step + margin;
     const radius = Math.max(metres, minRadius) / step;
+    // Most circles that are reached with a walk add nothing to the one where it begins.
+    if (
+      walkedFrom &&
+      !walkedFrom.shore &&
+      distanceMetres(position, walkedFrom.position) + radius * step <= walkedFrom.metres
+    )
+      continue;
     const longestReach = radius * step;
+    // Without a shore, what is left matters only at the edge: points next to one outside have less than a step.
+    const inner = shore ? 0 : Math.max(0, radius - 2);
     // Points further than one step outside the circle have less than all points have at first.
     for (let row = Math.ceil(y - radius - 1); row <= y + radius + 1; row++) {
       const north = row - y;
       const half = Math.sqrt((radius + 1) * (radius + 1) - north * north);
+      const deep = inner > Math.abs(north) ? Math.sqrt(inner * inner - north * north) : 0;
+      const firstDeep = Math.ceil(x - deep);
       for (let column = Math.ceil(x - half); column <= x + half; column++) {
+        if (deep > 0 && column === firstDeep) {
+          for (; column <= x + deep; column++) left[row * columns + column] = DEEP;
+        }
         const east = column - x;
         const at = row * columns + column;
         // Most points have more from other circles, which takes less time to see than the distance.
@@ -123,7 +147,7 @@ export function mergeCircles(circles: readonly Circle[]): MultiPolygon {
     .contour(left as unknown as number[], 0);
   // The first point of the grid lies in the middle of a pixel.
   const degrees = (pixel: number, start: number, metresPerDegree: number) =>
-    Number((start + ((pixel - 0.5 - margin) * step) / metresPerDegree).toFixed(DECIMALS));
+    Math.round((start + ((pixel - 0.5 - margin) * step) / metresPerDegree) * PER_DEGREE) / PER_DEGREE;
   return coordinates.map((polygon) =>
     polygon.map((ring) =>
       ring

@@ -54,7 +54,7 @@ interface EngineReachQuery
 
 interface EngineReach {
   /** The stations, earliest arrival first, up to the requested number. Moments are in milliseconds since 1970. */
-  stations: (Pick<Reached, 'stop' | 'arrivesAt' | 'rides'> & { ride: LastRide | null })[];
+  stations: (Pick<Reached, 'stop' | 'arrivesAt'> & { rides: number; ride: LastRide | null })[];
   /** The number of all stations reached. */
   total: number;
   area: MultiPolygon | null;

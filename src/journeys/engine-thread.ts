@@ -29,7 +29,7 @@ import { NEVER, type Ride } from './raptor/labels.ts';
 import { callAt, type Footpaths, lastPosition, type SharedLines } from './raptor/lines.ts';
 import { FAR_DAYS, type Plan, type PlanRequest, type WheelchairAccess, walkOnly } from './raptor/plan.ts';
 import { type Destination, SearchEnded, searchUntilEnded, type Walk } from './raptor/query.ts';
-import { byStation, listReached, toLastRide } from './reached.ts';
+import { countRides, listReached, listStations, type Reached, toLastRide } from './reached.ts';
 import { listVia, type ViaPart } from './via.ts';
 import { chooseChanges, listWalks, walkBetween } from './where-to-change.ts';
 
@@ -192,18 +192,18 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
     const ways = { access: listWalksFrom(from, choices), footpaths, changeSeconds: changeSecondsOf(choices) };
     const labels = planner.spread({ ...query, usableStops, ...times, ...ways });
     const reached = listReached(lines, footpaths, labels, { ...times, rides: query.maxRides, walks, isLive });
-    const stations = byStation(reached, timetable).filter(({ stop }) => !without.includes(stop));
+    const ridesOf = ({ alightedAt }: Reached) =>
+      countRides(labels, alightedAt, { stopCount: lines.stopCount, rides: query.maxRides });
+    const listed = areaAround ? 0 : limit;
+    const { stations, total } = listStations(reached, { timetable, limit: listed, without, ridesOf });
     const read = { live, lines, refOf, isLive, labels, base };
     return {
-      stations: areaAround
-        ? []
-        : stations.slice(0, limit).map((station) => ({
-            stop: station.stop,
-            arrivesAt: base + station.arrivesAt * SECOND_MS,
-            rides: station.rides,
-            ride: toLastRide(station, read),
-          })),
-      total: stations.length,
+      stations: stations.map((station) => {
+        const { stop, arrivesAt } = station;
+        const rides = ridesOf(station);
+        return { stop, arrivesAt: base + arrivesAt * SECOND_MS, rides, ride: toLastRide(station, rides, read) };
+      }),
+      total,
       area: areaAround && areas.draw(areaAround, reached, { ...times, choices }),
     };
   }

@@ -10,8 +10,6 @@ import type { Walk } from './raptor/query.ts';
 export interface Reached {
   stop: number;
   arrivesAt: number;
-  /** The number of rides; 0 on foot. */
-  rides: number;
   /** The stop where the last ride ends; -1 on foot. */
   alightedAt: number;
 }
@@ -56,6 +54,7 @@ export function listReached(
   },
 ): Reached[] {
   const { stopCount } = lines;
+  const { first, targets, seconds: walkSeconds } = footpaths;
   const row = rides * stopCount;
   const arrivesAt = new Int32Array(stopCount).fill(NEVER);
   const alightedAt = new Int32Array(stopCount).fill(-1);
@@ -64,57 +63,93 @@ export function listReached(
     arrivesAt[stop] = moment;
     alightedAt[stop] = from;
   };
-  const roundOf = (stop: number) => {
-    let round = rides;
-    while (labels.arrived[(round - 1) * stopCount + stop] === labels.arrived[row + stop]) round--;
-    return round;
-  };
   for (const { stop, seconds } of walks) note(stop, at + seconds, -1);
   for (let stop = 0; stop < stopCount; stop++) {
     const moment = labels.arrived[row + stop] as number;
     if (moment === NEVER) continue;
-    const label = roundOf(stop) * stopCount + stop;
-    const arrival = shownTime(moment, isLive(labels.alightRun[label] as number, labels.alightAt[label] as number));
+    const arrival = moment % 60 === 0 ? moment : shownTime(moment, isLiveAt(stop));
     note(stop, arrival, stop);
-    for (let walk = footpaths.first[stop] as number; walk < (footpaths.first[stop + 1] as number); walk++) {
-      note(footpaths.targets[walk] as number, arrival + (footpaths.seconds[walk] as number), stop);
+    for (let walk = first[stop] as number, end = first[stop + 1] as number; walk < end; walk++) {
+      note(targets[walk] as number, arrival + (walkSeconds[walk] as number), stop);
     }
   }
   const reached: Reached[] = [];
   for (let stop = 0; stop < stopCount; stop++) {
     if (arrivesAt[stop] === NEVER) continue;
-    const from = alightedAt[stop] as number;
-    reached.push({ stop, arrivesAt: arrivesAt[stop] as number, rides: from < 0 ? 0 : roundOf(from), alightedAt: from });
+    reached.push({ stop, arrivesAt: arrivesAt[stop] as number, alightedAt: alightedAt[stop] as number });
   }
   return reached;
+
+  function isLiveAt(stop: number): boolean {
+    const label = countRides(labels, stop, { stopCount, rides }) * stopCount + stop;
+    return isLive(labels.alightRun[label] as number, labels.alightAt[label] as number);
+  }
 }
 
-/** The first arrival at each station, earliest first. A stop without a station counts as one. */
-export function byStation(reached: readonly Reached[], timetable: Pick<Timetable, 'stationOf'>): Reached[] {
-  const first = new Map<number, Reached>();
-  for (const arrival of reached) {
+/** The number of rides to a stop where a ride ends, after a search with up to `rides`; 0 on foot. */
+export function countRides(
+  { arrived }: Labels,
+  alightedAt: number,
+  { stopCount, rides }: { stopCount: number; rides: number },
+): number {
+  if (alightedAt < 0) return 0;
+  const first = arrived[rides * stopCount + alightedAt];
+  let round = rides;
+  while (arrived[(round - 1) * stopCount + alightedAt] === first) round--;
+  return round;
+}
+
+/**
+ * The first arrivals at each station, earliest first, up to `limit`; of two at the same time, the one with fewer rides. A stop without a
+ * station counts as one. Stations of `without` are left out.
+ */
+export function listStations(
+  reached: readonly Reached[],
+  {
+    timetable,
+    limit,
+    without,
+    ridesOf,
+  }: {
+    timetable: Pick<Timetable, 'stationOf' | 'stopCount'>;
+    limit: number;
+    without: readonly number[];
+    ridesOf(reached: Reached): number;
+  },
+): { stations: Reached[]; total: number } {
+  const { stopCount } = timetable;
+  /** For each station, the number of the first arrival, from 1 on; 0 if there is none. */
+  const firstAt = new Uint32Array(stopCount);
+  const own = new Set(without);
+  const found: number[] = [];
+  for (let number = 1; number <= reached.length; number++) {
+    const arrival = reached[number - 1] as Reached;
     const station = timetable.stationOf(arrival.stop);
-    const earlier = first.get(station);
-    if (
-      !earlier ||
-      arrival.arrivesAt < earlier.arrivesAt ||
-      (arrival.arrivesAt === earlier.arrivesAt && arrival.rides < earlier.rides)
-    ) {
-      first.set(station, arrival);
+    const known = firstAt[station] as number;
+    if (known === 0) {
+      firstAt[station] = number;
+      if (!own.has(station)) found.push(station);
+      continue;
     }
+    const other = reached[known - 1] as Reached;
+    const later = arrival.arrivesAt - other.arrivesAt;
+    if (later < 0 || (later === 0 && ridesOf(arrival) < ridesOf(other))) firstAt[station] = number;
   }
-  const stations = Array.from(first, ([stop, { arrivesAt, rides, alightedAt }]) => ({
-    stop,
-    arrivesAt,
-    rides,
-    alightedAt,
-  }));
-  return stations.sort((a, b) => a.arrivesAt - b.arrivesAt || a.stop - b.stop);
+  const firstOf = (station: number) => reached[(firstAt[station] as number) - 1] as Reached;
+  // Numbers are sorted several times faster than objects.
+  const keys = limit > 0 ? Float64Array.from(found, (station) => firstOf(station).arrivesAt * stopCount + station) : [];
+  const stations = Array.from(keys.sort().slice(0, limit), (key) => {
+    // Times before the day are negative.
+    const stop = ((key % stopCount) + stopCount) % stopCount;
+    return { ...firstOf(stop), stop };
+  });
+  return { stations, total: found.length };
 }
 
 /** Null on foot. `base` is the beginning of the lines in milliseconds. */
 export function toLastRide(
-  { rides, alightedAt }: Reached,
+  { alightedAt }: Reached,
+  rides: number,
   { live, lines, refOf, isLive, labels, base }: { live: LiveTimetable; labels: Labels; base: number } & LinesWithRefs,
 ): LastRide | null {
   if (rides === 0) return null;

@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 import { z } from 'zod';
-import { MINUTE_MS } from '../core/clock.ts';
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts';
 import { parameterOf, requiredText, wholeBetween } from './parameter.ts';
 import { SYDNEY } from './region.ts';
 
@@ -138,8 +138,18 @@ export function dayBefore(date: string): string {
   return DateTime.fromFormat(date, 'yyyyMMdd', { zone: 'utc' }).minus({ days: 1 }).toFormat('yyyyMMdd');
 }
 
+/** The day formatted last: a response has hundreds of timestamps, most of them of one day. */
+const formatted = { day: Number.NaN, text: '' };
+const SECONDS_OF_DAY = DAY_MS / SECOND_MS;
+const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
+
 export function formatTimestamp(instant: Date): string {
-  return `${instant.toISOString().slice(0, 19)}Z`;
+  const seconds = Math.floor(instant.getTime() / SECOND_MS);
+  const day = Math.floor(seconds / SECONDS_OF_DAY);
+  if (day !== formatted.day) Object.assign(formatted, { day, text: instant.toISOString().slice(0, 11) });
+  const ofDay = seconds - day * SECONDS_OF_DAY;
+  const minutes = Math.floor(ofDay / 60);
+  return `${formatted.text}${TWO_DIGITS[Math.floor(minutes / 60)]}:${TWO_DIGITS[minutes % 60]}:${TWO_DIGITS[ofDay % 60]}Z`;
 }
 
 /** A UTC timestamp of ours in Sydney time, with the offset; null if it is not a timestamp. */

@@ -4,7 +4,7 @@ import { findShore, type MultiPolygon, mergeCircles } from '#src/journeys/area.t
 import { NEVER } from '#src/journeys/raptor/labels.ts';
 import { createPlanner } from '#src/journeys/raptor/plan.ts';
 import { type ReachQuery, timetableReach } from '#src/journeys/reach.ts';
-import { listReached } from '#src/journeys/reached.ts';
+import { countRides, listReached } from '#src/journeys/reached.ts';
 import type { ScheduleFile } from '#src/timetable/import/schedule-file.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { distanceMetres, type Position } from '#src/transit/place.ts';
@@ -78,7 +78,8 @@ describe('what is reached on random networks', () => {
         });
         const expected = first.map((at) => (at <= latest ? at : null));
         expect(stops.map((stop) => found.find((one) => one.stop === stop)?.arrivesAt ?? null)).toEqual(expected);
-        for (const { rides, alightedAt } of found) {
+        for (const { alightedAt } of found) {
+          const rides = countRides(labels, alightedAt, { stopCount: lines.stopCount, rides: MAX_RIDES });
           const stop = stops.indexOf(alightedAt);
           expect(scanned.findIndex((round) => round[stop] === scanned.at(-1)?.[stop]) + 1).toBe(rides);
         }
