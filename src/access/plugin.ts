@@ -7,6 +7,7 @@ import { createCharges, type Outcome, refusedKey } from './charges.ts';
 import { createKeyReader } from './credential.ts';
 import type { Grant } from './grant.ts';
 import type { ApiKey } from './keys.ts';
+import type { KnownCaller } from './known-keys.ts';
 import { type BurstLimits, DEFAULT_BURST_LIMITS } from './limits/burst-limits.ts';
 import { createProcessLimits } from './process-limits.ts';
 import { Quota } from './quota.ts';
@@ -33,6 +34,9 @@ export interface AccessOptions {
   /** The clock for quota days, the same for all instances; defaults to the system clock. */
   now?: () => Date;
 }
+
+/** Why a request is refused; undefined if it is admitted. */
+type Refusal = ApiError | undefined;
 
 /** `outcome` is created on first use. */
 const OUTCOME = Symbol('outcome');
@@ -102,26 +106,21 @@ export const access = fp(
     app.addHook('preHandler', function checkKey(request, _reply, done) {
       const key = parseKey(request);
       request.keyInUse = key;
-      const caller = key.grant || key.kind === 'pub' ? null : quota.callerOf(key);
-      if (!caller) return void admitFound(request, key).then(done, done);
-      const refusal = throttle(request, caller);
-      if (refusal) return done(refusal);
-      const admission = quota.admit(key, {}, caller);
-      if (!(admission instanceof Promise)) return done(charges.record(request, admission));
-      admission.then((admitted) => done(charges.record(request, admitted)), done);
+      const caller = quota.callerOf(key);
+      const refusal = canUse(key, caller)
+        ? admit(request, key, caller)
+        : quota.get(key).then((loaded) => (canUse(key, loaded) ? admit(request, key, loaded) : refusedKey(quota, key)));
+      if (refusal instanceof Promise) refusal.then(done, done);
+      else done(refusal);
     });
 
-    /**
-     * Admits a request with a publishable key, or with a key unknown to this process. Returns the reason for a refusal, if any.
-     */
-    async function admitFound(request: FastifyRequest, key: ApiKey): Promise<ApiError | undefined> {
-      const caller = await quota.get(key);
-      const grant = key.grant ?? caller?.grant;
-      if (!caller || (key.kind === 'pub' && !grant)) return refusedKey(quota, key);
-      const refusal = (grant && sharedKeys.enter(request, key, grant)) ?? throttle(request, caller);
+    /** Charges the request if its grant and the limits allow it. Returns the reason for a refusal, if any. */
+    function admit(request: FastifyRequest, key: ApiKey, caller: KnownCaller): Refusal | Promise<Refusal> {
+      const refusal = sharedKeys.enter(request, key, caller) ?? throttle(request, caller);
       if (refusal) return refusal;
-      const admission = await quota.admit(key, { allowances: sharedKeys.allowancesOf(request) });
-      return charges.record(request, admission);
+      const admission = quota.admit(key, { allowances: sharedKeys.allowancesOf(request) }, caller);
+      if (!(admission instanceof Promise)) return charges.record(request, admission);
+      return admission.then((admitted) => charges.record(request, admitted));
     }
 
     /** Returns the error of a process limit that refuses the request; null if none does. */
@@ -165,3 +164,8 @@ export const access = fp(
   },
   { name: 'access', dependencies: ['error-handler', 'paths'] },
 );
+
+/** Whether the key's account is known, and for a publishable key also its grant, without which it would be a secret key. */
+function canUse(key: ApiKey, caller: KnownCaller | null): caller is KnownCaller {
+  return caller !== null && (key.kind !== 'pub' || caller.grant !== undefined);
+}

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '../errors/api-error.ts';
 import { tokenExpired } from '../errors/messages.ts';
-import type { Admission } from './account.ts';
+import type { Admission, Caller } from './account.ts';
 import { quotaDay } from './day.ts';
 import {
   type Allowance,
@@ -32,8 +32,13 @@ export function createSharedKeys({ quota, now, ownOrigin }: { quota: Quota; now:
   }
 
   return {
-    /** Stores the request's grant. Returns why it does not allow the request; null if it does. */
-    enter(request: FastifyRequest, key: ApiKey, grant: Grant): ApiError | null {
+    /**
+     * Stores the request's grant: that of its token, else that of its publishable key. Returns why it does not allow the request;
+     * null if it does, or for a secret key.
+     */
+    enter(request: FastifyRequest, key: ApiKey, caller: Caller): ApiError | null {
+      const grant = key.grant ?? caller.grant;
+      if (!grant) return null;
       request.granted = { grant, visitor: key.grant?.id ?? visitorOf(key, request.ip) };
       const refused = findRefusal(grant, request, now());
       if (refused && refused.reason !== 'expired') recordEvent(request, refused.reason);

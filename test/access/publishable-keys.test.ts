@@ -1,9 +1,10 @@
+import type { FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventCounter, type Grant, keyCounter, makeGrant, parseOrigin, visitorOf } from '#src/access/grant.ts';
 import { parseKey } from '#src/access/keys.ts';
 import { DEFAULT_BURST_LIMITS } from '#src/access/limits/burst-limits.ts';
-import { createSignedKeys } from '#src/access/signed-keys.ts';
+import { createSignedKeys, WALL_DATA_PATH } from '#src/access/signed-keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { urlOf } from '#src/http/paths.ts';
@@ -310,6 +311,59 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
     expect(logged.length).toBeGreaterThan(100);
     expect(logged.join('')).not.toMatch(/tis_(live|pub|tok)_\w/);
   });
+});
+
+/** Issued by version 0.1.0 in November 2026; their secret is that of `signedKeys`. */
+const EARLIER = {
+  secretKey: 'tis_live_Acc0unt14b9qyBqaeP2plXCVD0blcK0855129DO9S',
+  publishableKey: 'tis_pub_Acc0unt1VEPc8jj46gq3bZ3LLQ2nLF7Z45u2RRL2o',
+  wallLink:
+    'Acc0unt1.644fcf0935328ab17fecb4998ff78fcd1937e2502a0ad9ed92dd6c7450fdf129.96RNPjIOwSHxUbTsRKyIzZYPfxDa4vp0wpIY6zDKEAM',
+  token:
+    'tis_tok_eyJvcGVyYXRpb25zIjpbIi92MS9wcm9iZSJdLCJyZXF1ZXN0cyI6NSwic3RyZWFtcyI6MSwiZXhwaXJlc0F0IjoxNzk1MjU4ODAwLCJpZCI6ImFCM2RFNWZHIn0.Acc0unt1.644fcf0935328ab17fecb4998ff78fcd1937e2502a0ad9ed92dd6c7450fdf129.KL_ryOLjiAj9KmDfaSKXntndR8rTHcT-ZJM9sxGV030',
+};
+
+it('a secret key, publishable key, token and wall board link issued earlier keep working', async () => {
+  const store = openEmbeddedStore(':memory:');
+  const app = await buildProbeApp({ store, now: NOW, signedKeys });
+  await store.openAccount({ id: 'Acc0unt1', email: 'earlier@example.com', plan: 'free', createdAt: NOW });
+  const grant = { origins: [PAGE], apps: false, perDay: 5, perVisitorHour: 5 };
+  for (const [text, granted] of [
+    [EARLIER.secretKey, null],
+    [EARLIER.publishableKey, grant],
+  ] as const) {
+    const { accountId, hash, lastFour } = keyOf(text);
+    await store.addKey({ accountId, hash, lastFour, label: '', createdAt: NOW, grant: granted }, 5);
+  }
+  const sendFrom = async (origin: string, key: string) => {
+    const response = await app.inject({ url: '/v1/probe', headers: { authorization: `Bearer ${key}`, origin } });
+    return `${response.statusCode} ${response.headers['ratelimit-policy'] ?? ''}`;
+  };
+  const daily = '"daily";q=1000;w=86400';
+  expect(await sendFrom(PAGE, EARLIER.secretKey)).toBe(`200 ${daily}`);
+  const share = '"key";q=5;w=86400, "visitor";q=5;w=3600';
+  expect(await sendFrom(PAGE, EARLIER.publishableKey)).toBe(`200 ${daily}, ${share}`);
+  expect(await sendFrom('https://elsewhere.example', EARLIER.publishableKey)).toMatch('403');
+  expect(await sendFrom(PAGE, EARLIER.token)).toBe(`200 ${daily}, "token";q=5;w=2400`);
+  const wall = (stop: string) => {
+    const headers = { authorization: `Screen ${EARLIER.wallLink}` };
+    const request = { headers, routeOptions: { url: WALL_DATA_PATH }, params: { stop } };
+    return signedKeys.parseWallLink(request as unknown as FastifyRequest);
+  };
+  expect(wall('200060')).toMatchObject({ accountId: 'Acc0unt1', hash: keyOf(EARLIER.secretKey).hash });
+  expect(wall('200070')).toBeNull();
+  await app.close();
+  await store.close();
+});
+
+it('a publishable key without a known grant is refused, not treated as a secret key', async () => {
+  const store = openEmbeddedStore(':memory:');
+  const key = await issueTestKey(store, { grant: { origins: [PAGE], perDay: 500 } });
+  const withoutGrant = { ...store, loadKey: async (sent: never) => ({ ...(await store.loadKey(sent)), grant: null }) };
+  const app = await buildProbeApp({ store: withoutGrant, now: NOW });
+  expect([(await app.send(key)).statusCode, (await app.send(key)).statusCode]).toEqual([401, 401]);
+  await app.close();
+  await store.close();
 });
 
 describe('POST /v1/tokens', () => {
