@@ -55,7 +55,7 @@ export function readPlainRuns(
   const times = Map.groupBy(rowsOf(tables['stop_times.txt']), (row) => row.trip_id);
   const start = day.set({ hour: 12 }).minus({ hours: 12 });
   const secondsOf = (clock = '') => clock.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
-  const momentOf = (seconds: number) => start.plus({ seconds }).toUTC().toFormat("yyyy-MM-dd'T'HH:mm:00'Z'");
+  const momentOf = (seconds: number) => `${new Date(start.toMillis() + seconds * 1000).toISOString().slice(0, 16)}:00Z`;
   return rowsOf(tables['trips.txt'])
     .filter((trip) => runsThen(trip.service_id as string))
     .map((trip) => {
