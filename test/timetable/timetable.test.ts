@@ -604,7 +604,8 @@ describe('trips of the timetable', () => {
       ],
     });
     const timetable = openBuses({
-      stops: stopIds.map((id) => ({ id })),
+      // Too far apart for walks.
+      stops: stopIds.map((id, at) => ({ id, lat: -30 - at / 1000, lng: 150 })),
       routes: ['many', 'few'].map((id) => ({ id })),
       trips: [...Array.from({ length: limit + 2 }, (_, at) => trip('many', at)), trip('few', 1)],
     });

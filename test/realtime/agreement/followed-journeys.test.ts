@@ -9,7 +9,7 @@ import { createSandboxService, MIDNIGHT } from './sandbox-service.ts';
 const JOURNEYS = Number(process.env.FOLLOWED_JOURNEYS ?? 48);
 const MINUTE_MS = 60_000;
 const STARTS = [7, 12, 16.5, 22.5];
-const EVERY_MINUTES = 4;
+const EVERY_MINUTES = 6;
 /** Enough pairs to include rides that will be cancelled. */
 const LEAST_PAIRS = 60;
 /** Planned far enough ahead that delays are mostly unknown. */
