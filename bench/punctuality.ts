@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { FinishedRun } from '#src/extensions/punctuality/recorder.ts';
 import { RunRecord } from '#src/extensions/punctuality/run-record.ts';
 import { calendarDayAt, serviceDayStart } from '#src/timetable/service-day.ts';
-import { onTimeRuleOf } from '#src/transit/punctuality.ts';
+import { onTimeRuleOf } from '#src/transit/on-time-rule.ts';
 import { describeMachine } from './machine.ts';
 
 const LINES = 700;

@@ -1,4 +1,4 @@
-import { fork, spawn } from 'node:child_process';
+import { execFileSync, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   appendFileSync,
@@ -73,7 +73,9 @@ const environment = {
   JOURNEYS: 'timetable',
   MALLOC_ARENA_MAX: '1',
   MALLOC_MMAP_THRESHOLD_: '131072',
+  NODE_COMPILE_CACHE: join(dataDir, 'cache'),
 };
+execFileSync(process.execPath, ['src/cli/compile.ts'], { env: { ...process.env, ...environment } });
 const server = await startServerProcess(
   { ...environment, METRICS_ADDRESS: String(metricsPort), NODE_OPTIONS: '--heapsnapshot-signal=SIGUSR2' },
   { controlGroup: `${group}/tasks` },
@@ -125,13 +127,21 @@ try {
 } finally {
   readLog();
   const { exitCode, signalCode } = server.process;
+  const [, killed = '0'] = /^oom_kill (\d+)$/m.exec(readFileSync(`${group}/memory.oom_control`, 'utf8')) ?? [];
+  hold('the kernel has ended no process', killed === '0');
   print(`\nthe service: exit code ${exitCode}, signal ${signalCode}; problems in its log: ${describe(problems)}`);
   await server.stop('SIGKILL');
   upstream.disconnect();
   rmSync(dataDir, { recursive: true, force: true });
-  // The kernel takes a moment to see that the group is empty.
-  await sleep(1000);
-  rmdirSync(group);
+  // The kernel takes a moment to see that the group is empty. An import may still be in it.
+  for (let tries = 0; existsSync(group) && tries < 30; tries++) {
+    await sleep(1000);
+    try {
+      rmdirSync(group);
+    } catch {
+      // Not yet.
+    }
+  }
 }
 
 /**

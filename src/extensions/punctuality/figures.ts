@@ -1,6 +1,7 @@
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../core/clock.ts';
 import { DAYS_OF_WEEK, serviceDayStart, weekdayOf } from '../../timetable/service-day.ts';
-import type { Figures, LinePunctuality, OnTimeRule } from '../../transit/punctuality.ts';
+import type { OnTimeRule } from '../../transit/on-time-rule.ts';
+import type { Figures, LinePunctuality } from '../../transit/punctuality.ts';
 import { SYDNEY } from '../../transit/region.ts';
 import { CANCELLED, UNKNOWN } from './day-runs.ts';
 

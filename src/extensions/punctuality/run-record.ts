@@ -3,14 +3,14 @@ import { createBoundedMap } from '../../core/own-memory.ts';
 import type { Snapshot } from '../../realtime/snapshot.ts';
 import { calendarDayAt, toDate } from '../../timetable/service-day.ts';
 import type { Timetable } from '../../timetable/timetable.ts';
-import {
-  type Figures,
-  type LinePunctuality,
-  onTimeRuleOf,
-  type PunctualityQuery,
-  type PunctualityState,
-  type Usual,
-  type UsualLookup,
+import { onTimeRuleOf } from '../../transit/on-time-rule.ts';
+import type {
+  Figures,
+  LinePunctuality,
+  PunctualityQuery,
+  PunctualityState,
+  Usual,
+  UsualLookup,
 } from '../../transit/punctuality.ts';
 import { createLineCount, createStopCount, keysAt } from './figures.ts';
 import { type FinishedRun, Recorder } from './recorder.ts';

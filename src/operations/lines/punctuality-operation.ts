@@ -5,6 +5,7 @@ import type { LineCatalogue } from '../../lines/lines.ts';
 import { routeOf } from '../../routes.ts';
 import type { StopRegister } from '../../stops/register.ts';
 import { FRESHNESS_WINDOWS } from '../../transit/freshness.ts';
+import { onTimeRuleOf } from '../../transit/on-time-rule.ts';
 import {
   describe,
   notAllowed,
@@ -17,7 +18,7 @@ import {
   withDefault,
 } from '../../transit/parameter.ts';
 import { stopIdParameter } from '../../transit/place.ts';
-import { figureFields, onTimeRuleOf, type Punctuality, toFiguresBody } from '../../transit/punctuality.ts';
+import { figureFields, type Punctuality, toFiguresBody } from '../../transit/punctuality.ts';
 import { formatTimestamp, timestampSchema } from '../../transit/time.ts';
 import { defineOperation, type Notice } from '../operation.ts';
 import { dateField, formatDay, lineFields, lineIdQuery } from './line.ts';

@@ -6,7 +6,7 @@ import { CANCELLED, packRuns, UNKNOWN, unpackRuns } from '#src/extensions/punctu
 import type { FinishedRun } from '#src/extensions/punctuality/recorder.ts';
 import { RunRecord } from '#src/extensions/punctuality/run-record.ts';
 import { serviceDayStart, toDate, toDayNumber } from '#src/timetable/service-day.ts';
-import { onTimeRuleOf } from '#src/transit/punctuality.ts';
+import { onTimeRuleOf } from '#src/transit/on-time-rule.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'punctuality-'));
 afterAll(() => rmSync(folder, { recursive: true }));

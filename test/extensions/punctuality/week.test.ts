@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RunRecord } from '#src/extensions/punctuality/run-record.ts';
 import { serviceDayStart } from '#src/timetable/service-day.ts';
-import { onTimeRuleOf, type PunctualityQuery } from '#src/transit/punctuality.ts';
+import { onTimeRuleOf } from '#src/transit/on-time-rule.ts';
+import type { PunctualityQuery } from '#src/transit/punctuality.ts';
 import { countKnown, type Gap, type KnownCall, listKnownCalls, MONDAY, makeWeek, playWeek } from './week.ts';
 
 const GAPS: Gap[] = [
