@@ -14,6 +14,8 @@ const INSPECTOR = 'http://127.0.0.1:9229/json';
 const MEGABYTE = 1e6;
 
 interface Usage {
+  /** Bytecode and machine code, which are in the heap. */
+  code: number;
   heapTotal: number;
   heapUsed: number;
   external: number;
@@ -28,14 +30,14 @@ const isolates = await readIsolates();
 const timetable = await measureTimetable();
 
 const rows: [owner: string, bytes: number][] = [['timetable', timetable.bytes]];
-for (const [name, { heapUsed, arrayBuffers, external }] of isolates) {
+for (const [name, { code, heapUsed, arrayBuffers, external }] of isolates) {
   const isMain = name === 'main thread';
   const isSearch = name.includes('engine-thread');
   const ofCaches = isMain ? [...caches.values()].reduce((sum, bytes) => sum + bytes, 0) : 0;
   const labels = isSearch ? timetable.labels : 0;
   // Shared memory counts in the thread that has allocated it.
   const ofTimetable = isMain ? timetable.bytes : 0;
-  rows.push([`${name}: heap in use`, heapUsed]);
+  rows.push([`${name}: compiled code`, code], [`${name}: other heap in use`, heapUsed - code]);
   if (isMain) rows.push(...caches);
   if (isSearch) rows.push([`${name}: labels`, labels]);
   rows.push([`${name}: other buffers`, Math.max(0, arrayBuffers - ofCaches - labels - ofTimetable)]);
@@ -44,7 +46,7 @@ for (const [name, { heapUsed, arrayBuffers, external }] of isolates) {
 const free = isolates.reduce((sum, [, { heapTotal, heapUsed }]) => sum + heapTotal - heapUsed, 0);
 rows.push(["V8's free pages, all threads", free]);
 const known = rows.reduce((sum, [, bytes]) => sum + bytes, 0);
-rows.push(['compiled code, stacks and free memory of malloc (the rest)', anonymous - known]);
+rows.push(['stacks and free memory of malloc (the rest)', anonymous - known]);
 for (const child of children) rows.push([`child process ${child}`, readAnonymous(child)]);
 
 for (const [owner, bytes] of rows) {
@@ -82,6 +84,13 @@ async function measureTimetable() {
   };
 }
 
+/** Runs in each isolate. */
+function describeUsage(): string {
+  const statistics = process.getBuiltinModule('v8').getHeapCodeStatistics();
+  const code = statistics.code_and_metadata_size + statistics.bytecode_and_metadata_size;
+  return JSON.stringify({ ...process.memoryUsage(), code });
+}
+
 async function readIsolates(): Promise<[name: string, Usage][]> {
   const targets = await poll(
     async () => (await fetch(INSPECTOR)).json() as Promise<{ webSocketDebuggerUrl: string }[]>,
@@ -91,7 +100,7 @@ async function readIsolates(): Promise<[name: string, Usage][]> {
   const evaluate = {
     id: 1,
     method: 'Runtime.evaluate',
-    params: { expression: 'JSON.stringify(process.memoryUsage())' },
+    params: { expression: `(${describeUsage})()` },
   };
   const names = new Map<string, string>();
   const found: [string, Usage][] = [];
