@@ -3,6 +3,7 @@ import type { SearchQuery } from '#src/journeys/engine-messages.ts';
 import { openEngine } from '#src/journeys/engine-thread.ts';
 import { createDraft } from '#src/journeys/raptor/lines.ts';
 import { createTimeLeft, type TimeLeftRows } from '#src/journeys/raptor/time-left.ts';
+import { createWindow, createWindowVisits } from '#src/journeys/raptor/window.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '#src/timetable/import/schedule-file.ts';
 import { type MadeTrip, scheduleFile } from '../support/schedule-file.ts';
 import { snapshotOf } from '../support/snapshots.ts';
@@ -90,7 +91,9 @@ it('the rides left are counted on vehicles that serve thousands of lines one aft
   for (let run = 0; run + 1 < count; run++) lines.nextRuns[run] = run + 1;
   const noWalks = { first: new Int32Array(count + 2), targets: new Int32Array(0), seconds: new Int32Array(0) };
   const rows: TimeLeftRows = { alighted: [], ready: [], aboard: [], of: null };
-  const left = createTimeLeft(lines, rows);
+  const window = createWindow(lines, createWindowVisits(lines.stopCount));
+  window.open(0, count);
+  const left = createTimeLeft(lines, rows, window);
   left.begin({ egress: [{ stop: count, seconds: 0 }], changeSeconds: 0, footpaths: noWalks });
   left.extend(1, count);
   expect(rows.aboard[1]?.[0]).toBe(count);

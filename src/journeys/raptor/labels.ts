@@ -1,5 +1,6 @@
 import type { Lines } from './lines.ts';
 import type { TimeLeftRows } from './time-left.ts';
+import { createWindowVisits } from './window.ts';
 
 /**
  * A ride from call `board` of one run to call `alight` of `alightRun`. The two runs differ if the vehicle continues as another
@@ -41,6 +42,7 @@ export function createLabels(stopCount: number) {
     followed: new Int32Array(0),
     /** What is left to the destination at least. */
     left: { alighted: [], ready: [], aboard: [], of: null } as TimeLeftRows,
+    visits: createWindowVisits(stopCount),
   };
 }
 

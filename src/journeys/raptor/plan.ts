@@ -59,6 +59,8 @@ const FEW_RIDES = 3;
 /** If the first arrival is more than this away, `RIDES_OF_LONG` rides are always tried. */
 const LONG_SECONDS = 2 * 60 * 60;
 const RIDES_OF_LONG = 6;
+/** Most first arrivals are found within this time, which makes their search cheap. */
+const SOON_SECONDS = 3 * 60 * 60;
 /** One pass finds all journeys that arrive within this many seconds of the first. */
 const PASS_SECONDS = 60 * 60;
 /** Where a single journey is chosen, one more change must save this many seconds. */
@@ -133,17 +135,20 @@ export function createPlanner(
       );
       return Math.min(...arrivals);
     };
-    /** The first arrival. `rides` grows to the number of rides that it takes. */
-    const findFirst = () => {
+    /** The first arrival up to `end`. `rides` grows to the number of rides that it takes. */
+    const findFirst = (end: number) => {
       let first = NEVER;
       /** The last search, by number of rides. */
       let found: readonly number[] = [];
       // If the last ride helped, one more may help too. On a long journey, two more may help where one does not.
       for (let allowedRides = Math.min(maxRides, FEW_RIDES); allowedRides <= maxRides; allowedRides++) {
+        // A later arrival with fewer rides would go first.
+        if (allowedRides > RIDES_OF_LONG && first === NEVER && end < latest) break;
         if (allowedRides >= found.length) {
           const most = allowedRides > USUAL_RIDES ? Math.max(allowedRides, RIDES_OF_LONG) : allowedRides;
-          const until = Math.min(latest, first - LEAST_SAVED_SECONDS);
-          found = reach(Math.min(maxRides, most), until, 0);
+          // If there is nothing with these rides, there is seldom anything with all.
+          const isLast = allowedRides > USUAL_RIDES && first === NEVER && end === latest;
+          found = reach(isLast ? maxRides : Math.min(maxRides, most), Math.min(end, first - LEAST_SAVED_SECONDS), 0);
         }
         const arrivals = found.slice(0, allowedRides + 1);
         if (Math.min(...arrivals) <= first - LEAST_SAVED_SECONDS) {
@@ -154,13 +159,27 @@ export function createPlanner(
       }
       return first;
     };
+    /** `findFirst`, which seldom has to look further than `SOON_SECONDS`. */
+    const findEarliest = () => {
+      const soon = start + SOON_SECONDS;
+      const first = plans.length === 0 && soon < latest ? findFirst(soon) : NEVER;
+      return first === NEVER ? findFirst(latest) : first;
+    };
     /** Returns whether there may be more. */
     const pass = (): boolean => {
-      const earliest = findFirst();
-      if (earliest === NEVER) return false;
-      const useful = leastCost - CHANGE_IS_WORTH_SECONDS - earliest + 1;
-      const seconds = request.isBrief ? Math.min(PASS_SECONDS, Math.max(1, useful)) : PASS_SECONDS;
-      const first = recordArrivals(reach(rides, Math.min(latest, earliest + seconds), seconds));
+      let seconds = PASS_SECONDS;
+      let first = NEVER;
+      let searched = Math.min(latest, limit + 2 * PASS_SECONDS);
+      // The next arrival is usually soon after the last pass.
+      if (plans.length > 0) first = recordArrivals(reach(rides, searched, seconds));
+      if (first === NEVER || searched < Math.min(latest, first + seconds)) {
+        const earliest = first === NEVER ? findEarliest() : first;
+        if (earliest === NEVER) return false;
+        const useful = leastCost - CHANGE_IS_WORTH_SECONDS - earliest + 1;
+        if (request.isBrief) seconds = Math.min(seconds, Math.max(1, useful));
+        searched = Math.min(latest, earliest + seconds);
+        first = recordArrivals(reach(rides, searched, seconds));
+      }
       const until = 1 - Math.max(first, limit + 1);
       limit = Math.min(latest, first + seconds - 1);
       for (const plan of back.range({ from: -limit, until, maxRides: rides, bounds: ahead.labels })) {

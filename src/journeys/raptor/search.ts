@@ -5,13 +5,19 @@ import { boundArrival } from './last-ride.ts';
 import { callAt, type Footpaths, type Lines, lastPosition, lastPositionOf, mirrorLine, offsetsOf } from './lines.ts';
 import { type Destination, NO_SEARCH, type Range, type Search, type Walk } from './query.ts';
 import { createTimeLeft, FAR } from './time-left.ts';
+import { createWindow } from './window.ts';
 
-/** Times for more rides left take longer to find than they save, on journeys of up to `USUAL_RIDES` rides and on others. */
+/** Times for more rides left take longer to find than they save, on searches that are long in rides and time, and on others. */
 const MOST_LEFT = { usually: 2, ofLong: 3 };
 const USUAL_RIDES = 4;
+const LONG_SECONDS = 5400;
 
-const UNKNOWN = -0x80000000;
-const WINDOW_SECONDS = 3600;
+/** Of a line. */
+const NOT_QUEUED = NEVER;
+
+/** A window is opened for the later passes of a search too: `reach` of these begins later, `range` earlier. */
+const REACH_SECONDS = 7 * 3600;
+const RANGE_SECONDS = 2 * 3600;
 
 /** A journey with fewer rides than another one within its time may take this many times as long. */
 const SLOWEST = 2;
@@ -42,7 +48,8 @@ export function createSearcher(
   let bounds: Range['bounds'] = null;
   /** By round: labels at this time or later cannot improve the arrival at the destination. */
   const cutoff = new Int32Array(rounds);
-  const timeLeft = createTimeLeft(lines, labels.left);
+  const window = createWindow(lines, labels.visits);
+  const timeLeft = createTimeLeft(lines, labels.left, window);
   /** With up to so many rides left, `timeLeft` drops labels; -1 for a search that is not aimed at a destination. */
   let mostLeft = -1;
   const nothingLeft = new Uint16Array(stopCount);
@@ -59,9 +66,6 @@ export function createSearcher(
    */
   const ridden = new Int32Array(rounds * lines.modes.length);
   const riddenFrom = new Int32Array(rounds * lines.modes.length);
-  /** When the first run of each line begins that is still on its way at `windowStart`; `UNKNOWN` until it is needed. */
-  const nextStart = new Int32Array(lines.modes.length);
-  let windowStart = NEVER;
   /** `reach` continues this many seconds past the first arrival. */
   let slack = 0;
   /** By round, the first arrival that `reach` found at the destination. */
@@ -70,9 +74,8 @@ export function createSearcher(
   const improved = new Uint8Array(rounds);
   const egressSeconds = new Int32Array(stopCount).fill(-1);
   /** The columns have room for the lines of later snapshots. */
-  const firstPosition = new Int32Array(lines.modes.length).fill(-1);
-  /** The last position of a line in the queue where it may be boarded. */
-  const lastPositions = new Int32Array(lines.modes.length);
+  const firstBoarding = new Int32Array(lines.modes.length).fill(NOT_QUEUED);
+  const lastBoarding = new Int32Array(lines.modes.length);
   const queue: number[] = [];
   const isMarked = new Uint8Array(stopCount);
   let markedStops: number[] = [];
@@ -92,56 +95,49 @@ export function createSearcher(
     boarding.push(stop);
   }
 
-  function enqueue(line: number, position: number): void {
+  /** Adds a line to the queue, which may be boarded at a call. */
+  function enqueue(line: number, call: number): void {
     if (endOf(line) < 0) return;
-    const earliestPosition = firstPosition[line] as number;
-    if (earliestPosition === -1) {
+    if (firstBoarding[line] === NOT_QUEUED) {
       queue.push(line);
-      lastPositions[line] = position;
-    } else if (position > (lastPositions[line] as number)) lastPositions[line] = position;
-    if (earliestPosition !== -1 && position >= earliestPosition) return;
-    firstPosition[line] = position;
+      firstBoarding[line] = lastBoarding[line] = call;
+    } else {
+      firstBoarding[line] = Math.min(call, firstBoarding[line] as number);
+      lastBoarding[line] = Math.max(call, lastBoarding[line] as number);
+    }
+    const position = call - (lines.firstCall[line] as number);
     if (position < (followed[line] as number)) followed[line] = position;
   }
 
   /** Collects the lines at the marked stops, each from its first marked stop on. */
   function collectLines(round: number): void {
-    const { live } = lines;
     boundTimeLeft(round);
     for (const stop of markedStops) {
       isMarked[stop] = 0;
       board(stop);
-      enqueueVisits(lines, stop, round);
-      if (live) enqueueVisits(live, stop, round);
+      enqueueVisits(stop, round);
     }
     markedStops.length = 0;
   }
 
   /** Adds the lines at a stop that lead to the destination in time, as far as known, and have a run that begins by then. */
-  function enqueueVisits(
-    { firstVisit, visits }: Pick<Lines, 'firstVisit' | 'visits'>,
-    stop: number,
-    round: number,
-  ): void {
-    const { firstCall } = lines;
+  function enqueueVisits(stop: number, round: number): void {
     const { lines: isAllowed } = query.allowed;
     const aboard = leftAboard;
     const latest = cutoff[round] as number;
     const left = Math.min(FAR, latest - (ready[(round - 1) * stopCount + stop] as number));
-    for (let at = firstVisit[stop] as number, end = firstVisit[stop + 1] as number; at < end; at++) {
-      const line = visits[at * 2] as number;
-      let start = nextStart[line] as number;
-      if (start === UNKNOWN) start = findNextStart(line);
-      if (start >= latest) continue;
-      const position = visits[at * 2 + 1] as number;
-      if (aboard && (aboard[(firstCall[line] as number) + position] as number) >= left) continue;
-      if (!isAllowed || isAllowed[line]) enqueue(line, position);
+    const end = window.list(stop);
+    const { first, items } = window.visits;
+    const { starts } = window;
+    for (let at = first[stop] as number; at < end; at += 2) {
+      const line = items[at] as number;
+      if ((starts[line] as number) >= latest) continue;
+      const call = items[at + 1] as number;
+      // Usually the line is in the queue already, from an earlier call.
+      if (call >= (firstBoarding[line] as number)) {
+        if (call > (lastBoarding[line] as number)) lastBoarding[line] = call;
+      } else if ((!aboard || (aboard[call] as number) < left) && (!isAllowed || isAllowed[line])) enqueue(line, call);
     }
-  }
-
-  /** Only runs before this one are worth boarding at a call of a line. */
-  function endAt(row: number, line: number, position: number): number {
-    return (position >= (riddenFrom[row + line] as number) ? ridden[row + line] : lines.firstRun[line + 1]) as number;
   }
 
   /** Records that a run was boarded in a round. Where vehicles continue, a later run may lead elsewhere. */
@@ -155,33 +151,8 @@ export function createSearcher(
     }
   }
 
-  /** Most lines have no run at the time of the search. */
-  function findNextStart(line: number): number {
-    const { firstRun, starts, departures, arrivals } = lines;
-    const offsets = offsetsOf(lines, line);
-    const last = lastPositionOf(lines, line);
-    const end = firstRun[line + 1] as number;
-    let low = firstRun[line] as number;
-    for (let high = end; low < high; ) {
-      const middle = (low + high) >>> 1;
-      if ((starts[middle] as number) + (offsets[(arrivals[middle] as number) + last] as number) < windowStart) {
-        low = middle + 1;
-      } else high = middle;
-    }
-    const start = low < end ? (starts[low] as number) + (offsets[departures[low] as number] as number) : NEVER;
-    nextStart[line] = start;
-    return start;
-  }
-
-  /** What is known of an earlier time is true of a later one, but may be of little use. */
-  function openWindow(from: number): void {
-    if (from >= windowStart && from < windowStart + WINDOW_SECONDS) return;
-    windowStart = from;
-    nextStart.fill(UNKNOWN);
-  }
-
   function refresh(): void {
-    windowStart = NEVER;
+    window.refresh();
     timeLeft.refresh();
   }
 
@@ -260,46 +231,67 @@ export function createSearcher(
     const { runs, stops: usable } = query.allowed;
     const flags = query.allowed.flags ?? lines.flags;
     const aboard = leftAboard;
+    const alighted = leftAlighted;
+    const known = arrived;
+    const isOpen = isBoarding;
+    let latest = cutoff[round] as number;
     const first = firstCall[line] as number;
     const last = first + endOf(line);
-    const before = (round - 1) * stopCount;
+    const rowBefore = (round - 1) * stopCount;
     const row = round * stopCount;
-    const riddenRow = round * lines.modes.length;
+    const riddenAt = riddenFrom[round * lines.modes.length + line] as number;
+    const riddenRun = ridden[round * lines.modes.length + line] as number;
+    const firstOfLine = firstRun[line] as number;
     /** The run of the ride: only an earlier one is worth boarding. */
     let end = firstRun[line + 1] as number;
-    const lastBoarding = first + (lastPositions[line] as number);
+    /** The last run before this one. */
+    let lastBefore = -1;
+    let lastStart = 0;
+    let lastDepartures = 0;
+    const lastCall = lastBoarding[line] as number;
     let isOnBoard = false;
     let board = 0;
     let start = 0;
     let arrivalsAt = 0;
-    for (let call = first + (firstPosition[line] as number); call <= last; call++) {
+    for (let call = firstBoarding[line] as number; call <= last; call++) {
       const stop = stops[call] as number;
       const position = call - first;
       if (isOnBoard) {
         const at = start + (offsets[arrivalsAt + position] as number);
-        if (at >= (cutoff[round] as number)) {
+        if (at >= latest) {
           stayOn(round, line, end, board);
           isOnBoard = false;
         } else if (
-          at + (leftAlighted[stop] as number) < (cutoff[round] as number) &&
-          at < (arrived[row + stop] as number) &&
-          (flags[call] as number) & MAY_ALIGHT
+          at < (known[row + stop] as number) &&
+          at + (alighted[stop] as number) < latest &&
+          (flags[call] as number) & MAY_ALIGHT &&
+          (!usable || usable[stop])
         ) {
-          if (!usable || usable[stop]) arrive(round, stop, at, end, board, end, position);
+          arrive(round, stop, at, end, board, end, position);
+          latest = cutoff[round] as number;
         }
-        if (aboard && at + (aboard[call] as number) >= (cutoff[round] as number)) isOnBoard = false;
+        if (aboard && at + (aboard[call] as number) >= latest) isOnBoard = false;
       }
-      if (call > lastBoarding) {
+      if (call > lastCall) {
         if (!isOnBoard) return;
         continue;
       }
       // The other stops were used for boarding in an earlier round.
-      if (!isBoarding[stop] || !((flags[call] as number) & MAY_BOARD) || call === last) continue;
+      if (!isOpen[stop] || !((flags[call] as number) & MAY_BOARD) || call === last) continue;
       if (usable && !usable[stop]) continue;
-      const from = ready[before + stop] as number;
+      const from = ready[rowBefore + stop] as number;
       const left = aboard ? (aboard[call] as number) : 0;
-      if (left === FAR || from + left >= (cutoff[round] as number)) continue;
-      const earlier = findRun(lines, line, position, from, Math.min(end, endAt(riddenRow, line, position)), runs);
+      if (left === FAR || from + left >= latest) continue;
+      const before = position >= riddenAt ? Math.min(end, riddenRun) : end;
+      if (before <= firstOfLine) continue;
+      if (before !== lastBefore) {
+        lastBefore = before;
+        lastStart = starts[before - 1] as number;
+        lastDepartures = departures[before - 1] as number;
+      }
+      // Usually the rider cannot catch even the last of these runs.
+      if (lastStart + (offsets[lastDepartures + position] as number) < from) continue;
+      const earlier = findRun(lines, line, position, from, before, runs);
       if (earlier < 0) continue;
       if (isOnBoard) stayOn(round, line, end, board);
       end = earlier;
@@ -307,7 +299,7 @@ export function createSearcher(
       start = starts[earlier] as number;
       arrivalsAt = arrivals[earlier] as number;
       const leavesAt = start + (offsets[(departures[earlier] as number) + position] as number);
-      isOnBoard = leavesAt + left < (cutoff[round] as number);
+      isOnBoard = leavesAt + left < latest;
       if (isOnBoard) recordRidden(round, line, position, end);
     }
     if (isOnBoard) stayOn(round, line, end, board);
@@ -345,6 +337,10 @@ export function createSearcher(
     const { first, targets, seconds } = query.footpaths ?? footpaths;
     const { changeSeconds } = query;
     const row = round * stopCount;
+    // Most walks lead nowhere, so they are dropped without a call.
+    const latest = cutoff[round] as number;
+    const left = leftReady;
+    const known = ready;
     const reached = markedStops;
     markedStops = [];
     for (const stop of reached) isMarked[stop] = 0;
@@ -352,7 +348,10 @@ export function createSearcher(
       const at = arrived[row + stop] as number;
       prepare(round, stop, at + changeSeconds, stop);
       for (let index = first[stop] as number, end = first[stop + 1] as number; index < end; index++) {
-        prepare(round, targets[index] as number, at + Math.max(changeSeconds, seconds[index] as number), stop);
+        const target = targets[index] as number;
+        const readyAt = at + Math.max(changeSeconds, seconds[index] as number);
+        if (readyAt >= (known[row + target] as number) || readyAt + (left[target] as number) >= latest) continue;
+        prepare(round, target, readyAt, stop);
       }
     }
   }
@@ -382,7 +381,7 @@ export function createSearcher(
         checkDeadline();
         for (const line of queue) {
           ride(round, line);
-          firstPosition[line] = -1;
+          firstBoarding[line] = NOT_QUEUED;
         }
         queue.length = 0;
         for (const stop of boarding) isBoarding[stop] = 0;
@@ -400,7 +399,7 @@ export function createSearcher(
 
   /** Clears what is left of the last round, for the next search. */
   function unmark(): void {
-    for (const line of queue) firstPosition[line] = -1;
+    for (const line of queue) firstBoarding[line] = NOT_QUEUED;
     queue.length = 0;
     for (const stop of boarding) isBoarding[stop] = 0;
     boarding.length = 0;
@@ -444,10 +443,11 @@ export function createSearcher(
       slack = slackSeconds;
       openTo(maxRides);
       clearRidden();
-      openWindow(from);
-      mostLeft =
-        query.egress.length > 0 ? Math.min(rides, rides > USUAL_RIDES ? MOST_LEFT.ofLong : MOST_LEFT.usually) : -1;
-      if (mostLeft >= 0) timeLeft.extend(mostLeft, (cutoff[0] as number) - from);
+      window.open(from, cutoff[0] as number, { after: REACH_SECONDS });
+      const seconds = (cutoff[0] as number) - from;
+      const isLong = rides > USUAL_RIDES && seconds > LONG_SECONDS;
+      mostLeft = query.egress.length > 0 ? Math.min(rides, isLong ? MOST_LEFT.ofLong : MOST_LEFT.usually) : -1;
+      if (mostLeft >= 0) timeLeft.extend(mostLeft, seconds);
       boundTimeLeft(0);
       for (const { stop, seconds } of query.access) {
         if (!query.allowed.stops || query.allowed.stops[stop]) prepare(0, stop, from + seconds, -1);
@@ -465,7 +465,7 @@ export function createSearcher(
       ({ bounds, maxRides } = range);
       openTo(maxRides);
       clearRidden();
-      openWindow(range.from);
+      window.open(range.from, query.latest + 1, { before: RANGE_SECONDS });
       const quick = [...(range.known ?? [])];
       for (const { arrivesAt, rides } of quick) cutOff(rides.length, rounds, arrivesAt);
       for (const [departsAt, departures] of listDepartures(lines, query, range)) {
@@ -477,7 +477,7 @@ export function createSearcher(
           if (isBeyond(bounds?.arrived, 0, stop, departsAt + seconds)) continue;
           lower(ready, stop, departsAt + seconds);
           board(stop);
-          enqueue(line, position);
+          enqueue(line, (lines.firstCall[line] as number) + position);
         }
         boundTimeLeft(1);
         runRounds();

@@ -1,5 +1,6 @@
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/call-flags.ts';
 import { callAt, type Footpaths, type Lines, lastPosition } from './lines.ts';
+import type { Window } from './window.ts';
 
 /** No way to the destination in time. */
 export const FAR = 0xffff;
@@ -7,8 +8,6 @@ export const FAR = 0xffff;
 const LONG = 0xfffe;
 /** Rows for so many rides left are cheap enough to have all times. */
 const WHOLE_ROWS = 2;
-/** Rows cover this many seconds more than the search needs, for later searches to the same destination. */
-const SPARE_SECONDS = 3600;
 
 /**
  * By number of rides left, the least seconds to the destination: by stop, for a rider who has alighted there, and for one who can board
@@ -30,15 +29,17 @@ export interface Target {
 }
 
 /**
- * Finds the least time to a destination at any time of day: a search backwards along all lines, each at its fastest and without
- * waiting. A label that is too late even so is dropped. Rows are made round by round, because few stops have a direct line.
+ * Finds the least time to a destination at any time of the window: a search backwards along all lines that run then, each at its fastest
+ * and without waiting. A label that is too late even so is dropped. Rows are made round by round, because few stops have a direct line.
  */
-export function createTimeLeft(lines: Lines, rows: TimeLeftRows) {
+export function createTimeLeft(lines: Lines, rows: TimeLeftRows, window: Window) {
   const { alighted, ready, aboard } = rows;
   const { stopCount, firstCall, stops, flags, hops } = lines;
   let target: Target = { egress: [], changeSeconds: 0, footpaths: NO_FOOTPATHS };
   /** How many rows there are. */
   let count = 0;
+  /** The window for which they are made, as its number. */
+  let opened = 0;
   /** The row being made has no greater times than this one; `FAR` if it has all. */
   let horizon = FAR;
   /** For each line, those as which its vehicles came. */
@@ -47,7 +48,7 @@ export function createTimeLeft(lines: Lines, rows: TimeLeftRows) {
   const continues = new Uint8Array(lines.modes.length);
   /** The least time left at the end of a line whose vehicles continue. */
   const onward = new Uint16Array(lines.modes.length);
-  /** The position from which a line in the queue is followed; -1 for other lines. */
+  /** The call from which a line in the queue is followed; -1 for other lines. */
   const furthest = new Int32Array(lines.modes.length).fill(-1);
   const queue: number[] = [];
   const isMarked = new Uint8Array(stopCount);
@@ -75,11 +76,11 @@ export function createTimeLeft(lines: Lines, rows: TimeLeftRows) {
     count = 0;
   }
 
-  /** Makes the rows for so many rides left. In the last ones, times of some more than `seconds` are cut to that. */
+  /** Makes the rows for so many rides left, in the open window. In the last ones, times of more than `seconds` are cut to that. */
   function extend(rideCount: number, seconds: number): void {
-    if (count === 0 || rows.of !== target) startRows();
+    if (count === 0 || rows.of !== target || window.opened !== opened) startRows();
     for (; count <= rideCount; count++) {
-      horizon = count > WHOLE_ROWS ? Math.min(FAR, Math.max(0, seconds) + SPARE_SECONDS) : FAR;
+      horizon = count > WHOLE_ROWS ? Math.min(FAR, Math.max(0, seconds)) : FAR;
       addRow(count);
     }
   }
@@ -90,6 +91,7 @@ export function createTimeLeft(lines: Lines, rows: TimeLeftRows) {
   }
 
   function startRows(): void {
+    opened = window.opened;
     const row = rowOf(alighted, 0).fill(FAR);
     rowOf(ready, 0).fill(FAR);
     rowOf(aboard, 0, stops.length).fill(FAR);
@@ -135,23 +137,21 @@ export function createTimeLeft(lines: Lines, rows: TimeLeftRows) {
   }
 
   function enqueueVisits(stop: number): void {
-    for (const { firstVisit, visits } of lines.live ? [lines, lines.live] : [lines]) {
-      for (let at = firstVisit[stop] as number, end = firstVisit[stop + 1] as number; at < end; at++) {
-        enqueue(visits[at * 2] as number, visits[at * 2 + 1] as number);
-      }
-    }
+    const end = window.list(stop);
+    const { first, items } = window.visits;
+    for (let at = first[stop] as number; at < end; at += 2) enqueue(items[at] as number, items[at + 1] as number);
   }
 
-  function enqueue(line: number, position: number): void {
+  function enqueue(line: number, call: number): void {
     const known = furthest[line] as number;
     if (known < 0) queue.push(line);
-    if (known < position) furthest[line] = position;
+    if (known < call) furthest[line] = call;
   }
 
   /** Goes along a line from its last call where riders may alight for the destination to its first one. */
   function followBack(line: number, before: Uint16Array, boarding: Uint16Array, riding: Uint16Array): void {
     const first = firstCall[line] as number;
-    let call = first + (furthest[line] as number);
+    let call = furthest[line] as number;
     if (call + 1 === firstCall[line + 1]) riding[call] = Math.min(onward[line] as number, riding[call] as number);
     let left = riding[call] as number;
     furthest[line] = -1;
@@ -176,7 +176,7 @@ export function createTimeLeft(lines: Lines, rows: TimeLeftRows) {
       const atEnd = Math.max(0, Math.min(left + seconds, LONG));
       if (atEnd >= (onward[other] as number)) continue;
       onward[other] = atEnd;
-      enqueue(other, (firstCall[other + 1] as number) - (firstCall[other] as number) - 1);
+      enqueue(other, (firstCall[other + 1] as number) - 1);
     }
   }
 
