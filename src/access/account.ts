@@ -33,7 +33,7 @@ export interface KeyRecord {
 
 export const MAX_LIVE_KEYS = 5;
 
-export function isValid({ revokedAt }: Pick<KeyRecord, 'revokedAt'>, now: Date): boolean {
+export function isValid({ revokedAt }: { revokedAt: string | null }, now: Date): boolean {
   return revokedAt === null || new Date(revokedAt) > now;
 }
 

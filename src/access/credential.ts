@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
 import type { ApiError } from '../errors/api-error.ts';
 import { missingKey, unauthorized } from '../errors/messages.ts';
@@ -54,17 +55,20 @@ function splitStreamKey({ headers, query, routeOptions }: FastifyRequest): strin
   return text;
 }
 
+/** What may hold a key. `raw` has the connection, whose last key is cached. */
+interface CredentialRequest {
+  headers: IncomingHttpHeaders;
+  url: string;
+  query: unknown;
+  raw?: { socket: object };
+}
+
 /**
  * The well-formed key of a request, or the key behind its token. Throws `UNAUTHORIZED` otherwise. Messages never repeat what
  * was sent.
  */
 export function parseCredential(
-  {
-    headers,
-    url,
-    query,
-    raw,
-  }: Pick<FastifyRequest, 'headers' | 'url' | 'query'> & Partial<Pick<FastifyRequest, 'raw'>>,
+  { headers, url, query, raw }: CredentialRequest,
   parseToken: SignedKeys['parseToken'] = () => null,
 ): ApiKey {
   const { authorization } = headers;
@@ -106,7 +110,7 @@ export function parseCredential(
   return key;
 }
 
-/** Like `readKey`, for the result of `splitStreamKey`. */
+/** The key in the query of a stream, or the key behind its token. */
 function parseStreamKey(text: string, parseToken: SignedKeys['parseToken']): ApiKey {
   if (text.length > MAX_TOKEN_LENGTH) rejectIncomplete('token');
   return parseKey(text) ?? parseToken(text) ?? rejectIncomplete('token');

@@ -47,12 +47,15 @@ export function parseGrant(stored: string | null | undefined): Grant | null {
 /** Open streams per visitor and instance, while less than half of the account's streams are open. */
 export const VISITOR_STREAMS = 3;
 
-/** A limit that a request must fit into besides the account's daily limit. */
-export interface Allowance {
-  name: 'key' | 'visitor' | 'token';
+export interface CounterLimit {
   /** The name of the counter in the store. It begins with a quota day; names with three parts are kept for two hours. */
   counter: string;
   limit: number;
+}
+
+/** A limit that a request must fit into besides the account's daily limit. */
+export interface Allowance extends CounterLimit {
+  name: 'key' | 'visitor' | 'token';
   windowSeconds: number;
   resetAt: Date;
 }

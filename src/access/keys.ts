@@ -1,6 +1,6 @@
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { type Account, type KeyRecord, MAX_LIVE_KEYS } from './account.ts';
+import { type KeyRecord, MAX_LIVE_KEYS } from './account.ts';
 import type { Grant } from './grant.ts';
 import type { Accounts } from './store.ts';
 
@@ -24,12 +24,16 @@ const KEY_IN_URL = /tis(?:_|%5f)(?:live|test|pub|tok)(?:_|%5f)[^/?&#\s]*/gi;
 /** `test` keys work only in the sandbox; `pub` keys are for pages and apps, where anyone can read them. */
 export type KeyKind = 'live' | 'test' | 'pub';
 
-/** What a key's text contains. The text itself is not passed on. */
-export interface ApiKey {
-  kind: KeyKind;
+/** Identifies a key in stores. */
+export interface KeyReference {
   accountId: string;
-  /** SHA-256, hexadecimal; identifies the key in stores. */
+  /** SHA-256 of the key, hexadecimal. */
   hash: string;
+}
+
+/** What a key's text contains. The text itself is not passed on. */
+export interface ApiKey extends KeyReference {
+  kind: KeyKind;
   lastFour: string;
   /** What a token allows; absent for keys. */
   grant?: Grant;
@@ -84,7 +88,7 @@ export function generateAccountId(): string {
 }
 
 /** The public name of a key. It contains the account ID, so the key can be looked up by it. */
-export function keyId({ accountId, hash }: Pick<ApiKey, 'accountId' | 'hash'>): string {
+export function keyId({ accountId, hash }: KeyReference): string {
   return `${accountId}-${hash.slice(0, 8)}`;
 }
 
@@ -107,9 +111,9 @@ function randomText(length: number): string {
  * shown or mailed now.
  */
 export async function issueKey(
-  register: Pick<Accounts, 'addKey'>,
+  { addKey }: { addKey: Accounts['addKey'] },
   options: {
-    account: Pick<Account, 'id'>;
+    account: { id: string };
     kind: KeyKind;
     label: string;
     now: Date;
@@ -124,6 +128,6 @@ export async function issueKey(
   if (!key) throw new Error('a generated key is always well-formed');
   const { accountId, hash, lastFour } = key;
   const record = { accountId, hash, lastFour, label, createdAt: now.toISOString(), grant };
-  if (!(await register.addKey(record, maxLive))) return null;
+  if (!(await addKey(record, maxLive))) return null;
   return { text, record: { ...record, revokedAt: null, lastUsedOn: null } };
 }

@@ -1,10 +1,10 @@
-import type { FastifyBaseLogger } from 'fastify';
 import { MINUTE_MS } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
 import { createBoundedMap } from '../core/own-memory.ts';
 import type { Admission, Caller, Charge } from './account.ts';
 import { type AccountCounts, createAccountCounts, NOTHING_KNOWN } from './account-counts.ts';
 import type { QuotaDay } from './day.ts';
-import type { Allowance, Grant } from './grant.ts';
+import type { Allowance, CounterLimit, Grant } from './grant.ts';
 import type { ApiKey } from './keys.ts';
 import { PLANS, type Plan, planFrom } from './plan.ts';
 import type { AdmissionReply, KeyReading } from './store.ts';
@@ -37,7 +37,7 @@ interface UnknownKey {
 export class KnownKeys {
   readonly #now: () => Date;
   readonly #instances: () => number;
-  readonly #log: Pick<FastifyBaseLogger, 'warn'>;
+  readonly #log: Log<'warn'>;
   readonly #keys = createBoundedMap<KnownCaller | UnknownKey>('known keys', MAX_KEYS);
   readonly #counts: AccountCounts;
   /** Unknown plans that were already logged. */
@@ -46,7 +46,7 @@ export class KnownKeys {
   constructor(options: {
     now: () => Date;
     instances: () => number;
-    log: Pick<FastifyBaseLogger, 'warn'>;
+    log: Log<'warn'>;
     counts?: AccountCounts;
   }) {
     this.#counts = options.counts ?? createAccountCounts();
@@ -242,9 +242,6 @@ export class KnownKeys {
 }
 
 /** The counters that a request must fit into: the account's day, which has no name, and its allowances. */
-function limitsOf(
-  { plan }: Caller,
-  { day, allowances }: Pick<Charge, 'day' | 'allowances'>,
-): { counter: string; limit: number; name?: Allowance['name'] }[] {
+function limitsOf({ plan }: Caller, { day, allowances }: Charge): (CounterLimit & { name?: Allowance['name'] })[] {
   return [{ counter: day, limit: PLANS[plan].dailyLimit ?? Number.POSITIVE_INFINITY }, ...allowances];
 }

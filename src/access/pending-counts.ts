@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { UnavailableError } from '../core/redis/connection.ts';
 import { type AccountCounts, createAccountCounts, NOTHING_KNOWN, type Sender } from './account-counts.ts';
 import type { QuotaDay } from './day.ts';
-import type { CountUpdate, QuotaStore } from './store.ts';
+import type { CountStore, CountUpdate } from './store.ts';
 
 interface Entry {
   /**
@@ -24,7 +24,7 @@ const LAST_TRIES_MS = 2000;
 
 /** Collects charges here and sends them to the store, so that each request counts exactly once even if messages are lost. */
 export class PendingCounts {
-  readonly #store: Pick<QuotaStore, 'update' | 'presence'>;
+  readonly #store: CountStore;
   readonly #processName = randomUUID();
   readonly #entries = new Map<string, Entry>();
   readonly #counts: AccountCounts;
@@ -33,7 +33,7 @@ export class PendingCounts {
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
 
-  constructor(store: Pick<QuotaStore, 'update' | 'presence'>, counts = createAccountCounts()) {
+  constructor(store: CountStore, counts = createAccountCounts()) {
     this.#store = store;
     this.#counts = counts;
   }

@@ -136,7 +136,7 @@ export const access = fp(
       if (refusal) throw refusal;
     }
 
-    // Without a key, no body is read: routes that need one read it after the key check (`readJsonBody`).
+    // Without a key, no body is read: routes that need one read it after the key check (`parseJsonBody`).
     app.removeAllContentTypeParsers();
     app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
 

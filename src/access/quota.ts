@@ -1,4 +1,4 @@
-import type { FastifyBaseLogger } from 'fastify';
+import type { Log } from '../core/log.ts';
 import { UnavailableError } from '../core/redis/connection.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Admission, Caller, Charge } from './account.ts';
@@ -19,14 +19,14 @@ const EVENTS_EVERY_MS = 2000;
 export class Quota {
   readonly #store: QuotaStore;
   readonly #now: () => Date;
-  readonly #log: Pick<FastifyBaseLogger, 'warn'>;
+  readonly #log: Log<'warn'>;
   readonly #known: KnownKeys;
   readonly #pending: PendingCounts;
   /** Events by account and counter: a few for each publishable key in use. */
   readonly #events = new Map<string, { accountId: string; counter: string; count: number }>();
   #eventTimer: NodeJS.Timeout | null = null;
 
-  constructor({ store, now, log }: { store: QuotaStore; now: () => Date; log: Pick<FastifyBaseLogger, 'warn'> }) {
+  constructor({ store, now, log }: { store: QuotaStore; now: () => Date; log: Log<'warn'> }) {
     this.#store = store;
     this.#now = now;
     this.#log = log;

@@ -2,8 +2,7 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import type { Log } from '../core/log.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { suspended } from '../errors/messages.ts';
-import type { Caller } from './account.ts';
-import type { OperatorRecords } from './store.ts';
+import type { RestrictionSource } from './store.ts';
 
 const READ_EVERY_MS = 1000;
 
@@ -20,7 +19,7 @@ export interface Restriction {
  * second. While the store is unreachable, the last copy applies.
  */
 export class Restrictions {
-  readonly #store: Pick<OperatorRecords, 'loadRestrictions'>;
+  readonly #store: RestrictionSource;
   readonly #log: Log;
   #version = '';
   /** True while the store cannot be read. */
@@ -31,7 +30,7 @@ export class Restrictions {
   #timer: NodeJS.Timeout | null = null;
   #reading: Promise<void> | null = null;
 
-  constructor({ store, log }: { store: Pick<OperatorRecords, 'loadRestrictions'>; log: Log }) {
+  constructor({ store, log }: { store: RestrictionSource; log: Log }) {
     this.#store = store;
     this.#log = log;
   }
@@ -54,7 +53,7 @@ export class Restrictions {
   }
 
   /** The error for a suspended account; null if it is not suspended. */
-  ofCaller({ accountId, domain = '' }: Pick<Caller, 'accountId' | 'domain'>): ApiError | null {
+  ofCaller({ accountId, domain = '' }: { accountId: string; domain?: string }): ApiError | null {
     if (this.#errors.size === 0) return null;
     return this.#errors.get(`account:${accountId}`) ?? this.ofDomain(domain);
   }

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { createSigner, type Secrets } from '../core/signer.ts';
 import { type Grant, grantSchema } from './grant.ts';
-import type { ApiKey, KeyKind } from './keys.ts';
+import type { ApiKey, KeyKind, KeyReference } from './keys.ts';
 
 /** The route that serves departures to the wall board. */
 export const WALL_DATA_PATH = '/board/:stop/departures';
@@ -20,7 +20,7 @@ export function createSignedKeys({ secrets, kind }: { secrets: Secrets; kind: Ke
   const { sign, isSigned } = createSigner(secrets);
   const boardAt = (stop: string) => `board ${stop.toUpperCase()}`;
 
-  function signKey(purpose: string, { accountId, hash }: Pick<ApiKey, 'accountId' | 'hash'>): string {
+  function signKey(purpose: string, { accountId, hash }: KeyReference): string {
     return `${accountId}.${hash}.${sign(`${purpose} ${accountId} ${hash}`)}`;
   }
 
@@ -32,8 +32,8 @@ export function createSignedKeys({ secrets, kind }: { secrets: Secrets; kind: Ke
 
   return {
     /** The part after the `#` of the page's address, which browsers send to no server. It grants access to one stop. */
-    createWallLink: (stop: string, key: Pick<ApiKey, 'accountId' | 'hash'>) => signKey(boardAt(stop), key),
-    createToken(grant: Grant, key: Pick<ApiKey, 'accountId' | 'hash'>): string {
+    createWallLink: (stop: string, key: KeyReference) => signKey(boardAt(stop), key),
+    createToken(grant: Grant, key: KeyReference): string {
       const encoded = Buffer.from(JSON.stringify(grant)).toString('base64url');
       return `${TOKEN_PREFIX}${encoded}.${signKey(`token ${encoded}`, key)}`;
     },

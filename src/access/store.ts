@@ -1,20 +1,24 @@
 import type { Presence, StoreState } from '../core/redis/presence.ts';
 import type { Account, KeyEnding, KeyRecord } from './account.ts';
 import type { QuotaDay } from './day.ts';
-import type { Allowance, Grant } from './grant.ts';
+import type { CounterLimit, Grant } from './grant.ts';
 import type { Plan } from './plan.ts';
 
-/** Requests to admit and charge `count` requests with this key on that day, all or none. */
-export interface AdmissionRequest {
+/** Names a key and the day whose count is wanted with it. */
+export interface KeyLookup {
   accountId: string;
   keyHash: string;
   day: QuotaDay;
+}
+
+/** Requests to admit and charge `count` requests with this key on that day, all or none. */
+export interface AdmissionRequest extends KeyLookup {
   /** Default one. */
   count?: number;
   /** Identifies this process for this account and day. */
   sender: string;
   /** Further counters of the account that must stay within their limits; default none. */
-  allowances?: readonly Pick<Allowance, 'counter' | 'limit'>[];
+  allowances?: readonly CounterLimit[];
 }
 
 /**
@@ -64,21 +68,37 @@ export type StoreKind = 'real' | 'sandbox';
 /** The address of the account that the sandbox creates for itself. */
 export const SANDBOX_EMAIL = 'sandbox@transit.invalid';
 
-/** The part of the store needed by every request. Its calls reject only with `UnavailableError`. */
-export interface QuotaStore {
-  /** Whether the store is another process, possibly far away. */
-  readonly isRemote: boolean;
+/** Takes corrections of counts. Its calls reject only with `UnavailableError`. */
+export interface CountStore {
   /** Whether the store responds; keyed by account ID. */
   readonly presence: Presence;
+  /** Never makes a count negative; ignores deleted accounts. Resolves to `usedBySender`. */
+  update(update: CountUpdate): Promise<number>;
+}
+
+/** The part of the store needed by every request. */
+export interface QuotaStore extends CountStore {
+  /** Whether the store is another process, possibly far away. */
+  readonly isRemote: boolean;
   /** The number of instances sharing the store; while it is unreachable, the last known number. */
   instances(): number;
   admit(request: AdmissionRequest): Promise<AdmissionReply>;
   /** Works even while the store refuses writes. */
-  loadKey(request: Pick<AdmissionRequest, 'accountId' | 'keyHash' | 'day'>): Promise<KeyReading>;
+  loadKey(lookup: KeyLookup): Promise<KeyReading>;
   /** Checks by writing. Never rejects. */
   check(): Promise<StoreState>;
-  /** Never makes a count negative; ignores deleted accounts. Resolves to `usedBySender`. */
-  update(update: CountUpdate): Promise<number>;
+}
+
+/** An account to open; `wantsQuotaMails` defaults to true. */
+interface NewAccount extends Omit<Account, 'id'> {
+  id?: string;
+  wantsQuotaMails?: boolean;
+}
+
+/** A key to store. One restored from a backup may be revoked; `revokedAt` and `grant` default to null. */
+interface NewKey extends Omit<KeyRecord, 'revokedAt' | 'lastUsedOn' | 'grant'> {
+  revokedAt?: string | null;
+  grant?: Grant | null;
 }
 
 /** Accounts and their keys. Acknowledged writes are durable. */
@@ -92,11 +112,8 @@ export interface Accounts {
   markKind(kind: StoreKind): Promise<void>;
   /**
    * The account with this address: an existing one unchanged, or a new one with the given ID unless that is taken.
-   * `wantsQuotaMails` defaults to true.
    */
-  openAccount(
-    account: Omit<Account, 'id'> & Partial<Pick<Account, 'id'>> & { wantsQuotaMails?: boolean },
-  ): Promise<Account>;
+  openAccount(account: NewAccount): Promise<Account>;
   loadAccount(id: string): Promise<Account | null>;
   loadAccountByEmail(email: string): Promise<Account | null>;
   /** Sorted by address. */
@@ -105,14 +122,8 @@ export interface Accounts {
   setPlan(accountId: string, plan: Plan): Promise<boolean>;
   /** Deletes the account with its keys and counts, and remembers its ID. False if there is no such account. */
   deleteAccount(accountId: string, now: Date): Promise<boolean>;
-  /**
-   * False if the account already has `maxLive` valid keys or does not exist. A key restored from a backup may be revoked;
-   * `revokedAt` defaults to null.
-   */
-  addKey(
-    key: Omit<KeyRecord, 'revokedAt' | 'lastUsedOn' | 'grant'> & Partial<Pick<KeyRecord, 'revokedAt' | 'grant'>>,
-    maxLive: number,
-  ): Promise<boolean>;
+  /** False if the account already has `maxLive` valid keys or does not exist. */
+  addKey(key: NewKey, maxLive: number): Promise<boolean>;
   /** Oldest first, including revoked ones. */
   listKeys(accountId: string): Promise<KeyRecord[]>;
   /**
@@ -140,10 +151,13 @@ export interface Accounts {
   claimQuotaMail(accountId: string, day: QuotaDay, percent: number): Promise<boolean>;
 }
 
-/** Operators' decisions, stored with the accounts. Whatever is acknowledged is durable. */
-export interface OperatorRecords {
+export interface RestrictionSource {
   /** The restrictions by name if they changed since that version; else null. */
   loadRestrictions(knownVersion: string): Promise<{ version: string; values: Record<string, string> } | null>;
+}
+
+/** Operators' decisions, stored with the accounts. Whatever is acknowledged is durable. */
+export interface OperatorRecords extends RestrictionSource {
   /** Replaces the restriction with this name; null lifts it. */
   setRestriction(name: string, value: string | null): Promise<void>;
   /** IDs of deleted accounts and when they were deleted: a backup must not restore them. */

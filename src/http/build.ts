@@ -13,7 +13,7 @@ export interface Build {
 
 /** The running build. Its commit is `GIT_COMMIT`, which an image sets, else that of `.git`, else "unknown". */
 export function parseBuild({ GIT_COMMIT }: NodeJS.ProcessEnv, folder = ROOT): Build {
-  const { version } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')) as Pick<Build, 'version'>;
+  const { version } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')) as { version: string };
   return { version, commit: (GIT_COMMIT || headOf(folder)).slice(0, COMMIT_LENGTH) };
 }
 

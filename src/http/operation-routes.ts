@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { PLANS } from '../access/plan.ts';
 import { createBoundedMap } from '../core/own-memory.ts';
-import { noticesOfCut, type Operation, parseQuery } from '../operations/operation.ts';
+import { type Notice, noticesOfCut, type Operation, parseQuery } from '../operations/operation.ts';
 import { priceOf } from '../operations/price.ts';
 import { queryKey, type Requester, type Responses } from '../operations/serve.ts';
 import { receivedBy, toRoute } from './paths.ts';
@@ -42,17 +42,32 @@ export function requesterOf({ admission, hangUp: signal }: FastifyRequest): Requ
   return { priority: PLANS[plan].priority, account: accountId, signal };
 }
 
-type QueryRequest = Pick<FastifyRequest, 'url' | 'query'> & { params?: unknown };
+/** A request with its parameters as received. */
+interface ReceivedQuery {
+  url: string;
+  query: unknown;
+  params?: unknown;
+}
+
+interface ParsedQuery {
+  query: Record<string, unknown>;
+  /** Equal for equal queries of one operation. */
+  key: string;
+  /** The number of requests charged. */
+  cost: number;
+  /** They depend on how the query was written. */
+  notices: readonly Notice[];
+}
 
 /** Parses and validates queries; results are cached by URL. */
 export function createQueryReader(now: () => Date) {
-  const readQueries = createBoundedMap<ReturnType<typeof parseRequest>>('read queries', {
+  const readQueries = createBoundedMap<ParsedQuery>('read queries', {
     maxBytes: MAX_REMEMBERED_BYTES,
     // The key repeats the query's values.
     sizeOf: ({ key }, url) => url.length + 4 * key.length + OVERHEAD_BYTES,
   });
 
-  return (operation: Operation, request: QueryRequest) => {
+  return (operation: Operation, request: ReceivedQuery) => {
     const cached = readQueries.get(request.url);
     if (cached) return cached;
     const created = parseRequest(operation, request, now());
@@ -61,8 +76,7 @@ export function createQueryReader(now: () => Date) {
   };
 }
 
-/** `cost` is the number of requests charged; `notices` depend on how the query was written. */
-function parseRequest(operation: Operation, request: QueryRequest, now: Date) {
+function parseRequest(operation: Operation, request: ReceivedQuery, now: Date): ParsedQuery {
   const received = receivedBy(request);
   const query = parseQuery(operation, received);
   const notices = noticesOfCut(operation, received);

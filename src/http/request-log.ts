@@ -1,9 +1,10 @@
 import { randomFillSync } from 'node:crypto';
 import type {} from '@fastify/otel';
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import { hideKeys, keyId } from '../access/keys.ts';
 import { SECOND_MS } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
 import type { OperationResult } from '../operations/operation.ts';
 import { sourceOf } from './freshness-headers.ts';
 import { requestedPath } from './paths.ts';
@@ -37,11 +38,14 @@ export const requestLog = fp(
   { name: 'request-log' },
 );
 
+/** Where the boards and journeys of a response come from. */
+interface Sources {
+  boards?: OperationResult['boards'];
+  journeys?: OperationResult['journeys'];
+}
+
 /** Adds the sources of boards and journeys, and why the other source was not used, to the request's log line and span. */
-export function recordSources(
-  request: FastifyRequest,
-  { boards, journeys }: Pick<OperationResult, 'boards' | 'journeys'>,
-): void {
+export function recordSources(request: FastifyRequest, { boards, journeys }: Sources): void {
   // Missing on requests if tracing is off.
   const span = boards || journeys ? (request as Partial<FastifyRequest>).opentelemetry?.().span : undefined;
   if (boards) {
@@ -83,7 +87,7 @@ function createSample({ perSecond, now }: { perSecond: number; now: () => Date }
 
 /** `log` is the service's log. */
 export function logServed(
-  log: Pick<FastifyBaseLogger, 'info' | 'warn'>,
+  log: Log,
   request: FastifyRequest,
   reply: FastifyReply,
   sample = (): number | null => 0,

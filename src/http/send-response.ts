@@ -14,11 +14,7 @@ export function sendResponse(
   request: FastifyRequest,
   reply: FastifyReply,
   response: FinishedResponse,
-  {
-    responses,
-    now,
-    notices = [],
-  }: { responses: Pick<Responses, 'bytesOf'>; now: () => Date; notices?: readonly Notice[] },
+  { responses, now, notices = [] }: { responses: Responses; now: () => Date; notices?: readonly Notice[] },
 ): FastifyReply {
   const { body } = response;
   recordSources(request, response);
@@ -85,8 +81,14 @@ export function chooseEncoding(acceptEncoding: string | undefined, body: Buffer)
   return weightOf(best) > 0 && weightOf(best) >= (weights.get('identity') ?? 0) ? best : 'identity';
 }
 
+export interface PreparedBody {
+  etag: string;
+  /** Sends the body in the encoding that the caller prefers, or a 304. */
+  send(request: FastifyRequest, reply: FastifyReply): FastifyReply;
+}
+
 /** Prepares a body that is the same for everyone: hashed here, and compressed once per encoding. */
-export function prepareBody(bytes: Buffer, type: string) {
+export function prepareBody(bytes: Buffer, type: string): PreparedBody {
   const body = { bytes, encoded: new Map() };
   const etag = `W/"${createHash('sha1').update(bytes).digest('base64url')}"`;
   return {
@@ -108,7 +110,7 @@ export function prepare(
   build: () => string | Buffer,
   { type, maxAgeSeconds }: { type: string; maxAgeSeconds?: number | undefined },
 ) {
-  let body: ReturnType<typeof prepareBody> | null = null;
+  let body: PreparedBody | null = null;
   return (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     body ??= prepareBody(Buffer.from(build()), type);
     const { etag, send } = body;

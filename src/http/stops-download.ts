@@ -5,7 +5,7 @@ import { toListedStop } from '../operations/stops/operation.ts';
 import { OTHER_ROUTES, PRICES } from '../routes.ts';
 import { freshnessOfList, type StopRegister } from '../stops/register.ts';
 import { freshnessHeaders, listsEtag, matchesAny, VARY } from './freshness-headers.ts';
-import { prepareBody } from './send-response.ts';
+import { type PreparedBody, prepareBody } from './send-response.ts';
 
 const STOPS_PER_TURN = 500;
 
@@ -18,13 +18,13 @@ export async function stopsDownload(
   app: FastifyInstance,
   { stops, now }: { stops: StopRegister; now: () => Date },
 ): Promise<void> {
-  let list: ReturnType<typeof writeList> | null = null;
+  let list: Promise<PreparedBody> | null = null;
   let writtenAt = 0;
   stops.onChange(() => {
     list = null;
   });
 
-  function current(): ReturnType<typeof writeList> {
+  function current(): Promise<PreparedBody> {
     if (list) return list;
     const at = now().getTime();
     writtenAt = at - (at % SECOND_MS);
@@ -51,7 +51,7 @@ export async function stopsDownload(
   });
 }
 
-async function writeList(stops: StopRegister) {
+async function writeList(stops: StopRegister): Promise<PreparedBody> {
   const slices: Buffer[] = [];
   let lines: string[] = [];
   for (const stop of stops) {

@@ -213,7 +213,7 @@ function isLocked(error: unknown): boolean {
  * Commits all writes of one event-loop turn in one transaction, because a commit costs more than the writes. Writes are
  * acknowledged only once they are in the file; if one fails, the whole group fails.
  */
-export function createGroupCommit(database: DatabaseSync, lock: Pick<FileLock, 'run'>) {
+export function createGroupCommit(database: DatabaseSync, lock: { run: FileLock['run'] }) {
   const begin = database.prepare('BEGIN IMMEDIATE');
   const commit = database.prepare('COMMIT');
   const rollBack = database.prepare('ROLLBACK');

@@ -5,7 +5,14 @@ import { createPresence, type StoreState } from '../../core/redis/presence.ts';
 import { endOfDay, endOfDayText, type QuotaDay, quotaDayFrom } from '../day.ts';
 import { parseGrant } from '../grant.ts';
 import { PLANS, planFrom } from '../plan.ts';
-import { type AdmissionReply, type AdmissionRequest, DAYS_KEPT, type KeyReading, type QuotaStore } from '../store.ts';
+import {
+  type AdmissionReply,
+  type AdmissionRequest,
+  DAYS_KEPT,
+  type KeyLookup,
+  type KeyReading,
+  type QuotaStore,
+} from '../store.ts';
 import { createGroupCommit, type FileLock } from './embedded-database.ts';
 
 /** Counts requests in the embedded database. */
@@ -78,7 +85,7 @@ export function createEmbeddedQuota(database: DatabaseSync, lock: FileLock, log:
     });
   }
 
-  async function loadKey({ accountId, keyHash, day }: Pick<AdmissionRequest, 'accountId' | 'keyHash' | 'day'>) {
+  async function loadKey({ accountId, keyHash, day }: KeyLookup) {
     return lock.run((): KeyReading => {
       const key = getKey(keyHash, accountId, day);
       if (typeof key === 'string') return { kind: key };

@@ -56,10 +56,7 @@ export class StoreKindError extends Error {
 }
 
 /** Marks a new store with this kind. Throws `StoreKindError` if it has the other kind. */
-export async function expectStoreKind(
-  accounts: Pick<Accounts, 'loadKind' | 'markKind'>,
-  kind: StoreKind,
-): Promise<void> {
+export async function expectStoreKind(accounts: Accounts, kind: StoreKind): Promise<void> {
   expectKind(await accounts.loadKind(), kind);
   await accounts.markKind(kind);
   // Another process may have marked it first.

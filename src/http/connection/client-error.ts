@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { FastifyBaseLogger } from 'fastify';
+import type { Log } from '../../core/log.ts';
 import { type ApiError, errorBody } from '../../errors/api-error.ts';
 import { arrivedTooSlowly, headersTooLarge, notHttp, unknownMethod } from '../../errors/messages.ts';
 import { createRequestId } from '../request-log.ts';
@@ -16,7 +16,7 @@ const REQUEST_LINE = /^([A-Z-]{1,20}) [/*]/;
 
 export interface RefusalOptions {
   docsUrl: string;
-  log: Pick<FastifyBaseLogger, 'info'>;
+  log: Log<'info'>;
 }
 
 /** Responds when Node rejects an incomplete request: invalid HTTP, oversized headers, or a slow client. */

@@ -1,4 +1,4 @@
-import { type IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
 /** Copying more than this would cost more than a second part. */
 const MAX_BYTES = 16 * 1024;
@@ -26,7 +26,7 @@ interface ResponseFields {
 export class OneWriteResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   override writeHead(...head: unknown[]): this {
     if (this.shouldKeepAlive && this.req.httpVersionMinor === 1) this.removeHeader('connection');
-    return super.writeHead(...(head as Parameters<ServerResponse['writeHead']>));
+    return super.writeHead(...(head as [number, OutgoingHttpHeaders]));
   }
 
   override end(...rest: unknown[]): this {
@@ -38,13 +38,13 @@ export class OneWriteResponse<Request extends IncomingMessage = IncomingMessage>
     const { _header: headers } = fields;
     const isWhole = headers !== null && !fields._headerSent && fields._hasBody && !this.chunkedEncoding;
     if (!isIdle || !isWhole || !Buffer.isBuffer(body) || headers.length + body.length > MAX_BYTES) {
-      return super.end(...(rest as Parameters<ServerResponse['end']>));
+      return super.end(...(rest as [unknown, BufferEncoding]));
     }
     const start = block.write(headers, 'latin1');
     const end = start + body.copy(block, start);
     fields._headerSent = true;
     rest[0] = block.subarray(0, end);
-    super.end(...(rest as Parameters<ServerResponse['end']>));
+    super.end(...(rest as [unknown, BufferEncoding]));
     // The system has not copied all of it yet.
     if (socket.writableLength > 0) block = Buffer.allocUnsafeSlow(MAX_BYTES);
     return this;

@@ -7,7 +7,7 @@ type JsonSchema = Record<string, unknown>;
 const COMMAS = { style: 'form', explode: false };
 
 /** The parameters of an operation: required unless they have a default. */
-export function toParameters({ path, query }: Pick<Operation, 'path' | 'query'>) {
+export function toParameters({ path, query }: Operation) {
   const inPath = pathParameters(path);
   return (Object.entries(query.shape) as [string, z.ZodType][]).map(([name, field]) => {
     const { description, ...schema } = tidy({ ...field.meta() });
