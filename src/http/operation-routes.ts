@@ -19,10 +19,11 @@ export async function operationRoutes(
   app: FastifyInstance,
   { operations, responses, now }: { operations: readonly Operation[]; responses: Responses; now: () => Date },
 ): Promise<void> {
-  const parseOnce = createQueryReader(now);
+  const parseOnce = createQueryReader();
   for (const operation of operations) {
     app.get(toRoute(operation.path), (request, reply) => {
-      const { query, key, cost, notices } = parseOnce(operation, request);
+      const { query, key, notices } = parseOnce(operation, request);
+      const cost = priceOf(operation, query, now());
       const response = () => {
         const cached = responses.find(key);
         if (cached) return sendResponse(request, reply, cached, { responses, now, notices });
@@ -53,14 +54,12 @@ interface ParsedQuery {
   query: Record<string, unknown>;
   /** Equal for equal queries of one operation. */
   key: string;
-  /** The number of requests charged. */
-  cost: number;
   /** They depend on how the query was written. */
   notices: readonly Notice[];
 }
 
-/** Parses and validates queries; results are cached by URL. */
-export function createQueryReader(now: () => Date) {
+/** Parses and validates queries; results are cached by URL. A price is not among them, because it may change with the day. */
+export function createQueryReader() {
   const readQueries = createBoundedMap<ParsedQuery>('read queries', {
     maxBytes: MAX_REMEMBERED_BYTES,
     // The key repeats the query's values.
@@ -70,15 +69,15 @@ export function createQueryReader(now: () => Date) {
   return (operation: Operation, request: ReceivedQuery) => {
     const cached = readQueries.get(request.url);
     if (cached) return cached;
-    const created = parseRequest(operation, request, now());
+    const created = parseRequest(operation, request);
     readQueries.set(request.url, created);
     return created;
   };
 }
 
-function parseRequest(operation: Operation, request: ReceivedQuery, now: Date): ParsedQuery {
+function parseRequest(operation: Operation, request: ReceivedQuery): ParsedQuery {
   const received = receivedBy(request);
   const query = parseQuery(operation, received);
   const notices = noticesOfCut(operation, received);
-  return { query, key: queryKey(operation, query), cost: priceOf(operation, query, now), notices };
+  return { query, key: queryKey(operation, query), notices };
 }

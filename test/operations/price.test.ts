@@ -1,6 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { parseQuery } from '#src/operations/operation.ts';
 import { priceOf } from '#src/operations/price.ts';
+import { issueTestKey } from '../support/access.ts';
+import { buildTestApp } from '../support/app.ts';
 import { describedOperations } from '../support/operations.ts';
 
 /** 10:00 in Sydney on Thursday 26 November 2026. */
@@ -50,4 +53,28 @@ describe('what a request is charged', () => {
   ])('a request that takes more work costs more: %s?%s', (path, query, price) => {
     expect(priceAt(path, query)).toBe(price);
   });
+});
+
+it('a URL that was requested before costs what its day costs now', async () => {
+  const store = openEmbeddedStore(':memory:');
+  const app = await buildTestApp({
+    upstream: async () => Promise.reject(new Error('unused')),
+    now: NOW.toISOString(),
+    store,
+  });
+  onTestFinished(async () => {
+    await app.close();
+    await store.close();
+  });
+  const authorization = `Bearer ${await issueTestKey(store, { plan: 'free', now: NOW })}`;
+  const chargeOn = async (now: string) => {
+    app.clock.now = new Date(now);
+    const response = await app.inject({
+      url: '/v1/reachable?from=200060&date=20261128',
+      headers: { authorization },
+    });
+    return 1000 - Number(response.headers['x-ratelimit-remaining']);
+  };
+  expect(await chargeOn('2026-11-25T23:00:00Z')).toBe(2);
+  expect(await chargeOn('2026-11-26T23:00:00Z')).toBe(1);
 });

@@ -85,7 +85,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     return { countedBytes: 12 * MEGABYTE, table: buckets };
   },
   async 'read queries'() {
-    const read = createQueryReader(() => new Date());
+    const read = createQueryReader();
     for (let n = 0; n < 30_000; n++) {
       const q = longText(n);
       read(SEARCH, { url: `/v1/stops/search?q=${encodeURIComponent(q)}`, query: { q } });
