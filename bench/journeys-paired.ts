@@ -13,35 +13,19 @@ import { percentile } from './percentiles.ts';
  */
 const [old = '', oldFile = '', file = '', pairs = '200', seed = '1', wanted = ''] = process.argv.slice(2);
 const WARM_UP = 40;
-const DESTINATIONS = 10;
 
 type Body = Record<string, Record<string, unknown>[] | undefined>;
 
 print(describeMachine());
-const { nextPair, random, weekday } = openPairs(file, Number(seed));
+const { nextPair, nextReach, nextTimes, weekday } = openPairs(file, Number(seed));
 const before = await open(resolve(old), oldFile);
 const now = await open(resolve(import.meta.dirname, '..'), file);
 print('processor time in ms     before p50     p95   now p50     p95   now/before p50    p95   others');
 await compare('depart at', 'trips', () => ({ ...nextPair(), limit: '6' }));
 await compare('arrive by', 'trips', () => ({ ...nextPair(), limit: '6', arrive_by: 'true' }));
-await compare('reach 45 minutes', 'reach', fromCity);
-await compare('its area', 'reach', () => ({ ...fromCity(), format: 'geojson' }));
-await compare('travel times to ten stops', 'times', fromStopToTen);
-
-/** A position within some 2 km of the middle of the city. */
-function fromCity() {
-  const { date, time } = nextPair();
-  const [lat, lng] = [-33.873, 151.207].map((degrees) => (degrees + (random(40_000) - 20_000) / 1e6).toFixed(6));
-  return { from: `${lat},${lng}`, date, time, minutes: '45' };
-}
-
-function fromStopToTen() {
-  const { to, ...query } = nextPair();
-  const destinations = new Set([to]);
-  while (destinations.size < DESTINATIONS) destinations.add(nextPair().to);
-  destinations.delete(query.from);
-  return { ...query, to: [...destinations].join() };
-}
+await compare('reach 45 minutes', 'reach', nextReach);
+await compare('its area', 'reach', () => ({ ...nextReach(), format: 'geojson' }));
+await compare('travel times to ten stops', 'times', nextTimes);
 
 async function open(checkout: string, path: string) {
   const load = (module: string) => import(`${checkout}/${module}`);

@@ -25,7 +25,7 @@ const WARM_UP = 60;
 /** The days opened to measure one. */
 const DAYS = 7;
 
-const { packed, timetable, weekday, stopCount, random, nextPair } = openPairs(file, Number(seed));
+const { packed, timetable, weekday, stopCount, nextPair, nextReach, nextTimes } = openPairs(file, Number(seed));
 
 print(describeMachine());
 const now = serviceDayStart(weekday) + 4 * HOUR_MS;
@@ -70,32 +70,14 @@ const context = {
   now: () => new Date(now),
 } as unknown as FindContext;
 
-/** A pair whose origin is a position within some 2 km of the middle of the city. */
-function fromCity() {
-  const { date, time } = nextPair();
-  const [lat, lng] = [-33.873, 151.207].map((degrees) => (degrees + (random(40_000) - 20_000) / 1e6).toFixed(6));
-  return { from: `${lat},${lng}`, date, time, minutes: '45' };
-}
-
 const within = createReachOperation({ reach });
 const times = createTimesOperation({ reach });
 print('processor time in ms                  search p50    p95    max   response p50    p95    max    records  none');
 await measure('depart at', trips, () => ({ ...nextPair(), limit: '6' }), 'journeys');
 await measure('arrive by', trips, () => ({ ...nextPair(), limit: '6', arrive_by: 'true' }), 'journeys');
-await measure('45 minutes around the city: stops', within, fromCity, 'stops');
-await measure('the same: area', within, () => ({ ...fromCity(), format: 'geojson' }), 'features');
-await measure('travel times to ten stops', times, fromStopToTen, 'destinations');
-
-/** A pair with nine more destinations: all are different, and none is the origin. */
-function fromStopToTen() {
-  const { to, ...query } = nextPair();
-  const destinations = new Set([to]);
-  while (destinations.size < 10) {
-    const next = nextPair().to;
-    if (next !== query.from) destinations.add(next);
-  }
-  return { ...query, to: [...destinations].join() };
-}
+await measure('45 minutes around the city: stops', within, nextReach, 'stops');
+await measure('the same: area', within, () => ({ ...nextReach(), format: 'geojson' }), 'features');
+await measure('travel times to ten stops', times, nextTimes, 'destinations');
 
 async function measure(
   name: string,

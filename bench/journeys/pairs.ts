@@ -43,5 +43,23 @@ export function openPairs(file: string, seed: number, earliestDay = 0) {
     return { from: from?.id ?? '', to: to?.id ?? '', date, time };
   }
 
-  return { packed, timetable, weekday, stopCount: stops.length, random, nextPair };
+  /** What is within 45 minutes of a position within some 2 km of the middle of the city. */
+  function nextReach() {
+    const { date, time } = nextPair();
+    const [lat, lng] = [-33.873, 151.207].map((degrees) => (degrees + (random(40_000) - 20_000) / 1e6).toFixed(6));
+    return { from: `${lat},${lng}`, date, time, minutes: '45' };
+  }
+
+  /** A pair with nine more destinations: all are different, and none is the origin. */
+  function nextTimes() {
+    const { to, ...query } = nextPair();
+    const destinations = new Set([to]);
+    while (destinations.size < 10) {
+      const next = nextPair().to;
+      if (next !== query.from) destinations.add(next);
+    }
+    return { ...query, to: [...destinations].join() };
+  }
+
+  return { packed, timetable, weekday, stopCount: stops.length, random, nextPair, nextReach, nextTimes };
 }
