@@ -1,7 +1,8 @@
+import { Int32Column } from './columns.ts';
 /** A growing list of integers in a typed array: millions in a plain array take several times the memory. */
 export class Numbers {
   /** May be longer than `length`. */
-  values: Int32Array<ArrayBuffer> = new Int32Array(1024);
+  values = new Int32Column(1024);
   length = 0;
 
   push(number: number): void {
@@ -9,7 +10,7 @@ export class Numbers {
     this.values[this.length++] = number;
   }
 
-  append(numbers: Int32Array): void {
+  append(numbers: Int32Column): void {
     this.#reserve(numbers.length);
     this.values.set(numbers, this.length);
     this.length += numbers.length;
@@ -20,6 +21,6 @@ export class Numbers {
     if (needed <= this.values.length) return;
     const length = Math.max(needed, Math.ceil(this.values.length * 1.5));
     // The bytes are moved, so that no copy waits for the garbage collection.
-    this.values = new Int32Array(this.values.buffer.transfer(length * Int32Array.BYTES_PER_ELEMENT));
+    this.values = new Int32Column(this.values.buffer.transfer(length * Int32Array.BYTES_PER_ELEMENT));
   }
 }

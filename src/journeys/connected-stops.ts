@@ -1,3 +1,4 @@
+import { Int32Column } from '../core/columns.ts';
 import type { Sections } from '../timetable/packed-timetable.ts';
 
 /**
@@ -11,12 +12,12 @@ export function groupConnectedStops({
   walkStart,
   walkStop,
 }: Pick<Sections, 'stopId' | 'callStop' | 'patternCalls' | 'walkStart' | 'walkStop'>): Int32Array {
-  const parents = Int32Array.from(stopId, (_, stop) => stop);
+  const parents = Int32Column.from(stopId, (_, stop) => stop);
   const rootOf = (stop: number): number => {
     let root = stop;
     while (parents[root] !== root) {
-      parents[root] = parents[parents[root] as number] as number;
-      root = parents[root] as number;
+      parents[root] = parents.valueAt(parents.valueAt(root));
+      root = parents.valueAt(root);
     }
     return root;
   };

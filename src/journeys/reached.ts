@@ -1,3 +1,4 @@
+import { Int32Column } from '../core/columns.ts';
 import type { LiveTimetable } from '../realtime/live-timetable.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { Mode } from '../transit/mode.ts';
@@ -56,10 +57,10 @@ export function listReached(
   const { stopCount } = lines;
   const { first, targets, seconds: walkSeconds } = footpaths;
   const row = rides * stopCount;
-  const arrivesAt = new Int32Array(stopCount).fill(NEVER);
-  const alightedAt = new Int32Array(stopCount).fill(-1);
+  const arrivesAt = new Int32Column(stopCount).fill(NEVER);
+  const alightedAt = new Int32Column(stopCount).fill(-1);
   const note = (stop: number, moment: number, from: number) => {
-    if (moment >= (arrivesAt[stop] as number) || moment > latest) return;
+    if (moment >= arrivesAt.valueAt(stop) || moment > latest) return;
     arrivesAt[stop] = moment;
     alightedAt[stop] = from;
   };
@@ -76,7 +77,7 @@ export function listReached(
   const reached: Reached[] = [];
   for (let stop = 0; stop < stopCount; stop++) {
     if (arrivesAt[stop] === NEVER) continue;
-    reached.push({ stop, arrivesAt: arrivesAt[stop] as number, alightedAt: alightedAt[stop] as number });
+    reached.push({ stop, arrivesAt: arrivesAt.valueAt(stop), alightedAt: alightedAt.valueAt(stop) });
   }
   return reached;
 

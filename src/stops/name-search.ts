@@ -1,5 +1,6 @@
 import SearchableMap from 'minisearch/SearchableMap';
 import { MINUTE_MS } from '../core/clock.ts';
+import { Uint32Column } from '../core/columns.ts';
 import { nextTurn } from '../core/event-loop-turn.ts';
 import type { Mode } from '../transit/mode.ts';
 import { distanceMetres, type Position } from '../transit/place.ts';
@@ -141,8 +142,8 @@ function weightOf({ modes, suburb }: StopRecord): number {
 class NameIndex {
   readonly #tree: SearchableMap<number>;
   /** Indices of stops, grouped by word, and where each word's group begins. */
-  readonly #stops: Uint32Array;
-  readonly #starts: Uint32Array;
+  readonly #stops: Uint32Column;
+  readonly #starts: Uint32Column;
   readonly #columns;
   readonly #averageLength: number;
 
@@ -154,11 +155,11 @@ class NameIndex {
   ) {
     this.#tree = tree;
     this.#columns = columns;
-    this.#starts = new Uint32Array(stopsOfWords.length + 1);
+    this.#starts = new Uint32Column(stopsOfWords.length + 1);
     for (const [word, stops] of stopsOfWords.entries()) {
-      this.#starts[word + 1] = (this.#starts[word] as number) + stops.length;
+      this.#starts[word + 1] = this.#starts.valueAt(word) + stops.length;
     }
-    this.#stops = new Uint32Array(this.#starts.at(-1) as number);
+    this.#stops = new Uint32Column(this.#starts.at(-1) as number);
     for (const [word, stops] of stopsOfWords.entries()) this.#stops.set(stops, this.#starts[word]);
     this.#averageLength = columns.lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, columns.ids.length);
   }
@@ -223,10 +224,10 @@ class NameIndex {
     const { ids, lengths } = this.#columns;
     const scores = new Float32Array(ids.length);
     for (const [match, weight] of this.#matchesOf(word, isLast)) {
-      const [start, end] = [this.#starts[match] as number, this.#starts[match + 1] as number];
+      const [start, end] = [this.#starts.valueAt(match), this.#starts.valueAt(match + 1)];
       const rarity = Math.log(1 + (ids.length - (end - start) + 0.5) / (end - start + 0.5));
       for (let index = start; index < end; index++) {
-        const stop = this.#stops[index] as number;
+        const stop = this.#stops.valueAt(index);
         const length = 1 - B + (B * (lengths[stop] as number)) / this.#averageLength;
         const score = weight * rarity * (D + (K + 1) / (1 + K * length));
         if (score > (scores[stop] as number)) scores[stop] = score;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { firstFrom } from '../core/binary-search.ts';
+import { Float64Column, Int32Column, Uint32Column } from '../core/columns.ts';
 import { MODES, type Mode, modeSchema, sortModes } from '../transit/mode.ts';
 import type { Bounds } from '../transit/region.ts';
 
@@ -41,12 +42,12 @@ const MODES_OF_TEXT = new Map<string, readonly Mode[]>();
 export class StopTable implements Iterable<StopRecord> {
   readonly source: Omit<z.infer<typeof headerSchema>, 'format'>;
   readonly #text: Buffer;
-  readonly #starts: Uint32Array;
-  readonly #lats: Int32Array;
-  readonly #lngs: Int32Array;
+  readonly #starts: Uint32Column;
+  readonly #lats: Int32Column;
+  readonly #lngs: Int32Column;
   /** Rows sorted by cell, and the cell of each. */
-  readonly #rows: Uint32Array;
-  readonly #cells: Uint32Array;
+  readonly #rows: Uint32Column;
+  readonly #cells: Uint32Column;
 
   /** Throws if the text is not a table of stops. */
   constructor(text: Buffer) {
@@ -59,11 +60,11 @@ export class StopTable implements Iterable<StopRecord> {
     for (let start = headerEnd + 1; start < text.length; start = text.indexOf(NEWLINE, start) + 1) {
       starts.push(start);
     }
-    this.#starts = Uint32Array.from(starts);
-    this.#lats = new Int32Array(starts.length);
-    this.#lngs = new Int32Array(starts.length);
+    this.#starts = Uint32Column.from(starts);
+    this.#lats = new Int32Column(starts.length);
+    this.#lngs = new Int32Column(starts.length);
     // Cell and row are packed into one number, because numbers sort many times faster than with a comparator.
-    const byCell = new Float64Array(starts.length);
+    const byCell = new Float64Column(starts.length);
     let previousId = '';
     for (const row of starts.keys()) {
       const { stop_id, lat, lng } = this.#parse(row);
@@ -74,8 +75,8 @@ export class StopTable implements Iterable<StopRecord> {
       previousId = stop_id;
     }
     byCell.sort();
-    this.#rows = Uint32Array.from(byCell, (number) => number % starts.length);
-    this.#cells = Uint32Array.from(byCell, (number) => Math.floor(number / starts.length));
+    this.#rows = Uint32Column.from(byCell, (number) => number % starts.length);
+    this.#cells = Uint32Column.from(byCell, (number) => Math.floor(number / starts.length));
   }
 
   get size(): number {
@@ -101,22 +102,22 @@ export class StopTable implements Iterable<StopRecord> {
     ];
     const columns = cellOf(south, east) - cellOf(south, west);
     for (let cell = cellOf(south, west); cell <= cellOf(north, west); cell += CELLS_AROUND) {
-      let next = firstFrom(0, this.#cells.length, (at) => (this.#cells[at] as number) >= cell);
-      for (; next < this.#cells.length && (this.#cells[next] as number) <= cell + columns; next++) {
-        const row = this.#rows[next] as number;
-        const [lat, lng] = [this.#lats[row] as number, this.#lngs[row] as number];
+      let next = firstFrom(0, this.#cells.length, (at) => this.#cells.valueAt(at) >= cell);
+      for (; next < this.#cells.length && this.#cells.valueAt(next) <= cell + columns; next++) {
+        const row = this.#rows.valueAt(next);
+        const [lat, lng] = [this.#lats.valueAt(row), this.#lngs.valueAt(row)];
         if (lat >= fromLat && lat <= toLat && lng >= fromLng && lng <= toLng) yield this.#parse(row);
       }
     }
   }
 
   #idAt(row: number): string {
-    const start = this.#starts[row] as number;
+    const start = this.#starts.valueAt(row);
     return this.#text.toString('latin1', start, this.#text.indexOf(TAB, start));
   }
 
   #parse(row: number): StopRecord {
-    const start = this.#starts[row] as number;
+    const start = this.#starts.valueAt(row);
     return parseLine(this.#text.toString('utf8', start, this.#text.indexOf(NEWLINE, start)));
   }
 }

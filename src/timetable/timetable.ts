@@ -621,7 +621,7 @@ export class Timetable {
     if (cached) return cached;
     const numbers = this.sections.routes.subarray(index * ROUTE.length, (index + 1) * ROUTE.length);
     const text = (field: keyof typeof ROUTE) => this.#text(numbers[ROUTE[field]]);
-    const [mode, shortName] = [MODES[numbers[ROUTE.mode] as number] as Mode, text('shortName')];
+    const [mode, shortName] = [MODES[numbers.valueAt(ROUTE.mode)] as Mode, text('shortName')];
     const route: TimetableRoute = {
       file: text('file') as FileId,
       routeId: text('id'),
@@ -631,7 +631,7 @@ export class Timetable {
       lineName: text('lineName'),
       longName: text('longName'),
       operator: text('operator'),
-      network: numbers[ROUTE.network] ? (numbers[ROUTE.network] as number) - 1 : null,
+      network: numbers[ROUTE.network] ? numbers.valueAt(ROUTE.network) - 1 : null,
     };
     this.#routes[index] = route;
     return route;

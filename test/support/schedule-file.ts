@@ -1,3 +1,4 @@
+import { Int32Column } from '#src/core/columns.ts';
 import {
   MAY_ALIGHT,
   MAY_BOARD,
@@ -84,7 +85,7 @@ export function scheduleFile(id: FileId, made: MadeSchedule): ScheduleFile {
     calls: {
       get(trip) {
         const own = calls[trip.calls] ?? [];
-        const column = (name: keyof (typeof own)[0]) => Int32Array.from(own, (call) => call[name]);
+        const column = (name: keyof (typeof own)[0]) => Int32Column.from(own, (call) => call[name]);
         return {
           count: own.length,
           startsAt: own[0]?.departure ?? 0,
@@ -110,11 +111,11 @@ function shapesOf(made: readonly (readonly Position[])[]): ScheduleShapes {
   for (const shape of made) start.push((start.at(-1) as number) + shape.length);
   return {
     ids: new Map(made.map((_, number) => [String(number), number])),
-    start: Int32Array.from(start),
-    lat: Int32Array.from(points, ([lat]) => Math.round(lat * 1e6)),
-    lng: Int32Array.from(points, ([, lng]) => Math.round(lng * 1e6)),
-    distance: new Int32Array(points.length).fill(-1),
-    pointsRead: Int32Array.from(made, ({ length }) => length),
+    start: Int32Column.from(start),
+    lat: Int32Column.from(points, ([lat]) => Math.round(lat * 1e6)),
+    lng: Int32Column.from(points, ([, lng]) => Math.round(lng * 1e6)),
+    distance: new Int32Column(points.length).fill(-1),
+    pointsRead: Int32Column.from(made, ({ length }) => length),
   };
 }
 

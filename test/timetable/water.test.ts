@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Int32Column } from '#src/core/columns.ts';
 import type { Position } from '#src/transit/place.ts';
 import { HARBOUR, harbourFile } from '../support/harbour.ts';
 import { timetableOf } from '../support/timetable.ts';
@@ -43,7 +44,7 @@ it('footpaths follow the shore and never cross water', () => {
 
 it('a ferry route without a shape says nothing about water', () => {
   const [ferries, buses] = harbourFile();
-  const shapes = { ...ferries.shapes, pointsRead: ferries.shapes.pointsRead.map(() => 3) };
+  const shapes = { ...ferries.shapes, pointsRead: Int32Column.from(ferries.shapes.pointsRead, () => 3) };
   const unknown = timetableOf({ ...ferries, shapes }, buses);
   expect(unknown.isOverWater(HARBOUR.circularQuay, HARBOUR.milsonsPoint)).toBe(false);
 });

@@ -1,4 +1,5 @@
 import { PbfReader } from 'pbf';
+import { Int32Column } from '../../core/columns.ts';
 import { FeedPacker, MAX_CARRIAGES, NONE, packCarriages, STOP, TRIP, VEHICLE } from './packed-feed.ts';
 
 /*
@@ -94,11 +95,11 @@ const malformed = new Error('not a protobuf message, or one without a trip');
 /** The state while reading one feed. Rows and carriages are reused for all trips, stop updates and vehicles. */
 interface ReaderState {
   packer: FeedPacker;
-  trip: Int32Array;
-  stop: Int32Array;
-  vehicle: Int32Array;
+  trip: Int32Column;
+  stop: Int32Column;
+  vehicle: Int32Column;
   /** The row for the current trip descriptor: that of a trip or of a vehicle. */
-  described: Int32Array;
+  described: Int32Column;
   isDeleted: boolean;
   hasTripUpdate: boolean;
   hasVehicle: boolean;
@@ -117,7 +118,7 @@ interface ReaderState {
  */
 export function parseFeed(bytes: Buffer): ArrayBuffer {
   if (bytes.length > MAX_FEED_BYTES) throw new UndecodableFeed(`more than ${MAX_FEED_BYTES} bytes`);
-  const trip = new Int32Array(TRIP.words);
+  const trip = new Int32Column(TRIP.words);
   const reading: ReaderState = {
     packer: new FeedPacker(),
     trip,
@@ -125,8 +126,8 @@ export function parseFeed(bytes: Buffer): ArrayBuffer {
     isDeleted: false,
     hasTripUpdate: false,
     hasVehicle: false,
-    stop: new Int32Array(STOP.words),
-    vehicle: new Int32Array(VEHICLE.words),
+    stop: new Int32Column(STOP.words),
+    vehicle: new Int32Column(VEHICLE.words),
     isOnEarlierTrip: false,
     carriages: new Map(),
     headerSeconds: 0,
@@ -264,7 +265,7 @@ const parseArrivalField = createStopTimeReader(STOP.arrivalDelay);
 const parseDepartureField = createStopTimeReader(STOP.departureDelay);
 
 /** Stores the delay in the word `delay` and the time in the word after it. */
-function createStopTimeReader(delay: number): ReadField<Int32Array> {
+function createStopTimeReader(delay: number): ReadField<Int32Column> {
   return (tag, stop, pbf) => {
     if (tag === STOP_TIME_EVENT.delay) stop[delay] = toDelay(pbf.readVarint(true));
     else if (tag === STOP_TIME_EVENT.time) stop[delay + 1] = toSeconds(pbf.readVarint(true)) || NONE;
@@ -287,7 +288,7 @@ function parseVehicleField(tag: number, reading: ReaderState, pbf: PbfReader): v
   else if (tag === VEHICLE_POSITION.carriage) parseCarriage(reading, CARRIAGE.occupancy, pbf);
 }
 
-function parsePositionField(tag: number, vehicle: Int32Array, pbf: PbfReader): void {
+function parsePositionField(tag: number, vehicle: Int32Column, pbf: PbfReader): void {
   if (tag === POSITION.lat) vehicle[VEHICLE.lat] = toMillionths(pbf.readFloat(), 90);
   else if (tag === POSITION.lng) vehicle[VEHICLE.lng] = toMillionths(pbf.readFloat(), 180);
   else if (tag === POSITION.bearing) vehicle[VEHICLE.bearing] = toBearing(pbf.readFloat());

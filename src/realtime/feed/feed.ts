@@ -1,3 +1,4 @@
+import { Int32Column } from '../../core/columns.ts';
 import { withoutDate } from '../../transit/trip-id.ts';
 import {
   HEADER,
@@ -110,18 +111,18 @@ export class Feed {
   readonly unreadable: number;
   readonly textCount: number;
   /** Rows as in packed-feed.ts, for readers of all trips. */
-  readonly trips: Int32Array;
-  readonly stops: Int32Array;
-  readonly vehicles: Int32Array;
-  readonly #textEnds: Int32Array;
+  readonly trips: Int32Column;
+  readonly stops: Int32Column;
+  readonly vehicles: Int32Column;
+  readonly #textEnds: Int32Column;
   readonly #text: Buffer;
-  readonly #trains: Int32Array;
+  readonly #trains: Int32Column;
 
   /** Throws `NotAPackedFeed`. */
   constructor(packed: ArrayBuffer) {
     if (packed.byteLength < HEADER.words * WORD_BYTES) throw new NotAPackedFeed('too short');
     this.packed = packed;
-    const header = new Int32Array(packed, 0, HEADER.words);
+    const header = new Int32Column(packed, 0, HEADER.words);
     const word = (position: number) => header[position] ?? NONE;
     const lengths = [
       word(HEADER.trips) * TRIP.words,
@@ -136,11 +137,11 @@ export class Feed {
     if (word(HEADER.magic) !== MAGIC || !isComplete) throw new NotAPackedFeed('sizes do not add up');
     let at = HEADER.words * WORD_BYTES;
     const next = (length: number) => {
-      const section = new Int32Array(packed, at, length);
+      const section = new Int32Column(packed, at, length);
       at += section.byteLength;
       return section;
     };
-    const sections = lengths.map(next) as [Int32Array, Int32Array, Int32Array, Int32Array, Int32Array];
+    const sections = lengths.map(next) as [Int32Column, Int32Column, Int32Column, Int32Column, Int32Column];
     [this.trips, this.stops, this.vehicles, this.#trains, this.#textEnds] = sections;
     this.#text = Buffer.from(packed, at);
     this.headerAt = (word(HEADER.headerSeconds) >>> 0) * 1000;
@@ -198,7 +199,7 @@ export class Feed {
     const trains = this.#trains;
     for (let row = 0; row < trains.length; row += TRAIN.words) {
       const loads = unpackCarriages(trains, row + TRAIN.carriages);
-      if (loads) yield [trains[row + TRAIN.update] as number, loads];
+      if (loads) yield [trains.valueAt(row + TRAIN.update), loads];
     }
   }
 
@@ -243,13 +244,13 @@ export class Feed {
   }
 }
 
-function valueAt(words: Int32Array, position: number): number | null {
+function valueAt(words: Int32Column, position: number): number | null {
   const word = words[position];
   return word === undefined || word === NONE ? null : word;
 }
 
 /** The time in seconds is in the word after the delay. */
-function getTime(words: Int32Array, delay: number): StopTime {
+function getTime(words: Int32Column, delay: number): StopTime {
   const seconds = valueAt(words, delay + 1);
   return { delaySeconds: valueAt(words, delay), at: seconds === null ? null : (seconds >>> 0) * 1000 };
 }

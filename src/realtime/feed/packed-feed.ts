@@ -1,3 +1,4 @@
+import { Int32Column } from '../../core/columns.ts';
 import { Numbers } from '../../core/growing-numbers.ts';
 
 /*
@@ -105,7 +106,7 @@ const PER_WORD = 8;
  * one lowest. The value is the number from GTFS-realtime plus one; 0 is unknown. Positions only define the order, so it makes
  * no difference whether they start at 0 or 1.
  */
-export function packCarriages(carriages: ReadonlyMap<number, number>, words: Int32Array, at: number): void {
+export function packCarriages(carriages: ReadonlyMap<number, number>, words: Int32Column, at: number): void {
   words.fill(0, at, at + 1 + MAX_CARRIAGES / PER_WORD);
   words[at] = carriages.size;
   const inOrder = [...carriages].sort(([one], [other]) => one - other);
@@ -117,7 +118,7 @@ export function packCarriages(carriages: ReadonlyMap<number, number>, words: Int
 }
 
 /** Reads what `packCarriages` wrote: numbers of GTFS-realtime, null if unknown. Null if there are no carriages. */
-export function unpackCarriages(words: Int32Array, at: number): (number | null)[] | null {
+export function unpackCarriages(words: Int32Column, at: number): (number | null)[] | null {
   const count = words[at] ?? NONE;
   if (count <= 0) return null;
   return Array.from({ length: Math.min(count, MAX_CARRIAGES) }, (_, index) => {
@@ -141,12 +142,12 @@ class InternedTexts {
   #bytes = new Uint8Array(1 << 16);
   readonly #ends = new Numbers();
   /** Hash table with open addressing: the number of a text plus 1; 0 if free. */
-  #slots = new Int32Array(1 << 13);
+  #slots = new Int32Column(1 << 13);
 
   intern(bytes: Uint8Array, start: number, end: number): number {
     const slots = this.#slots;
     for (let slot = hashBytes(bytes, start, end) & (slots.length - 1); ; slot = (slot + 1) & (slots.length - 1)) {
-      const number = (slots[slot] as number) - 1;
+      const number = slots.valueAt(slot) - 1;
       if (number < 0) {
         slots[slot] = this.#ends.length + 1;
         return this.#append(bytes, start, end);
@@ -156,8 +157,8 @@ class InternedTexts {
   }
 
   #isEqual(number: number, bytes: Uint8Array, start: number, end: number): boolean {
-    const from = number === 0 ? 0 : (this.#ends.values[number - 1] as number);
-    if ((this.#ends.values[number] as number) - from !== end - start) return false;
+    const from = number === 0 ? 0 : this.#ends.values.valueAt(number - 1);
+    if (this.#ends.values.valueAt(number) - from !== end - start) return false;
     const own = this.#bytes;
     for (let at = 0; at < end - start; at++) if (own[from + at] !== bytes[start + at]) return false;
     return true;
@@ -165,7 +166,7 @@ class InternedTexts {
 
   #append(bytes: Uint8Array, start: number, end: number): number {
     const number = this.#ends.length;
-    const from = number === 0 ? 0 : (this.#ends.values[number - 1] as number);
+    const from = number === 0 ? 0 : this.#ends.values.valueAt(number - 1);
     const length = from + end - start;
     if (length > this.#bytes.length) {
       const larger = new Uint8Array(length * 2);
@@ -179,19 +180,19 @@ class InternedTexts {
   }
 
   #grow(): void {
-    const slots = new Int32Array(this.#slots.length * 4);
+    const slots = new Int32Column(this.#slots.length * 4);
     for (let number = 0; number < this.#ends.length; number++) {
-      const start = number === 0 ? 0 : (this.#ends.values[number - 1] as number);
-      let slot = hashBytes(this.#bytes, start, this.#ends.values[number] as number) & (slots.length - 1);
+      const start = number === 0 ? 0 : this.#ends.values.valueAt(number - 1);
+      let slot = hashBytes(this.#bytes, start, this.#ends.values.valueAt(number)) & (slots.length - 1);
       while (slots[slot] !== 0) slot = (slot + 1) & (slots.length - 1);
       slots[slot] = number + 1;
     }
     this.#slots = slots;
   }
 
-  finish(): { ends: Int32Array; bytes: Uint8Array } {
+  finish(): { ends: Int32Column; bytes: Uint8Array } {
     const { values, length } = this.#ends;
-    const end = length === 0 ? 0 : (values[length - 1] as number);
+    const end = length === 0 ? 0 : values.valueAt(length - 1);
     return { ends: values.subarray(0, length), bytes: this.#bytes.subarray(0, end) };
   }
 }
@@ -208,7 +209,7 @@ export class FeedPacker {
   readonly #trips = new Numbers();
   readonly #stops = new Numbers();
   readonly #trains = new Numbers();
-  readonly #train = new Int32Array(TRAIN.words);
+  readonly #train = new Int32Column(TRAIN.words);
   readonly #texts = new InternedTexts();
   readonly #tripsPerId = new Map<number, number>();
   readonly #vehicles = new Numbers();
@@ -227,7 +228,7 @@ export class FeedPacker {
   }
 
   /** `stop` has `STOP.words` words. */
-  addStopUpdate(stop: Int32Array, carriages: ReadonlyMap<number, number>): void {
+  addStopUpdate(stop: Int32Column, carriages: ReadonlyMap<number, number>): void {
     if (carriages.size > 0) {
       this.#train[TRAIN.update] = this.mark();
       packCarriages(carriages, this.#train, TRAIN.carriages);
@@ -240,7 +241,7 @@ export class FeedPacker {
    * `trip` has `TRIP.words` words; its stop updates are those appended since the mark `firstUpdate`. Returns false if the trip
    * is skipped because it has too many updates or its identifier is repeated too often.
    */
-  addTrip(trip: Int32Array, firstUpdate: number): boolean {
+  addTrip(trip: Int32Column, firstUpdate: number): boolean {
     const tripId = trip[TRIP.tripId] ?? NONE;
     const repeated = this.#tripsPerId.get(tripId) ?? 0;
     const updateCount = this.mark() - firstUpdate;
@@ -253,7 +254,7 @@ export class FeedPacker {
   }
 
   /** `vehicle` has `VEHICLE.words` words. If a vehicle has several reports, the latest is kept. */
-  addVehicle(vehicle: Int32Array): void {
+  addVehicle(vehicle: Int32Column): void {
     const { values: words, length } = this.#vehicles;
     const id = vehicle[VEHICLE.vehicleId] ?? NONE;
     const at = this.#vehicleAt.get(id);
@@ -274,7 +275,7 @@ export class FeedPacker {
     const { ends: textEnds, bytes: textBytes } = this.#texts.finish();
     const [trips, stops, vehicles, trains] = [this.#trips, this.#stops, this.#vehicles, this.#trains].map(
       ({ values, length }) => values.subarray(0, length),
-    ) as [Int32Array, Int32Array, Int32Array, Int32Array];
+    ) as [Int32Column, Int32Column, Int32Column, Int32Column];
     // In the order of `HEADER`.
     const header = Int32Array.of(
       MAGIC,

@@ -1,3 +1,4 @@
+import type { Int32Column, Uint16Column } from '../../core/columns.ts';
 import { NONE, STOP } from '../feed/packed-feed.ts';
 import type { PlannedRuns } from './planned-runs.ts';
 import type { RunColumns } from './run-columns.ts';
@@ -7,7 +8,7 @@ const SAME_TIME_SECONDS = 60;
 
 /** The stop updates of a trip, by their rows in the feed. */
 export interface Updates {
-  rows: Int32Array;
+  rows: Int32Column;
   first: number;
   count: number;
   /** The number of the text of a stop identifier as the index of the stop; -1 if the timetable lacks it. */
@@ -30,8 +31,8 @@ export function matchCalls(
   columns: RunColumns,
   updates: Updates,
   runs: Pick<PlannedRuns, 'isSameStation'>,
-  { sequences, isLoop }: { sequences: Uint16Array; isLoop: boolean },
-  calls: Int32Array,
+  { sequences, isLoop }: { sequences: Uint16Column; isLoop: boolean },
+  calls: Int32Column,
 ): void {
   const { count, stop: stops, update: updateOf } = columns;
   const { rows, first, count: updateCount, stopOf, base } = updates;
@@ -39,7 +40,7 @@ export function matchCalls(
   let unmatched = 0;
   for (let index = updateCount - 1; index >= 0; index--) {
     const row = (first + index) * STOP.words;
-    const text = rows[row + STOP.stopId] as number;
+    const text = rows.valueAt(row + STOP.stopId);
     const stop = text === NONE ? NONE : stopOf(text);
     const call = findCall(row, stop);
     if (call < 0) {
@@ -54,10 +55,10 @@ export function matchCalls(
   if (unmatched > 0) matchMoved();
 
   function findCall(row: number, stop: number): number {
-    const sequence = rows[row + STOP.sequence] as number;
+    const sequence = rows.valueAt(row + STOP.sequence);
     if (sequence !== NONE) {
       let at = Math.min(limit, count) - 1;
-      while (at >= 0 && (sequences[at] as number) > sequence) at--;
+      while (at >= 0 && sequences.valueAt(at) > sequence) at--;
       // The updates may not be in the order of the run.
       if (sequences[at] !== sequence) at = sequences.indexOf(sequence, limit);
       if (at >= 0 && updateOf[at] === -1 && fits(at, stop)) return at;
@@ -92,15 +93,15 @@ export function matchCalls(
   function matchMoved(): void {
     let before = -1;
     for (let index = 0; index < updateCount; index++) {
-      const known = calls[index] as number;
+      const known = calls.valueAt(index);
       if (known >= 0) {
         before = known;
         continue;
       }
       let end = count;
       for (let later = index + 1; later < updateCount; later++) {
-        if ((calls[later] as number) >= 0) {
-          end = calls[later] as number;
+        if (calls.valueAt(later) >= 0) {
+          end = calls.valueAt(later);
           break;
         }
       }
@@ -115,10 +116,10 @@ export function matchCalls(
   /** The call between two others that the vehicle makes at another stop instead. */
   function findMoved(index: number, from: number, end: number): number {
     const row = (first + index) * STOP.words;
-    const text = rows[row + STOP.stopId] as number;
+    const text = rows.valueAt(row + STOP.stopId);
     if (text === NONE) return -1;
     const stop = stopOf(text);
-    const sequence = rows[row + STOP.sequence] as number;
+    const sequence = rows.valueAt(row + STOP.sequence);
     const planned = plannedTime(rows, row, base);
     let [here, hereCount, elsewhere] = [-1, 0, -1];
     for (let at = from; at < end; at++) {
@@ -137,20 +138,20 @@ export function matchCalls(
 }
 
 /** The planned time that the feed gives by a time and a delay: of the departure, else of the arrival. */
-export function plannedTime(rows: Int32Array, row: number, base: number): number {
+export function plannedTime(rows: Int32Column, row: number, base: number): number {
   const departs = plannedBy(rows, row + STOP.departureDelay, base);
   return departs === NONE ? plannedBy(rows, row + STOP.arrivalDelay, base) : departs;
 }
 
 /** The delay is at this position, the time in the next. */
-export function plannedBy(rows: Int32Array, at: number, base: number): number {
-  const [delay, seconds] = [rows[at] as number, rows[at + 1] as number];
+export function plannedBy(rows: Int32Column, at: number, base: number): number {
+  const [delay, seconds] = [rows.valueAt(at), rows.valueAt(at + 1)];
   return delay === NONE || seconds === NONE ? NONE : (seconds >>> 0) - base - delay;
 }
 
-export function givenTime(rows: Int32Array, row: number, base: number): number {
-  const seconds = rows[row + STOP.departureSeconds] as number;
-  const other = rows[row + STOP.arrivalSeconds] as number;
+export function givenTime(rows: Int32Column, row: number, base: number): number {
+  const seconds = rows.valueAt(row + STOP.departureSeconds);
+  const other = rows.valueAt(row + STOP.arrivalSeconds);
   if (seconds !== NONE) return (seconds >>> 0) - base;
   return other === NONE ? NONE : (other >>> 0) - base;
 }

@@ -1,4 +1,5 @@
 import { SECOND_MS } from '../../core/clock.ts';
+import { Int32Column } from '../../core/columns.ts';
 import type { FileId } from '../../timetable/schedule-files.ts';
 import { calendarDayAt, serviceDayStart } from '../../timetable/service-day.ts';
 import type { Timetable } from '../../timetable/timetable.ts';
@@ -26,9 +27,9 @@ export function createPlannedRuns(timetable: Timetable) {
   } = sections;
   const stops = new Map<string, number>();
   const tripsOf = new Map<FileId | undefined, Map<string, readonly number[]>>();
-  const stations = Int32Array.from(stopParent, (_, stop) => timetable.stationOf(stop));
+  const stations = Int32Column.from(stopParent, (_, stop) => timetable.stationOf(stop));
   const loops = new Uint8Array(patternCalls.length);
-  const seenIn = new Int32Array(timetable.stopCount).fill(-1);
+  const seenIn = new Int32Column(timetable.stopCount).fill(-1);
   let days: { day: number; start: number }[] = [];
   let daysOf = Number.NaN;
 

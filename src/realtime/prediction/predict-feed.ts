@@ -1,3 +1,4 @@
+import { Int32Column } from '../../core/columns.ts';
 import { isEmptyRoute } from '../../timetable/import/passenger-trips.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
 import { toDayNumber } from '../../timetable/service-day.ts';
@@ -46,10 +47,10 @@ export function predictFeed(
   const files = filesOfFeed(source);
   const base = Math.floor(feed.headerAt / 1000);
   const columns = new RunColumns();
-  const calls = new Int32Array(512);
+  const calls = new Int32Column(512);
   const list = new RunList(feed.stops.length / STOP.words, runs.pool);
   const leftOut: LeftOutOfFeed = {};
-  const stopOfText = new Int32Array(feed.textCount).fill(NONE);
+  const stopOfText = new Int32Column(feed.textCount).fill(NONE);
   const vehicles = positions ? indexVehicles(positions) : null;
   /** The runs that the timetable lacks, by identifier and start. */
   const added = new Map<string, number>();
@@ -80,7 +81,7 @@ export function predictFeed(
   }
 
   for (let row = 0; row < feed.trips.length; row += TRIP.words) {
-    const relationship = TRIP_RELATIONSHIPS[Math.max(0, feed.trips[row + TRIP.relationship] as number)] ?? 'UNKNOWN';
+    const relationship = TRIP_RELATIONSHIPS[Math.max(0, feed.trips.valueAt(row + TRIP.relationship))] ?? 'UNKNOWN';
     const id = feed.textOf(feed.trips[row + TRIP.tripId]) ?? '';
     const { first, count } = feed.updatesOf(row);
     const updates: Updates = { rows: feed.stops, first, count, stopOf, base };
@@ -114,8 +115,8 @@ export function predictFeed(
   /** The run of a trip that the update is about: on its start date if the times fit, else on the nearest day. */
   function findRun({ row, updates }: FeedTrip, trips: readonly number[]): { trip: number; day: number } | null {
     const { trips: rows, headerAt } = feed;
-    const startDate = rows[row + TRIP.startDate] as number;
-    const startTime = rows[row + TRIP.startTimeSeconds] as number;
+    const startDate = rows.valueAt(row + TRIP.startDate);
+    const startTime = rows.valueAt(row + TRIP.startTimeSeconds);
     const startDay = dayOf(startDate);
     const time = firstTime(updates);
     const isKnown = time !== NONE;
@@ -154,7 +155,7 @@ export function predictFeed(
     const { row, id, relationship, updates } = trip;
     const isCancelled = relationship === 'CANCELED' || relationship === 'DELETED';
     const about = { trip: run.trip, day: run.day, like: -1, route: -1, update: row, id };
-    const timestamp = feed.trips[row + TRIP.timestamp] as number;
+    const timestamp = feed.trips.valueAt(row + TRIP.timestamp);
     const known = list.find(run.trip, run.day);
     if (known >= 0) {
       leaveOut('several updates of one run', id);
@@ -177,7 +178,7 @@ export function predictFeed(
     const facts: TripFacts = {
       isTrain,
       isReplaced: LISTS_CALLS.has(relationship) && matched + inserted > 0,
-      delay: feed.trips[row + TRIP.delay] as number,
+      delay: feed.trips.valueAt(row + TRIP.delay),
       continues: isTrain && timetable.nextTrip(run.trip, run.day) !== null,
       ...locateVehicle(id, pattern),
     };
@@ -212,7 +213,7 @@ export function predictFeed(
     matchCalls(columns, updates, runs, { sequences, isLoop: runs.isLoop(pattern) }, calls);
     let [matched, inserted] = [0, 0];
     for (let index = 0; index < updates.count; index++) {
-      const call = calls[index] as number;
+      const call = calls.valueAt(index);
       const row = (updates.first + index) * STOP.words;
       if (call >= 0) {
         matched++;
@@ -232,14 +233,14 @@ export function predictFeed(
   }
 
   function stopIdAt(row: number): string {
-    const sequence = feed.stops[row + STOP.sequence] as number;
+    const sequence = feed.stops.valueAt(row + STOP.sequence);
     return feed.textOf(feed.stops[row + STOP.stopId]) ?? (sequence === NONE ? '' : `#${sequence}`);
   }
 
   /** The stop of a call today: another platform of the station, or another stop. */
   function moveCall(call: number, row: number): void {
-    const assigned = feed.stops[row + STOP.assignedStopId] as number;
-    const text = assigned === NONE ? (feed.stops[row + STOP.stopId] as number) : assigned;
+    const assigned = feed.stops.valueAt(row + STOP.assignedStopId);
+    const text = assigned === NONE ? feed.stops.valueAt(row + STOP.stopId) : assigned;
     const stop = text === NONE ? -1 : stopOf(text);
     // A station as a whole is no other platform.
     if (stop >= 0 && stop !== sections.stopParent[columns.stop.valueAt(call)]) columns.stop[call] = stop;
@@ -247,9 +248,9 @@ export function predictFeed(
 
   /** Whether only the feed has the call. A second update of a call that the run has is none, unless the feed lists all calls. */
   function isExtraCall(row: number, isReplaced: boolean): boolean {
-    const relationship = feed.stops[row + STOP.relationship] as number;
+    const relationship = feed.stops.valueAt(row + STOP.relationship);
     const time = givenTime(feed.stops, row, base);
-    const text = feed.stops[row + STOP.stopId] as number;
+    const text = feed.stops.valueAt(row + STOP.stopId);
     if (relationship > 0 || text === NONE || time === NONE || Math.abs(time) > MAX_APART_SECONDS) return false;
     if (isReplaced) return true;
     const stop = stopOf(text);
@@ -274,11 +275,11 @@ export function predictFeed(
     let last = -1;
     const next = calls.subarray(0, count).findIndex((call) => call >= 0);
     for (let index = 0; index < count; index++) {
-      const call = calls[index] as number;
+      const call = calls.valueAt(index);
       if (call >= 0) last = call;
       if (call !== UNMATCHED) continue;
       // A call before all others that are known: behind those that the vehicle has left.
-      const at = last < 0 && next >= 0 ? (calls[next] as number) - 1 : last;
+      const at = last < 0 && next >= 0 ? calls.valueAt(next) - 1 : last;
       behind[at + 1] ??= [];
       behind[at + 1]?.push(first + index);
     }
@@ -289,7 +290,7 @@ export function predictFeed(
         const row = extra * STOP.words;
         const planned = plannedTime(feed.stops, row, base);
         const time = givenTime(feed.stops, row, base);
-        columns.stop[to] = stopOf(feed.stops[row + STOP.stopId] as number);
+        columns.stop[to] = stopOf(feed.stops.valueAt(row + STOP.stopId));
         columns.plannedStop[to] = columns.stop.valueAt(to);
         columns.position[to] = -1;
         columns.flags[to] = MAY_BOARD | MAY_ALIGHT;
@@ -322,8 +323,8 @@ export function predictFeed(
     const id = feed.textOf(rows[trip.row + TRIP.newTripId]);
     const [like] = trips;
     if (id === null || like === undefined) return leaveOut('copy of no trip', trip.id);
-    const date = rows[trip.row + TRIP.newStartDate] as number;
-    const time = rows[trip.row + TRIP.newStartTimeSeconds] as number;
+    const date = rows.valueAt(trip.row + TRIP.newStartDate);
+    const time = rows.valueAt(trip.row + TRIP.newStartTimeSeconds);
     const run = findRun(trip, trips);
     const day = dayOf(date) ?? run?.day;
     const later = time === NONE ? 0 : time - sections.tripStart.valueAt(like);
@@ -380,8 +381,8 @@ export function predictFeed(
     const listed: { stop: number; arrives: number; departs: number; update: number; position: number }[] = [];
     for (let index = 0; index < count; index++) {
       const row = (first + index) * STOP.words;
-      const text = feed.stops[row + STOP.stopId] as number;
-      const known = (calls[index] as number) < 0 ? undefined : plannedCalls[calls[index] as number];
+      const text = feed.stops.valueAt(row + STOP.stopId);
+      const known = calls.valueAt(index) < 0 ? undefined : plannedCalls[calls.valueAt(index)];
       const stop = text === NONE ? (known?.stop ?? -1) : stopOf(text);
       const time = givenTime(feed.stops, row, base);
       const isTimed = time !== NONE && Math.abs(time) <= MAX_APART_SECONDS;
@@ -392,7 +393,7 @@ export function predictFeed(
       if (!isTimed && !known) continue;
       const byFeed = plannedTime(feed.stops, row, base);
       const departs = known?.departs ?? (byFeed === NONE ? time : byFeed);
-      const position = known ? (calls[index] as number) : -1;
+      const position = known ? calls.valueAt(index) : -1;
       listed.push({ stop, arrives: known?.arrives ?? departs, departs, update: first + index, position });
     }
     if (listed.length < 2) return leaveOut('added trip with fewer than two calls', id);
@@ -416,7 +417,7 @@ export function predictFeed(
     const facts: TripFacts = {
       isTrain,
       isReplaced: LISTS_CALLS.has(trip.relationship),
-      delay: feed.trips[trip.row + TRIP.delay] as number,
+      delay: feed.trips.valueAt(trip.row + TRIP.delay),
       continues: false,
       ...locateVehicle(id, like < 0 ? null : sections.tripPattern.valueAt(like)),
     };
@@ -427,7 +428,7 @@ export function predictFeed(
         columns.departure[at] = columns.plannedDeparture.valueAt(at);
       }
     }
-    const timestamp = feed.trips[trip.row + TRIP.timestamp] as number;
+    const timestamp = feed.trips.valueAt(trip.row + TRIP.timestamp);
     const [date, time] = [feed.trips[trip.row + TRIP.startDate], feed.trips[trip.row + TRIP.startTimeSeconds]];
     const key = `${id} ${trip.relationship === 'DUPLICATED' ? '' : `${date} ${time}`}`;
     const known = added.get(key);
@@ -480,7 +481,7 @@ export function predictFeed(
     const row = vehicles?.get(withoutDate(id));
     if (row === undefined) return { reached: -1, standsAt: -1 };
     const { vehicles: rows } = positions as Feed;
-    const sequence = rows[row + VEHICLE.sequence] as number;
+    const sequence = rows.valueAt(row + VEHICLE.sequence);
     const text = (positions as Feed).textOf(rows[row + VEHICLE.stopId]);
     const stop = text === null ? -1 : runs.stopOf(text);
     const isThere = (at: number) => stop >= 0 && runs.isSameStation(columns.stop.valueAt(at), stop);
@@ -505,7 +506,7 @@ export function predictFeed(
 
   function isStanding(row: number): boolean {
     const { vehicles } = positions as Feed;
-    const reported = (vehicles[row + VEHICLE.reportedSeconds] as number) >>> 0;
+    const reported = vehicles.valueAt(row + VEHICLE.reportedSeconds) >>> 0;
     return vehicles[row + VEHICLE.status] === STOPPED_AT && Math.abs(base - reported) <= MAX_REPORT_AGE_SECONDS;
   }
 }

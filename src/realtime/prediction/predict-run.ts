@@ -1,3 +1,4 @@
+import { Float64Column, type Int32Column } from '../../core/columns.ts';
 import { NONE, STOP } from '../feed/packed-feed.ts';
 import { plannedBy } from './match-calls.ts';
 import { CALL, type RunColumns, ruleNumber } from './run-columns.ts';
@@ -49,10 +50,10 @@ const [TIME, DELAY, BEFORE, TRIP_DELAY, NOT_YET, BEFORE_FIRST, ORDER, STANDING] 
 ] as const;
 
 /** How late a call can be because of the calls after it, as `limit + planned / 3`; reused. */
-let limits = new Float64Array(64);
+let limits = new Float64Column(64);
 
 /** Fills arrival, departure, state and rule of the columns. Returns whether the trip says anything about its run. */
-export function predictRun(columns: RunColumns, rows: Int32Array, base: number, facts: TripFacts): boolean {
+export function predictRun(columns: RunColumns, rows: Int32Column, base: number, facts: TripFacts): boolean {
   const { count } = columns;
   if (facts.delay !== NONE && !isWithin(facts.delay)) {
     facts.delay = NONE;
@@ -61,7 +62,7 @@ export function predictRun(columns: RunColumns, rows: Int32Array, base: number, 
   applyEstimates(columns, rows, base, facts);
   const first = firstListed(columns);
   if (facts.delay === NONE && !saysAnything(columns, facts)) return false;
-  if (limits.length < count) limits = new Float64Array(count * 2);
+  if (limits.length < count) limits = new Float64Column(count * 2);
   stand(columns, facts);
   passBack(columns);
   passForward(columns, first, facts);
@@ -77,15 +78,15 @@ function saysAnything({ count, state, stop, plannedStop }: RunColumns, { isRepla
 }
 
 /** The time of each call that has an update of its own. */
-function applyEstimates(columns: RunColumns, rows: Int32Array, base: number, facts: TripFacts): void {
+function applyEstimates(columns: RunColumns, rows: Int32Column, base: number, facts: TripFacts): void {
   const { count, plannedArrival, plannedDeparture, arrival, departure, state, rule, update, occupancy } = columns;
   let startsAt = plannedDeparture.valueAt(0) - MAX_BEFORE_START_SECONDS;
   for (let at = 0; at < count; at++) {
     if (update.valueAt(at) < 0) continue;
     const row = update.valueAt(at) * STOP.words;
-    const status = rows[row + STOP.occupancy] as number;
+    const status = rows.valueAt(row + STOP.occupancy);
     if (status >= 0 && status < 255) occupancy[at] = status + 1;
-    const relationship = rows[row + STOP.relationship] as number;
+    const relationship = rows.valueAt(row + STOP.relationship);
     state[at] = CALL.listed;
     if (relationship === SKIPPED) state[at] = CALL.skipped | CALL.listed;
     if (relationship === NO_DATA) state[at] = CALL.noData | CALL.listed;
@@ -120,13 +121,13 @@ function isPossible(late: number, { isReplaced }: TripFacts): boolean {
 
 const isWithin = (late: number) => late <= MAX_LATE_SECONDS && late >= -MAX_EARLY_SECONDS;
 
-function isTime(rows: Int32Array, row: number): boolean {
+function isTime(rows: Int32Column, row: number): boolean {
   return rows[row + STOP.departureSeconds] !== NONE || rows[row + STOP.arrivalSeconds] !== NONE;
 }
 
 /** The time of one end of a call, relative to the header; `NONE` without one. The delay is at `at`, the time in the next word. */
-function estimate(rows: Int32Array, at: number, base: number, planned: number, { isTrain }: TripFacts): number {
-  const [delay, seconds] = [rows[at] as number, rows[at + 1] as number];
+function estimate(rows: Int32Column, at: number, base: number, planned: number, { isTrain }: TripFacts): number {
+  const [delay, seconds] = [rows.valueAt(at), rows.valueAt(at + 1)];
   const time = seconds === NONE ? NONE : (seconds >>> 0) - base;
   if (delay === NONE) return time;
   const byFeed = plannedBy(rows, at, base);
@@ -210,7 +211,7 @@ function passForward(columns: RunColumns, first: number, facts: TripFacts): void
       isLive = true;
     }
     let departs = arrives + stands;
-    const limit = Math.floor((limits[at] as number) + planned * LEAST_SHARE);
+    const limit = Math.floor(limits.valueAt(at) + planned * LEAST_SHARE);
     if (departs > limit && limit < FAR / 2) {
       departs = Math.max(Math.min(departs, limit), soonest);
       arrives = Math.min(arrives, departs);

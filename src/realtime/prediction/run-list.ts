@@ -1,3 +1,4 @@
+import { Int32Column } from '../../core/columns.ts';
 import type { Feed } from '../feed/feed.ts';
 import { NONE } from '../feed/packed-feed.ts';
 import { RUN, type SnapshotNumbers } from '../snapshot.ts';
@@ -103,7 +104,7 @@ export class RunList {
     const columns = Object.fromEntries(
       COLUMN_NAMES.map((name) => [name, this.#columns[name].subarray(0, this.#callCount)]),
     ) as CallColumns;
-    const runOf = new Int32Array(this.#callCount).fill(-1);
+    const runOf = new Int32Column(this.#callCount).fill(-1);
     for (const [run, { firstCall, count }] of runs.entries()) runOf.fill(run, firstCall, firstCall + count);
     const { update, plannedStop, ...calls } = columns;
     return {
@@ -137,39 +138,39 @@ function compareRuns(one: ListedRun, other: ListedRun): number {
 }
 
 /** The calls at each stop. A call that has moved is also listed at its planned stop. `runOf` is -1 for dropped runs. */
-function listVisits(stop: Int32Array, plannedStop: Int32Array, runOf: Int32Array) {
+function listVisits(stop: Int32Column, plannedStop: Int32Column, runOf: Int32Column) {
   let highest = -1;
   for (let call = 0; call < stop.length; call++) {
-    highest = Math.max(highest, stop[call] as number, plannedStop[call] as number);
+    highest = Math.max(highest, stop.valueAt(call), plannedStop.valueAt(call));
   }
-  const starts = new Int32Array(highest + 2);
+  const starts = new Int32Column(highest + 2);
   for (let call = 0; call < stop.length; call++) {
-    const [at, planned] = [stop[call] as number, plannedStop[call] as number];
+    const [at, planned] = [stop.valueAt(call), plannedStop.valueAt(call)];
     if (runOf[call] === -1) continue;
-    if (at >= 0) starts[at + 1] = (starts[at + 1] as number) + 1;
-    if (planned !== at && planned >= 0) starts[planned + 1] = (starts[planned + 1] as number) + 1;
+    if (at >= 0) starts[at + 1] = starts.valueAt(at + 1) + 1;
+    if (planned !== at && planned >= 0) starts[planned + 1] = starts.valueAt(planned + 1) + 1;
   }
   const visitStop: number[] = [];
   const visitStart: number[] = [];
   for (let at = 0; at <= highest; at++) {
     if (starts[at + 1] !== 0) {
       visitStop.push(at);
-      visitStart.push(starts[at] as number);
+      visitStart.push(starts.valueAt(at));
     }
-    starts[at + 1] = (starts[at + 1] as number) + (starts[at] as number);
+    starts[at + 1] = starts.valueAt(at + 1) + starts.valueAt(at);
   }
   const total = starts[highest + 1] ?? 0;
   visitStart.push(total);
-  const visits = new Int32Array(total);
-  const visitRun = new Int32Array(total);
+  const visits = new Int32Column(total);
+  const visitRun = new Int32Column(total);
   const visit = (at: number, call: number) => {
-    const to = starts[at] as number;
+    const to = starts.valueAt(at);
     starts[at] = to + 1;
     visits[to] = call;
-    visitRun[to] = runOf[call] as number;
+    visitRun[to] = runOf.valueAt(call);
   };
   for (let call = 0; call < stop.length; call++) {
-    const [at, planned] = [stop[call] as number, plannedStop[call] as number];
+    const [at, planned] = [stop.valueAt(call), plannedStop.valueAt(call)];
     if (runOf[call] === -1) continue;
     if (at >= 0) visit(at, call);
     if (planned !== at && planned >= 0) visit(planned, call);
@@ -178,13 +179,13 @@ function listVisits(stop: Int32Array, plannedStop: Int32Array, runOf: Int32Array
 }
 
 /** The loads of carriages by call, of the few updates that have some. */
-function listLoads(feed: Feed, update: Int32Array) {
+function listLoads(feed: Feed, update: Int32Column) {
   const ofUpdate = new Map(feed.carriages());
   const loadCall: number[] = [];
   const loadStart: number[] = [];
   const loads: number[] = [];
   for (let call = 0; call < update.length && ofUpdate.size > 0; call++) {
-    const ofCall = (update[call] as number) < 0 ? undefined : ofUpdate.get(update[call] as number);
+    const ofCall = update.valueAt(call) < 0 ? undefined : ofUpdate.get(update.valueAt(call));
     if (!ofCall) continue;
     loadCall.push(call);
     loadStart.push(loads.length);

@@ -1,3 +1,4 @@
+import { Int32Column, Uint32Column } from '../../core/columns.ts';
 import { Numbers } from '../../core/growing-numbers.ts';
 import { lineIdOf } from '../../transit/line-names.ts';
 import { MODES, type Mode } from '../../transit/modes.ts';
@@ -21,7 +22,7 @@ import type {
 } from './schedule-file.ts';
 
 /** Writes the records of the file of paths, one by one. */
-type WritePath = (record: Int32Array) => void;
+type WritePath = (record: Int32Column) => void;
 
 /** `rank` is the index of its file in `SCHEDULE_FILES`; the first file decides the name and position of a stop. */
 type MergedStop = ScheduleStop & { rank: number };
@@ -115,7 +116,7 @@ export class TimetableBuilder {
     this.#reports.push(report);
     const { isBundle } = SCHEDULE_FILES[file.id];
     const numbers = file.services.map((service) => this.#addService(service));
-    const services = Int32Array.from(file.trips, ({ service }) => numbers[service] as number);
+    const services = Int32Column.from(file.trips, ({ service }) => numbers[service] as number);
     if (isBundle) this.#dropDoubles(file, services, report);
     const trips = file.trips.filter((_, index) => services[index] !== GONE);
     const usedRoutes = new Set(trips.map(({ route }) => route));
@@ -196,21 +197,21 @@ export class TimetableBuilder {
     const { count: callCount, stop, sequence, arrival, departure, flags, headsign } = calls;
     const route = file.routes[trip.route] as ScheduleRoute;
     const line = this.#lineOf(route);
-    const start = departure[0] as number;
-    const pattern = new Int32Array(PATTERN.length + callCount * CALL.length);
-    const arrivals = new Int32Array(callCount);
-    const departures = new Int32Array(callCount);
+    const start = departure.valueAt(0);
+    const pattern = new Int32Column(PATTERN.length + callCount * CALL.length);
+    const arrivals = new Int32Column(callCount);
+    const departures = new Int32Column(callCount);
     pattern[PATTERN.route] = routes[trip.route] as number;
     pattern[PATTERN.calls] = callCount;
     pattern[PATTERN.direction] = trip.direction;
     for (let call = 0, at: number = PATTERN.length; call < callCount; call++, at += CALL.length) {
-      const ownHeadsign = headsign[call] as number;
-      pattern[at + CALL.stop] = stops[stop[call] as number] as number;
-      pattern[at + CALL.flags] = flags[call] as number;
-      pattern[at + CALL.sequence] = sequence[call] as number;
+      const ownHeadsign = headsign.valueAt(call);
+      pattern[at + CALL.stop] = stops[stop.valueAt(call)] as number;
+      pattern[at + CALL.flags] = flags.valueAt(call);
+      pattern[at + CALL.sequence] = sequence.valueAt(call);
       pattern[at + CALL.headsign] = ownHeadsign < 0 ? 0 : (headsigns[ownHeadsign] as number);
-      arrivals[call] = (arrival[call] as number) - start;
-      departures[call] = (departure[call] as number) - start;
+      arrivals[call] = arrival.valueAt(call) - start;
+      departures[call] = departure.valueAt(call) - start;
     }
     const patternStart = this.#patterns.add(pattern);
     const isNew = !this.#patternNumbers.has(patternStart);
@@ -252,7 +253,7 @@ export class TimetableBuilder {
     const { isBundle } = SCHEDULE_FILES[file.id];
     const { number: run, isDiesel } = parseTrainId(id);
     if (file.id === 'nswtrains' || (isBundle && mode === 'train' && isDated(id))) {
-      const service = this.#trips.service.values[trip] as number;
+      const service = this.#trips.service.values.valueAt(trip);
       this.#trainLinkRuns.set(run, (this.#trainLinkRuns.get(run) ?? new Set()).add(service));
     } else if ((file.id === 'sydneytrains' || isBundle) && (routeId.startsWith('CTY') || isDiesel)) {
       this.#diesels.push({ run, trip, report });
@@ -274,7 +275,7 @@ export class TimetableBuilder {
     const key = `${shape} ${called.join()}`;
     const cachedPath = this.#pathsByStops.get(key);
     if (cachedPath !== undefined) return cachedPath;
-    const micro = (of: 'lat' | 'lng') => Int32Array.from(called, (stop) => Math.round((stops[stop]?.[of] ?? 0) * 1e6));
+    const micro = (of: 'lat' | 'lng') => Int32Column.from(called, (stop) => Math.round((stops[stop]?.[of] ?? 0) * 1e6));
     const distance = calls.distance.subarray(0, callCount);
     const path = cutShape(shapes, shape, { lat: micro('lat'), lng: micro('lng'), distance });
     const start = this.#pathsEnd;
@@ -282,8 +283,8 @@ export class TimetableBuilder {
       const record = packPath(path);
       this.#writePath(record);
       const isFerry = routes[trip.route]?.mode === 'ferry';
-      const isDrawn = (shapes.pointsRead[shape] as number) >= DRAWN_POINTS_PER_CALL * callCount;
-      if (isFerry && isDrawn) for (const part of partsAfloat(path)) this.#ferryWays.add(Int32Array.from(part));
+      const isDrawn = shapes.pointsRead.valueAt(shape) >= DRAWN_POINTS_PER_CALL * callCount;
+      if (isFerry && isDrawn) for (const part of partsAfloat(path)) this.#ferryWays.add(Int32Column.from(part));
       this.#pathsEnd += record.byteLength;
     }
     const added = path && { start, end: this.#pathsEnd };
@@ -297,7 +298,7 @@ export class TimetableBuilder {
     if (!exact) return;
     const { values } = this.#trips.service;
     const others = [...exact].map((number) => this.#services[number] as ScheduleService);
-    values[trip] = this.#withoutDays(values[trip] as number, others);
+    values[trip] = this.#withoutDays(values.valueAt(trip), others);
     if (values[trip] === GONE) leaveOut(report, 'double', 1);
   }
 
@@ -305,7 +306,7 @@ export class TimetableBuilder {
    * Removes the days on which other files have the trips of the bundle, by their IDs. A file of another publication may have other
    * IDs for the same trips: a line most of whose IDs are unknown is left out on the days that another file with this line covers.
    */
-  #dropDoubles({ routes, trips }: ScheduleFile, services: Int32Array, report: FileReport): void {
+  #dropDoubles({ routes, trips }: ScheduleFile, services: Int32Column, report: FileReport): void {
     const known = this.#servicesOfRuns();
     const lines = routes.map((route) => this.#lineOf(route));
     const compared = new Map(lines.map((line) => [line, { days: [...line.files].map(daysOf), trips: 0, found: 0 }]));
@@ -314,7 +315,7 @@ export class TimetableBuilder {
       (isDated(id) ? null : compared.get(lines[route] as LineCounts)) ?? null;
     for (const [index, trip] of trips.entries()) {
       const line = lineOf(trip);
-      const service = this.#services[services[index] as number] as ScheduleService;
+      const service = this.#services[services.valueAt(index)] as ScheduleService;
       if (!line?.days.some((days) => overlaps(service, days))) continue;
       line.trips++;
       if (known.has(keyOf(trip))) line.found++;
@@ -325,7 +326,7 @@ export class TimetableBuilder {
       const others = [...(same ?? [])].map((number) => this.#services[number] as ScheduleService);
       if (line && 2 * line.found < line.trips) others.push(...line.days);
       if (others.length === 0) continue;
-      services[index] = this.#withoutDays(services[index] as number, others);
+      services[index] = this.#withoutDays(services.valueAt(index), others);
       if (services[index] === GONE) leaveOut(report, same ? 'double' : 'trip of a line of another file', 1);
     }
   }
@@ -335,11 +336,11 @@ export class TimetableBuilder {
     const services = new Map<string, Set<number>>();
     const { service, pattern } = this.#trips;
     for (let trip = 0; trip < service.length; trip++) {
-      const route = this.#ofPattern(pattern.values[trip] as number, PATTERN.route);
+      const route = this.#ofPattern(pattern.values.valueAt(trip), PATTERN.route);
       const mode = MODES[this.#routes[route * ROUTE.length + ROUTE.mode] as number] as Mode;
       // The first text is the empty one.
       const key = runKeyOf(this.#tripIds.get(trip + 1), mode);
-      services.set(key, (services.get(key) ?? new Set()).add(service.values[trip] as number));
+      services.set(key, (services.get(key) ?? new Set()).add(service.values.valueAt(trip)));
     }
     return services;
   }
@@ -360,10 +361,10 @@ export class TimetableBuilder {
     const { start: patternTrips, members: order } = groupSorted(
       this.#patternStart.length,
       pattern.length,
-      (trip) => (service.values[trip] === GONE ? -1 : (pattern.values[trip] as number)),
-      (trip) => start.values[trip] as number,
+      (trip) => (service.values[trip] === GONE ? -1 : pattern.values.valueAt(trip)),
+      (trip) => start.values.valueAt(trip),
     );
-    const inOrder = ({ values }: Numbers) => Int32Array.from(order, (trip) => values[trip] as number);
+    const inOrder = ({ values }: Numbers) => Int32Column.from(order, (trip) => values.valueAt(trip));
     const tripStart = inOrder(start);
     const tripPattern = inOrder(pattern);
     const tripBlock = inOrder(block);
@@ -371,10 +372,10 @@ export class TimetableBuilder {
       this.#blockNumbers.size + 1,
       order.length,
       (trip) => tripBlock[trip] || -1,
-      (trip) => tripStart[trip] as number,
+      (trip) => tripStart.valueAt(trip),
     );
     const ids = new Texts();
-    const hashes = new Uint32Array(order.length);
+    const hashes = new Uint32Column(order.length);
     const dateless: { trips: number[]; hashes: number[] } = { trips: [], hashes: [] };
     for (const [trip, added] of order.entries()) {
       // The first text is the empty one.
@@ -412,11 +413,11 @@ export class TimetableBuilder {
   #finishCalls(trips: FinishedTrips) {
     const ofPatterns = (field: number) => this.#patternStart.map((_, pattern) => this.#ofPattern(pattern, field));
     const patternCalls = startsOf(ofPatterns(PATTERN.calls));
-    const callPattern = new Int32Array(patternCalls.at(-1) as number);
+    const callPattern = new Int32Column(patternCalls.at(-1) as number);
     for (const pattern of this.#patternStart.keys()) {
       callPattern.fill(pattern, patternCalls[pattern], patternCalls[pattern + 1]);
     }
-    const positionOf = (call: number) => call - (patternCalls[callPattern[call] as number] as number);
+    const positionOf = (call: number) => call - patternCalls.valueAt(callPattern.valueAt(call));
     const ofCalls = (field: number) =>
       callPattern.map((pattern, call) =>
         this.#ofPattern(pattern, PATTERN.length + positionOf(call) * CALL.length + field),
@@ -425,17 +426,17 @@ export class TimetableBuilder {
     // All trips of a pattern may have been duplicates.
     const isEmpty = (pattern: number) => trips.patternTrips[pattern] === trips.patternTrips[pattern + 1];
     const visits = group(this.#stops.length, callStop.length, (call) =>
-      isEmpty(callPattern[call] as number) ? -1 : (callStop[call] as number),
+      isEmpty(callPattern.valueAt(call)) ? -1 : (callStop[call] as number),
     );
     const { maxSeconds, ...times } = buildCallTimes(patternCalls, trips);
     return {
       maxSeconds,
       sections: {
-        patternRoute: Uint32Array.from(ofPatterns(PATTERN.route)),
+        patternRoute: Uint32Column.from(ofPatterns(PATTERN.route)),
         patternDirection: Uint8Array.from(ofPatterns(PATTERN.direction)),
         patternCalls,
-        pathStart: Uint32Array.from(this.#paths, (path) => path?.start ?? 0),
-        pathEnd: Uint32Array.from(this.#paths, (path) => path?.end ?? 0),
+        pathStart: Uint32Column.from(this.#paths, (path) => path?.start ?? 0),
+        pathEnd: Uint32Column.from(this.#paths, (path) => path?.end ?? 0),
         ferryWays: this.#ferryWays.numbers.values.subarray(0, this.#ferryWays.numbers.length),
         callStop,
         callSequence: ofCalls(CALL.sequence),
@@ -443,14 +444,14 @@ export class TimetableBuilder {
         callHeadsign: ofCalls(CALL.headsign),
         ...times,
         visitStart: visits.start,
-        visitPattern: visits.members.map((call) => callPattern[call] as number),
+        visitPattern: Uint32Column.from(visits.members, (call) => callPattern.valueAt(call)),
         visitPosition: visits.members.map(positionOf),
       },
     };
   }
 
   #ofPattern(pattern: number, field: number): number {
-    return this.#patterns.numbers.values[(this.#patternStart[pattern] as number) + field] as number;
+    return this.#patterns.numbers.values.valueAt((this.#patternStart[pattern] as number) + field);
   }
 
   #finishStops({ visitStart, visitPattern, patternRoute }: FinishedCalls) {
@@ -459,7 +460,7 @@ export class TimetableBuilder {
     const parents = this.#resolveParents();
     const names = new Map<number, StopName>();
     const nameOf = (stop: number): StopName => {
-      const parent = parents[stop] as number;
+      const parent = parents.valueAt(stop);
       const name = names.get(stop) ?? splitStopName(stops[stop] as MergedStop, parent < 0 ? null : nameOf(parent).name);
       names.set(stop, name);
       return name;
@@ -467,13 +468,13 @@ export class TimetableBuilder {
     const modes = new Uint8Array(count);
     for (let stop = 0; stop < count; stop++) {
       let bits = 0;
-      for (let visit = visitStart[stop] as number; visit < (visitStart[stop + 1] as number); visit++) {
-        const route = patternRoute[visitPattern[visit] as number] as number;
+      for (let visit = visitStart.valueAt(stop); visit < visitStart.valueAt(stop + 1); visit++) {
+        const route = patternRoute.valueAt(visitPattern.valueAt(visit));
         bits |= 1 << (this.#routes[route * ROUTE.length + ROUTE.mode] as number);
       }
-      for (let at = stop; at >= 0; at = parents[at] as number) modes[at] = (modes[at] as number) | bits;
+      for (let at = stop; at >= 0; at = parents.valueAt(at)) modes[at] = (modes[at] as number) | bits;
     }
-    const children = group(count, count, (stop) => parents[stop] as number);
+    const children = group(count, count, (stop) => parents.valueAt(stop));
     const cells = stops.map(({ lat, lng }) => cellOf(lat, lng));
     const grid = groupSorted(
       1,
@@ -499,11 +500,11 @@ export class TimetableBuilder {
   }
 
   /** -1 if a stop has no parent, or its parents form a cycle. */
-  #resolveParents(): Int32Array {
-    const parents = Int32Array.from(this.#stops, ({ parentId }) => this.#stopNumbers.get(parentId ?? '') ?? -1);
+  #resolveParents(): Int32Column {
+    const parents = Int32Column.from(this.#stops, ({ parentId }) => this.#stopNumbers.get(parentId ?? '') ?? -1);
     for (let stop = 0; stop < parents.length; stop++) {
       let at = stop;
-      for (let levels = 0; at >= 0 && levels < MAX_LEVELS; levels++) at = parents[at] as number;
+      for (let levels = 0; at >= 0 && levels < MAX_LEVELS; levels++) at = parents.valueAt(at);
       if (at >= 0) parents[stop] = -1;
     }
     return parents;
@@ -518,16 +519,16 @@ export class TimetableBuilder {
   }
 }
 
-type FinishedTrips = { patternTrips: Uint32Array } & Record<
+type FinishedTrips = { patternTrips: Uint32Column } & Record<
   'tripStart' | 'tripArrivals' | 'tripDepartures' | 'offsets',
-  Int32Array
+  Int32Column
 >;
-type FinishedCalls = Record<'visitStart' | 'visitPattern' | 'patternRoute', Uint32Array>;
+type FinishedCalls = Record<'visitStart' | 'visitPattern' | 'patternRoute', Uint32Column>;
 
 /** Where each of some lists begins if they follow each other, and the end of the last one. */
-function startsOf(lengths: readonly number[]): Uint32Array {
-  const starts = new Uint32Array(lengths.length + 1);
-  for (const [at, length] of lengths.entries()) starts[at + 1] = (starts[at] as number) + length;
+function startsOf(lengths: readonly number[]): Uint32Column {
+  const starts = new Uint32Column(lengths.length + 1);
+  for (const [at, length] of lengths.entries()) starts[at + 1] = starts.valueAt(at) + length;
   return starts;
 }
 
@@ -536,22 +537,22 @@ function startsOf(lengths: readonly number[]): Uint32Array {
  * time of all in seconds of the day.
  */
 function buildCallTimes(
-  patternCalls: Uint32Array,
+  patternCalls: Uint32Column,
   { patternTrips, tripStart, tripArrivals, tripDepartures, offsets }: FinishedTrips,
 ) {
-  const callEarliest = new Int32Array(patternCalls.at(-1) as number);
+  const callEarliest = new Int32Column(patternCalls.at(-1) as number);
   const callLatest = callEarliest.slice();
   let maxSeconds = 0;
   for (let pattern = 0; pattern < patternCalls.length - 1; pattern++) {
-    const first = patternCalls[pattern] as number;
-    for (let call = first; call < (patternCalls[pattern + 1] as number); call++) {
+    const first = patternCalls.valueAt(pattern);
+    for (let call = first; call < patternCalls.valueAt(pattern + 1); call++) {
       let [earliest, latest] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-      for (let trip = patternTrips[pattern] as number; trip < (patternTrips[pattern + 1] as number); trip++) {
-        const arrival = offsets[(tripArrivals[trip] as number) + call - first] as number;
-        const departure = offsets[(tripDepartures[trip] as number) + call - first] as number;
+      for (let trip = patternTrips.valueAt(pattern); trip < patternTrips.valueAt(pattern + 1); trip++) {
+        const arrival = offsets.valueAt(tripArrivals.valueAt(trip) + call - first);
+        const departure = offsets.valueAt(tripDepartures.valueAt(trip) + call - first);
         earliest = Math.min(earliest, arrival, departure);
         latest = Math.max(latest, arrival, departure);
-        maxSeconds = Math.max(maxSeconds, (tripStart[trip] as number) + Math.max(arrival, departure));
+        maxSeconds = Math.max(maxSeconds, tripStart.valueAt(trip) + Math.max(arrival, departure));
       }
       callEarliest[call] = earliest;
       callLatest[call] = latest;
@@ -635,7 +636,7 @@ function stopsOf(
   const used = new Set<number>();
   for (const trip of trips) {
     const { count, stop } = calls.get(trip);
-    for (let call = 0; call < count; call++) used.add(stop[call] as number);
+    for (let call = 0; call < count; call++) used.add(stop.valueAt(call));
   }
   for (const [number, { id }] of stops.entries()) if (isKnown(id)) used.add(number);
   const numbers = new Map(stops.map(({ id }, number) => [id, number]));

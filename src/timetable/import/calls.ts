@@ -1,3 +1,4 @@
+import { Int32Column, Uint32Column } from '../../core/columns.ts';
 import { Numbers } from '../../core/growing-numbers.ts';
 import { type Groups, group, Lists } from './growing-arrays.ts';
 import { LeftOutCounter } from './left-out.ts';
@@ -103,24 +104,24 @@ export class TripCalls {
     times: new Numbers(),
   };
   readonly #tripCount: number;
-  #byTrip: Groups = { start: new Uint32Array(), members: new Uint32Array() };
+  #byTrip: Groups = { start: new Uint32Column(), members: new Uint32Column() };
   /** The segment that is added to. */
   #trip = -1;
   #length = 0;
-  readonly #addedShared = new Int32Array(SHARED.length * MAX_TRIP_CALLS);
-  readonly #addedTimes = new Int32Array(TIMES.length * MAX_TRIP_CALLS);
+  readonly #addedShared = new Int32Column(SHARED.length * MAX_TRIP_CALLS);
+  readonly #addedTimes = new Int32Column(TIMES.length * MAX_TRIP_CALLS);
   /** The trip that was read last. */
   readonly #calls: ScheduleCalls = {
     count: 0,
     startsAt: UNTIMED,
-    stop: new Int32Array(MAX_TRIP_CALLS),
-    sequence: new Int32Array(MAX_TRIP_CALLS),
-    arrival: new Int32Array(MAX_TRIP_CALLS),
-    departure: new Int32Array(MAX_TRIP_CALLS),
-    flags: new Int32Array(MAX_TRIP_CALLS),
-    headsign: new Int32Array(MAX_TRIP_CALLS),
-    distance: new Int32Array(MAX_TRIP_CALLS),
-    load: new Int32Array(MAX_TRIP_CALLS),
+    stop: new Int32Column(MAX_TRIP_CALLS),
+    sequence: new Int32Column(MAX_TRIP_CALLS),
+    arrival: new Int32Column(MAX_TRIP_CALLS),
+    departure: new Int32Column(MAX_TRIP_CALLS),
+    flags: new Int32Column(MAX_TRIP_CALLS),
+    headsign: new Int32Column(MAX_TRIP_CALLS),
+    distance: new Int32Column(MAX_TRIP_CALLS),
+    load: new Int32Column(MAX_TRIP_CALLS),
   };
   /** Fills in the loads of a trip's calls. */
   fillLoads: (trip: number, calls: ScheduleCalls) => void = (_, { load }) => load.fill(0);
@@ -149,9 +150,9 @@ export class TripCalls {
     const length = this.#length;
     if (length === 0) return;
     const times = this.#addedTimes.subarray(0, TIMES.length * length);
-    const start = times[1] === UNTIMED ? 0 : (times[1] as number);
+    const start = times[1] === UNTIMED ? 0 : times.valueAt(1);
     for (let at = 0; at < times.length; at++) {
-      times[at] = times[at] === UNTIMED ? UNTIMED_OFFSET : (times[at] as number) - start;
+      times[at] = times[at] === UNTIMED ? UNTIMED_OFFSET : times.valueAt(at) - start;
     }
     this.#segments.trip.push(this.#trip);
     this.#segments.length.push(length);
@@ -165,7 +166,7 @@ export class TripCalls {
   finish(): void {
     this.#endSegment();
     const { trip } = this.#segments;
-    this.#byTrip = group(this.#tripCount, trip.length, (segment) => trip.values[segment] as number);
+    this.#byTrip = group(this.#tripCount, trip.length, (segment) => trip.values.valueAt(segment));
   }
 
   /**
@@ -179,7 +180,7 @@ export class TripCalls {
       return null;
     }
     if (!isPlain(calls)) clean(calls, leftOut);
-    else calls.startsAt = calls.count > 0 ? (calls.departure[0] as number) : UNTIMED;
+    else calls.startsAt = calls.count > 0 ? calls.departure.valueAt(0) : UNTIMED;
     this.fillLoads(trip, calls);
     return calls;
   }
@@ -191,20 +192,20 @@ export class TripCalls {
     const { stop, sequence, flags, headsign, distance, arrival, departure } = this.#calls;
     const { start: first, members } = this.#byTrip;
     let count = 0;
-    for (let at = first[trip] as number; at < (first[trip + 1] as number); at++) {
-      const segment = members[at] as number;
-      const startsAt = start.values[segment] as number;
-      let from = shared.values[segment] as number;
-      let time = times.values[segment] as number;
-      const end = count + (length.values[segment] as number);
+    for (let at = first.valueAt(trip); at < first.valueAt(trip + 1); at++) {
+      const segment = members.valueAt(at);
+      const startsAt = start.values.valueAt(segment);
+      let from = shared.values.valueAt(segment);
+      let time = times.values.valueAt(segment);
+      const end = count + length.values.valueAt(segment);
       if (end > MAX_TRIP_CALLS) return false;
       for (; count < end; count++) {
-        stop[count] = sharedLists[from++] as number;
-        sequence[count] = sharedLists[from++] as number;
-        flags[count] = sharedLists[from++] as number;
-        headsign[count] = sharedLists[from++] as number;
-        distance[count] = sharedLists[from++] as number;
-        const [arrives, departs] = [timeLists[time++] as number, timeLists[time++] as number];
+        stop[count] = sharedLists.valueAt(from++);
+        sequence[count] = sharedLists.valueAt(from++);
+        flags[count] = sharedLists.valueAt(from++);
+        headsign[count] = sharedLists.valueAt(from++);
+        distance[count] = sharedLists.valueAt(from++);
+        const [arrives, departs] = [timeLists.valueAt(time++), timeLists.valueAt(time++)];
         arrival[count] = arrives === UNTIMED_OFFSET ? UNTIMED : startsAt + arrives;
         departure[count] = departs === UNTIMED_OFFSET ? UNTIMED : startsAt + departs;
       }
@@ -217,7 +218,7 @@ export class TripCalls {
 /** Whether the calls are in order, and none is to be skipped or lacks a time. */
 function isPlain({ count, sequence, flags, departure }: ScheduleCalls): boolean {
   for (let call = 0; call < count; call++) {
-    if (call > 0 && (sequence[call] as number) <= (sequence[call - 1] as number)) return false;
+    if (call > 0 && sequence.valueAt(call) <= sequence.valueAt(call - 1)) return false;
     if (flags[call] === 0 || departure[call] === UNTIMED) return false;
   }
   return true;
@@ -226,12 +227,12 @@ function isPlain({ count, sequence, flags, departure }: ScheduleCalls): boolean 
 /** Sorts the calls, fills their blank times, and skips those that cannot be used. */
 function clean(calls: ScheduleCalls, leftOut: LeftOutCounter): void {
   const { sequence, departure, flags } = calls;
-  const own = Uint32Array.from({ length: calls.count }, (_, row) => row);
+  const own = Uint32Column.from({ length: calls.count }, (_, row) => row);
   sortBySequence(own, sequence);
-  const rows = own.filter((row, index) => index === 0 || sequence[row] !== sequence[own[index - 1] as number]);
+  const rows = own.filter((row, index) => index === 0 || sequence[row] !== sequence[own.valueAt(index - 1)]);
   for (let repeated = rows.length; repeated < own.length; repeated++) leftOut.add('repeated call');
   fillTimes(rows, calls);
-  calls.startsAt = departure[rows[0] as number] as number;
+  calls.startsAt = departure.valueAt(rows[0] as number);
   const kept = rows.filter((row) => {
     if (flags[row] === 0) leftOut.add('passing point');
     else if (departure[row] === UNTIMED) leftOut.add('call without time');
@@ -240,13 +241,13 @@ function clean(calls: ScheduleCalls, leftOut: LeftOutCounter): void {
   });
   for (const name of [...SHARED, ...TIMES]) {
     const column = calls[name];
-    column.set(Int32Array.from(kept, (row) => column[row] as number));
+    column.set(Int32Column.from(kept, (row) => column.valueAt(row)));
   }
   calls.count = kept.length;
 }
 
-function sortBySequence(rows: Uint32Array, sequence: Int32Array): void {
-  const sequenceOf = (row: number) => sequence[row] as number;
+function sortBySequence(rows: Uint32Array, sequence: Int32Column): void {
+  const sequenceOf = (row: number) => sequence.valueAt(row);
   rows.sort((a, b) => sequenceOf(a) - sequenceOf(b) || a - b);
 }
 
@@ -261,7 +262,7 @@ function fillTimes(rows: Uint32Array, { arrival, departure, distance }: Schedule
     if (!isTimed(rows[next])) continue;
     if (next - last > 1) {
       const between = rows.subarray(last, next + 1);
-      const [from, until] = [departure[between[0] as number] as number, arrival[between.at(-1) as number] as number];
+      const [from, until] = [departure.valueAt(between[0] as number), arrival.valueAt(between.at(-1) as number)];
       const shares = sharesOf(between, distance);
       for (let index = 1; index < between.length - 1; index++) {
         const seconds = Math.round(from + (until - from) * (shares[index] as number));
@@ -274,8 +275,8 @@ function fillTimes(rows: Uint32Array, { arrival, departure, distance }: Schedule
 }
 
 /** How far along each of these calls is from the first to the last, from 0 to 1. */
-function sharesOf(rows: Uint32Array, distance: Int32Array): number[] {
-  const distances = Array.from(rows, (row) => distance[row] as number);
+function sharesOf(rows: Uint32Array, distance: Int32Column): number[] {
+  const distances = Array.from(rows, (row) => distance.valueAt(row));
   const [first, last] = [distances[0] as number, distances.at(-1) as number];
   const areKnown =
     first >= 0 && last > first && distances.every((at, index) => index === 0 || at >= (distances[index - 1] as number));

@@ -1,3 +1,4 @@
+import { Float64Column, Int32Column } from '../../core/columns.ts';
 import type { ScheduleShapes } from './schedule-file.ts';
 import { METRES_PER_MICRO_DEGREE } from './simplify.ts';
 
@@ -10,9 +11,9 @@ const MAX_WORK = 10_000_000;
 
 /** The calls of a trip in order: positions in millionths of a degree, and distances as in `toDistance`. */
 export interface ShapedCalls {
-  lat: Int32Array;
-  lng: Int32Array;
-  distance: Int32Array;
+  lat: Int32Column;
+  lng: Int32Column;
+  distance: Int32Column;
 }
 
 /** A path from the first call to the last one. */
@@ -43,16 +44,16 @@ interface ShapeLine extends ShapedCalls {
 }
 
 function openLine({ start, lat, lng, distance }: ScheduleShapes, shape: number): ShapeLine {
-  const range = [start[shape] as number, start[shape + 1] as number] as const;
+  const range = [start.valueAt(shape), start.valueAt(shape + 1)] as const;
   const points = { lat: lat.subarray(...range), lng: lng.subarray(...range), distance: distance.subarray(...range) };
-  const east = METRES_PER_MICRO_DEGREE * Math.cos(((points.lat[0] as number) / 1e6) * (Math.PI / 180));
+  const east = METRES_PER_MICRO_DEGREE * Math.cos((points.lat.valueAt(0) / 1e6) * (Math.PI / 180));
   return {
     ...points,
     /** Returns where on a segment a position is nearest, and the squared distance in metres. */
     distanceTo(segment, toLat, toLng) {
-      const [baseLat, baseLng] = [points.lat[segment] as number, points.lng[segment] as number];
-      const dy = ((points.lat[segment + 1] as number) - baseLat) * METRES_PER_MICRO_DEGREE;
-      const dx = ((points.lng[segment + 1] as number) - baseLng) * east;
+      const [baseLat, baseLng] = [points.lat.valueAt(segment), points.lng.valueAt(segment)];
+      const dy = (points.lat.valueAt(segment + 1) - baseLat) * METRES_PER_MICRO_DEGREE;
+      const dx = (points.lng.valueAt(segment + 1) - baseLng) * east;
       const y = (toLat - baseLat) * METRES_PER_MICRO_DEGREE;
       const x = (toLng - baseLng) * east;
       const length = dx * dx + dy * dy;
@@ -68,13 +69,13 @@ function placeByDistance(line: ShapeLine, { lat, lng, distance }: ShapedCalls): 
   const places: PlaceOnShape[] = [];
   let segment = 0;
   for (const [call, targetDistance] of distance.entries()) {
-    while (segment < line.distance.length - 2 && (line.distance[segment + 1] as number) < targetDistance) segment++;
-    const [from, to] = [line.distance[segment] as number, line.distance[segment + 1] as number];
+    while (segment < line.distance.length - 2 && line.distance.valueAt(segment + 1) < targetDistance) segment++;
+    const [from, to] = [line.distance.valueAt(segment), line.distance.valueAt(segment + 1)];
     const along = to === from ? 0 : Math.min(1, Math.max(0, (targetDistance - from) / (to - from)));
     const nearest = pointAt(line, { segment, along });
     const metres = Math.hypot(
-      (nearest.lat - (lat[call] as number)) * METRES_PER_MICRO_DEGREE,
-      (nearest.lng - (lng[call] as number)) * METRES_PER_MICRO_DEGREE,
+      (nearest.lat - lat.valueAt(call)) * METRES_PER_MICRO_DEGREE,
+      (nearest.lng - lng.valueAt(call)) * METRES_PER_MICRO_DEGREE,
     );
     if (metres > MAX_METRES_BY_DISTANCE) return null;
     places.push({ segment, along });
@@ -82,11 +83,11 @@ function placeByDistance(line: ShapeLine, { lat, lng, distance }: ShapedCalls): 
   return places;
 }
 
-function grows(distances: Int32Array): boolean {
+function grows(distances: Int32Column): boolean {
   return (
-    (distances[0] as number) >= 0 &&
-    (distances.at(-1) as number) > (distances[0] as number) &&
-    distances.every((distance, index) => index === 0 || distance >= (distances[index - 1] as number))
+    distances.valueAt(0) >= 0 &&
+    (distances.at(-1) as number) > distances.valueAt(0) &&
+    distances.every((distance, index) => index === 0 || distance >= distances.valueAt(index - 1))
   );
 }
 
@@ -95,14 +96,14 @@ function placeByPosition(line: ShapeLine, { lat, lng }: ShapedCalls): PlaceOnSha
   const segments = line.lat.length - 1;
   const calls = lat.length;
   /** The minimum sum up to this call if it is in segment `n` or before, and its segment. */
-  let sums = new Float64Array(segments);
-  const choices = new Int32Array(calls * segments);
+  let sums = new Float64Column(segments);
+  const choices = new Int32Column(calls * segments);
   for (let call = 0; call < calls; call++) {
-    const next = new Float64Array(segments);
+    const next = new Float64Column(segments);
     let [best, choice] = [Number.POSITIVE_INFINITY, -1];
     for (let segment = 0; segment < segments; segment++) {
-      const { squared } = line.distanceTo(segment, lat[call] as number, lng[call] as number);
-      const sum = squared > MAX_METRES ** 2 ? Number.POSITIVE_INFINITY : (sums[segment] as number) + squared;
+      const { squared } = line.distanceTo(segment, lat.valueAt(call), lng.valueAt(call));
+      const sum = squared > MAX_METRES ** 2 ? Number.POSITIVE_INFINITY : sums.valueAt(segment) + squared;
       if (sum < best) [best, choice] = [sum, segment];
       next[segment] = best;
       choices[call * segments + segment] = choice;
@@ -113,8 +114,8 @@ function placeByPosition(line: ShapeLine, { lat, lng }: ShapedCalls): PlaceOnSha
   const places: PlaceOnShape[] = [];
   let segment = segments - 1;
   for (let call = calls - 1; call >= 0; call--) {
-    segment = choices[call * segments + segment] as number;
-    const { along } = line.distanceTo(segment, lat[call] as number, lng[call] as number);
+    segment = choices.valueAt(call * segments + segment);
+    const { along } = line.distanceTo(segment, lat.valueAt(call), lng.valueAt(call));
     const after = places[0];
     places.unshift({ segment, along: after?.segment === segment ? Math.min(along, after.along) : along });
   }
@@ -122,8 +123,8 @@ function placeByPosition(line: ShapeLine, { lat, lng }: ShapedCalls): PlaceOnSha
 }
 
 function pointAt({ lat, lng }: ShapeLine, { segment, along }: PlaceOnShape): { lat: number; lng: number } {
-  const between = (column: Int32Array) =>
-    Math.round((column[segment] as number) * (1 - along) + (column[segment + 1] as number) * along);
+  const between = (column: Int32Column) =>
+    Math.round(column.valueAt(segment) * (1 - along) + column.valueAt(segment + 1) * along);
   return { lat: between(lat), lng: between(lng) };
 }
 
@@ -136,7 +137,7 @@ function pathThrough(line: ShapeLine, places: readonly PlaceOnShape[]): CutPath 
   };
   let [next] = [(places[0] as PlaceOnShape).segment + 1];
   for (const place of places) {
-    for (; next <= place.segment; next++) add(line.lat[next] as number, line.lng[next] as number);
+    for (; next <= place.segment; next++) add(line.lat.valueAt(next), line.lng.valueAt(next));
     const { lat, lng } = pointAt(line, place);
     add(lat, lng);
     path.calls.push(path.lat.length - 1);

@@ -1,3 +1,4 @@
+import { Int32Column } from '../../core/columns.ts';
 import { Numbers } from '../../core/growing-numbers.ts';
 import { MODES } from '../../transit/modes.ts';
 import { distanceMetres, type Position } from '../../transit/position.ts';
@@ -31,7 +32,7 @@ export function createFootpaths({
   const isOverWater = createWater({ ferryWays });
   const stops = Array.from(stopLat, (_, stop) => stop);
   const cells = Map.groupBy(stops.filter(isServed), (stop) => cellOf(positionOf(stop)));
-  const walkStart = new Int32Array(stops.length + 1);
+  const walkStart = new Int32Column(stops.length + 1);
   const targets = new Numbers();
   const seconds = new Numbers();
   for (const stop of stops) {

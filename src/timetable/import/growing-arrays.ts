@@ -1,3 +1,4 @@
+import { Int32Column, Uint32Column } from '../../core/columns.ts';
 import { Numbers } from '../../core/growing-numbers.ts';
 
 /** Lists of numbers; equal lists are stored once. */
@@ -7,7 +8,7 @@ export class Lists {
   readonly #starts = new Map<number, number>();
 
   /** Returns where the list begins in `numbers`. A longer list may begin at the same place. */
-  add(list: Int32Array): number {
+  add(list: Int32Column): number {
     let hash = 0x811c9dc5;
     for (const number of list) {
       hash = Math.imul(hash ^ number, 0x01000193);
@@ -24,7 +25,7 @@ export class Lists {
     return start;
   }
 
-  #isAt(start: number, list: Int32Array): boolean {
+  #isAt(start: number, list: Int32Column): boolean {
     const { values, length } = this.numbers;
     if (start + list.length > length) return false;
     for (let index = 0; index < list.length; index++) if (values[start + index] !== list[index]) return false;
@@ -73,32 +74,31 @@ export class Texts {
   }
 
   /** Where each text begins, and the end of the last one. */
-  get start(): Int32Array {
-    return Int32Array.from({ length: this.#ends.length + 1 }, (_, number) => this.#start(number));
+  get start(): Int32Column {
+    return Int32Column.from({ length: this.#ends.length + 1 }, (_, number) => this.#start(number));
   }
 
   #start(number: number): number {
-    return number === 0 ? 0 : (this.#ends.values[number - 1] as number);
+    return number === 0 ? 0 : this.#ends.values.valueAt(number - 1);
   }
 }
 
 /** The members of group `n` are `members` from `start[n]` up to `start[n + 1]`. */
 export interface Groups {
-  start: Uint32Array;
-  members: Uint32Array;
+  start: Uint32Column;
+  members: Uint32Column;
 }
 
 /** Groups the numbers from 0 up to `count`, in ascending order within each group. Numbers of group -1 are left out. */
 export function group(groups: number, count: number, groupOf: (member: number) => number): Groups {
-  const start = new Uint32Array(groups + 1);
+  const start = new Uint32Column(groups + 1);
   for (let member = 0; member < count; member++) {
     const at = groupOf(member);
-    if (at >= 0) start[at + 1] = (start[at + 1] as number) + 1;
+    if (at >= 0) start[at + 1] = start.valueAt(at + 1) + 1;
   }
-  for (let index = 0; index < groups; index++)
-    start[index + 1] = (start[index + 1] as number) + (start[index] as number);
+  for (let index = 0; index < groups; index++) start[index + 1] = start.valueAt(index + 1) + start.valueAt(index);
   const next = start.slice();
-  const members = new Uint32Array(start[groups] as number);
+  const members = new Uint32Column(start.valueAt(groups));
   for (let member = 0; member < count; member++) {
     const at = groupOf(member);
     if (at < 0) continue;

@@ -32,15 +32,15 @@ export async function loadLoads(zip: ScheduleZip, read: Read, leftOut: LeftOutCo
     return null;
   });
   const none = group(read.trips.length, 0, () => -1);
-  const byTrip = rows ? group(read.trips.length, rows.trip.length, (row) => rows.trip.values[row] as number) : none;
+  const byTrip = rows ? group(read.trips.length, rows.trip.length, (row) => rows.trip.values.valueAt(row)) : none;
   return (trip, { count, sequence, load }) => {
     load.fill(0, 0, count);
     const own = byTrip.members.subarray(byTrip.start[trip], byTrip.start[trip + 1]);
     if (!rows || own.length === 0) return;
     const days = listDays(read.services[read.trips[trip]?.service as number] as ScheduleService);
-    const bySequence = Map.groupBy(own, (row) => rows.sequence.values[row] as number);
+    const bySequence = Map.groupBy(own, (row) => rows.sequence.values.valueAt(row));
     for (let call = 0; call < count; call++) {
-      const ofCall = bySequence.get(sequence[call] as number);
+      const ofCall = bySequence.get(sequence.valueAt(call));
       if (ofCall) load[call] = packWeek(days, (day) => chooseLoad(rows, ofCall, day));
     }
   };
@@ -95,10 +95,10 @@ function listDays({ firstDay, days }: ScheduleService): number[] {
 function chooseLoad(rows: Rows, ofCall: readonly number[], day: number): number {
   const loads = [0, 0];
   for (const row of ofCall) {
-    const isThen = (rows.from.values[row] as number) <= day && day <= (rows.until.values[row] as number);
-    if (!isThen || ((rows.weekdays.values[row] as number) & (1 << weekdayOf(day))) === 0) continue;
-    const at = rows.isException.values[row] as number;
-    const load = rows.load.values[row] as number;
+    const isThen = rows.from.values.valueAt(row) <= day && day <= rows.until.values.valueAt(row);
+    if (!isThen || (rows.weekdays.values.valueAt(row) & (1 << weekdayOf(day))) === 0) continue;
+    const at = rows.isException.values.valueAt(row);
+    const load = rows.load.values.valueAt(row);
     loads[at] = loads[at] === 0 || loads[at] === load ? load : CONFLICT;
   }
   return Math.max(0, loads[1] || (loads[0] as number));

@@ -26,8 +26,8 @@ export function toRiderHeadsign(
 ): string | null {
   if (!isEmptyHeadsign(headsign)) return headsign;
   for (let call = 0; call < calls.count; call++) {
-    const callHeadsign = headsigns[calls.headsign[call] as number];
-    const mayBoard = ((calls.flags[call] as number) & MAY_BOARD) !== 0;
+    const callHeadsign = headsigns[calls.headsign.valueAt(call)];
+    const mayBoard = (calls.flags.valueAt(call) & MAY_BOARD) !== 0;
     if (mayBoard && callHeadsign !== undefined && !isEmptyHeadsign(callHeadsign)) return callHeadsign;
   }
   return null;

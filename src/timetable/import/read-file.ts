@@ -1,3 +1,4 @@
+import { Uint32Column } from '../../core/columns.ts';
 import type { FileId } from '../schedule-files.ts';
 import { toDate } from '../service-day.ts';
 import { splitStopName } from '../stop-names.ts';
@@ -68,7 +69,7 @@ export async function loadScheduleFile(zipPath: string, id: FileId): Promise<Sch
         if (!ofTrip) trips.push(usable);
         else if (own.startsAt === UNTIMED || ofTrip.length === 0) leftOutOfRest.add('trip of an unreadable frequency');
         else {
-          const endsAt = own.departure[own.count - 1] as number;
+          const endsAt = own.departure.valueAt(own.count - 1);
           const runs = { frequencies: ofTrip, startsAt: own.startsAt, endsAt };
           for (const run of toRuns(usable, runs, leftOutOfRest)) trips.push(run);
         }
@@ -115,22 +116,22 @@ const MAX_LATE_ARRIVAL_SECONDS = 5 * 60;
  */
 function orderTimes({ count, arrival, departure }: ScheduleCalls): boolean {
   const lastCall = count - 1;
-  if ((departure[0] as number) < (arrival[0] as number)) arrival[0] = departure[0] as number;
-  if ((departure[lastCall] as number) < (arrival[lastCall] as number)) {
-    departure[lastCall] = arrival[lastCall] as number;
+  if (departure.valueAt(0) < arrival.valueAt(0)) arrival[0] = departure.valueAt(0);
+  if (departure.valueAt(lastCall) < arrival.valueAt(lastCall)) {
+    departure[lastCall] = arrival.valueAt(lastCall);
   }
   let last = 0;
   for (let call = 0; call <= lastCall; call++) {
-    const late = (arrival[call] as number) - (departure[call] as number);
-    if (late > 0 && late <= MAX_LATE_ARRIVAL_SECONDS) arrival[call] = departure[call] as number;
-    if ((arrival[call] as number) < last || (departure[call] as number) < (arrival[call] as number)) return false;
-    last = departure[call] as number;
+    const late = arrival.valueAt(call) - departure.valueAt(call);
+    if (late > 0 && late <= MAX_LATE_ARRIVAL_SECONDS) arrival[call] = departure.valueAt(call);
+    if (arrival.valueAt(call) < last || departure.valueAt(call) < arrival.valueAt(call)) return false;
+    last = departure.valueAt(call);
   }
   return true;
 }
 
 function nameOfLastStop({ count, stop: stopOf }: ScheduleCalls, stops: readonly ScheduleStop[]): string {
-  const stop = stops[stopOf[count - 1] as number];
+  const stop = stops[stopOf.valueAt(count - 1)];
   return stop ? splitStopName(stop, null).name : '';
 }
 
@@ -138,11 +139,11 @@ function daysOf(
   trips: readonly ScheduleTrip[],
   services: readonly ScheduleService[],
 ): Pick<FileReport, 'firstDay' | 'lastDay' | 'busiestDay'> {
-  const tripsOf = new Uint32Array(services.length);
-  for (const { service } of trips) tripsOf[service] = (tripsOf[service] as number) + 1;
+  const tripsOf = new Uint32Column(services.length);
+  for (const { service } of trips) tripsOf[service] = tripsOf.valueAt(service) + 1;
   const tripsByDay = new Map<number, number>();
   for (const [index, { firstDay, days }] of services.entries()) {
-    const count = tripsOf[index] as number;
+    const count = tripsOf.valueAt(index);
     if (count === 0) continue;
     for (const [at, bits] of days.entries()) {
       for (let bit = 0; bits >> bit > 0; bit++) {

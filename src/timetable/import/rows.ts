@@ -1,3 +1,4 @@
+import { Int32Column } from '../../core/columns.ts';
 import { MAX_SECONDS } from '../service-day.ts';
 import { UnreadableFile } from './schedule-file.ts';
 
@@ -97,9 +98,9 @@ class RowBytes implements CsvRow {
   #rows = 0;
   #isBlank = false;
   /** Maps columns of the file to requested ones, -1 for others; null before the header is read. */
-  #columnMap: Int32Array | null = null;
-  readonly #starts = new Int32Array(MAX_COLUMNS);
-  readonly #ends = new Int32Array(MAX_COLUMNS);
+  #columnMap: Int32Column | null = null;
+  readonly #starts = new Int32Column(MAX_COLUMNS);
+  readonly #ends = new Int32Column(MAX_COLUMNS);
   /** Whether the value contains doubled quotes. */
   readonly #hasQuotes = new Uint8Array(MAX_COLUMNS);
 
@@ -133,7 +134,7 @@ class RowBytes implements CsvRow {
   #parseHeader(fields: number): void {
     const header = Array.from({ length: Math.min(fields, MAX_COLUMNS) }, (_, column) => this.text(column));
     this.#checks.checkHeader(header);
-    this.#columnMap = Int32Array.from(header, (column) => this.#names.indexOf(column));
+    this.#columnMap = Int32Column.from(header, (column) => this.#names.indexOf(column));
   }
 
   /** Scans the row at the current position and moves past it. Returns the number of values; 0 if the row is incomplete. */
@@ -182,7 +183,7 @@ class RowBytes implements CsvRow {
   }
 
   text(column: number): string {
-    const [start, end] = [this.#starts[column] as number, this.#ends[column] as number];
+    const [start, end] = [this.#starts.valueAt(column), this.#ends.valueAt(column)];
     if (start === end) return '';
     const text = this.#bytes.toString('utf8', start, end);
     const isTrimmed = (this.#bytes[start] as number) > BLANK && (this.#bytes[end - 1] as number) > BLANK;
@@ -191,7 +192,7 @@ class RowBytes implements CsvRow {
   }
 
   decimal(column: number): number {
-    const [start, end] = [this.#starts[column] as number, this.#ends[column] as number];
+    const [start, end] = [this.#starts.valueAt(column), this.#ends.valueAt(column)];
     const isNegative = this.#bytes[start] === MINUS;
     let [value, scale] = [0, 0];
     for (let index = isNegative ? start + 1 : start; index < end; index++) {
@@ -213,11 +214,11 @@ class RowBytes implements CsvRow {
   }
 
   integer(column: number): number {
-    return this.#digits(this.#starts[column] as number, this.#ends[column] as number);
+    return this.#digits(this.#starts.valueAt(column), this.#ends.valueAt(column));
   }
 
   seconds(column: number): number {
-    let [start, end] = [this.#starts[column] as number, this.#ends[column] as number];
+    let [start, end] = [this.#starts.valueAt(column), this.#ends.valueAt(column)];
     while (start < end && this.#bytes[start] === BLANK) start++;
     while (end > start && this.#bytes[end - 1] === BLANK) end--;
     if (end - start < 4 || this.#bytes[end - 3] !== COLON) return Number.NaN;

@@ -1,3 +1,4 @@
+import type { Int32Column } from '../../core/columns.ts';
 import type { Mode } from '../../transit/mode.ts';
 import type { FileId } from '../schedule-files.ts';
 import { describeLeftOut } from './left-out.ts';
@@ -94,34 +95,34 @@ export interface ScheduleCalls {
   /** The departure from its first row in the file, which may be a passing point. */
   startsAt: number;
   /** Index in `stops`. */
-  stop: Int32Array;
+  stop: Int32Column;
   /** The file's `stop_sequence`. */
-  sequence: Int32Array;
+  sequence: Int32Column;
   /** Seconds since the start of the service day. */
-  arrival: Int32Array;
-  departure: Int32Array;
+  arrival: Int32Column;
+  departure: Int32Column;
   /** Flags: `MAY_BOARD`, `MAY_ALIGHT`, `BOOK_TO_BOARD`, `BOOK_TO_ALIGHT`. */
-  flags: Int32Array;
+  flags: Int32Column;
   /** Index in `headsigns`; -1 if the trip's headsign applies. */
-  headsign: Int32Array;
+  headsign: Int32Column;
   /** Along the shape, in the unit of `toDistance`. */
-  distance: Int32Array;
+  distance: Int32Column;
   /** How full the vehicle usually is when it leaves: two bits for each weekday from Monday, a number of `readLoads`. */
-  load: Int32Array;
+  load: Int32Column;
 }
 
 /** The paths of vehicles, in columns. The points of shape `n`, in order, lie from `start[n]` up to `start[n + 1]`. */
 export interface ScheduleShapes {
   /** Numbers by `shape_id`. */
   ids: ReadonlyMap<string, number>;
-  start: Int32Array;
+  start: Int32Column;
   /** In millionths of a degree. */
-  lat: Int32Array;
-  lng: Int32Array;
+  lat: Int32Column;
+  lng: Int32Column;
   /** In the unit of `toDistance`. */
-  distance: Int32Array;
+  distance: Int32Column;
   /** The number of points that the file has for each shape. */
-  pointsRead: Int32Array;
+  pointsRead: Int32Column;
 }
 
 /** The content of one zip. */

@@ -1,3 +1,4 @@
+import { Int32Column, Uint32Column } from '../../core/columns.ts';
 import { Numbers } from '../../core/growing-numbers.ts';
 import type { LeftOutCounter } from './left-out.ts';
 import { type ScheduleShapes, UnreadableFile } from './schedule-file.ts';
@@ -14,11 +15,11 @@ const MAX_DISTANCE = 2e6;
 
 const NO_SHAPES: ScheduleShapes = {
   ids: new Map(),
-  start: new Int32Array(1),
-  lat: new Int32Array(),
-  lng: new Int32Array(),
-  distance: new Int32Array(),
-  pointsRead: new Int32Array(),
+  start: new Int32Column(1),
+  lat: new Int32Column(),
+  lng: new Int32Column(),
+  distance: new Int32Column(),
+  pointsRead: new Int32Column(),
 };
 
 /** Reads the shapes of shapes.txt and simplifies each one on the way. If the file is missing or broken, there are no shapes. */
@@ -55,9 +56,9 @@ async function loadShapeTable(zip: ScheduleZip, leftOut: LeftOutCounter): Promis
       const [lat, lng] = [sortBy(shape.lat, order), sortBy(shape.lng, order)];
       const distance = sortBy(shape.distance, order);
       for (const point of simplify(lat, lng)) {
-        keptPoints.lat.push(lat[point] as number);
-        keptPoints.lng.push(lng[point] as number);
-        keptPoints.distance.push(distance[point] as number);
+        keptPoints.lat.push(lat.valueAt(point));
+        keptPoints.lng.push(lng.valueAt(point));
+        keptPoints.distance.push(distance.valueAt(point));
       }
       if (keptPoints.lat.length > MAX_KEPT) throw new UnreadableFile(`shapes.txt has more than ${MAX_KEPT} points`);
       ids.set(shape.id, pointsRead.length);
@@ -93,7 +94,7 @@ async function loadShapeTable(zip: ScheduleZip, leftOut: LeftOutCounter): Promis
     lng: valuesOf(keptPoints.lng),
     distance: valuesOf(keptPoints.distance),
   };
-  return { ids, start: Int32Array.from(starts), ...columns, pointsRead: Int32Array.from(pointsRead) };
+  return { ids, start: Int32Column.from(starts), ...columns, pointsRead: Int32Column.from(pointsRead) };
 }
 
 /** Converts a `shape_dist_traveled` to thousandths of its unit; -1 if there is none. */
@@ -101,22 +102,22 @@ export function toDistance(distance: number): number {
   return distance >= 0 && distance < MAX_DISTANCE ? Math.round(distance * 1000) : -1;
 }
 
-function valuesOf({ values, length }: Numbers): Int32Array {
+function valuesOf({ values, length }: Numbers): Int32Column {
   return values.subarray(0, length);
 }
 
 /** Null if the points are already in order. */
-function sortedOrder(sequence: Numbers): Uint32Array | null {
+function sortedOrder(sequence: Numbers): Uint32Column | null {
   const { values, length } = sequence;
   for (let index = 1; index < length; index++) {
-    if ((values[index] as number) >= (values[index - 1] as number)) continue;
-    const order = Uint32Array.from({ length }, (_, point) => point);
-    return order.sort((a, b) => (values[a] as number) - (values[b] as number) || a - b);
+    if (values.valueAt(index) >= values.valueAt(index - 1)) continue;
+    const order = Uint32Column.from({ length }, (_, point) => point);
+    return order.sort((a, b) => values.valueAt(a) - values.valueAt(b) || a - b);
   }
   return null;
 }
 
-function sortBy(column: Numbers, order: Uint32Array | null): Int32Array {
+function sortBy(column: Numbers, order: Uint32Column | null): Int32Column {
   const values = valuesOf(column);
-  return order ? Int32Array.from(order, (point) => values[point] as number) : values;
+  return order ? Int32Column.from(order, (point) => values.valueAt(point)) : values;
 }

@@ -1,3 +1,5 @@
+import type { Int32Column } from '../../core/columns.ts';
+
 /** Details smaller than this are not visible on a city map. */
 const TOLERANCE_METRES = 7;
 /** A shape is simplified in pieces of this many points, so that the time is linear in its length. */
@@ -8,7 +10,7 @@ export const METRES_PER_MICRO_DEGREE = 0.111195;
  * Douglas-Peucker. Returns the indices of the points to keep, including the first and the last; all others lie within the
  * tolerance of the line. Coordinates are in millionths of a degree.
  */
-export function simplify(lat: Int32Array, lng: Int32Array): number[] {
+export function simplify(lat: Int32Column, lng: Int32Column): number[] {
   const last = lat.length - 1;
   const keptPoints = [0];
   for (let from = 0; from < last; from += PIECE)
@@ -17,25 +19,25 @@ export function simplify(lat: Int32Array, lng: Int32Array): number[] {
 }
 
 interface ShapePoints {
-  lat: Int32Array;
-  lng: Int32Array;
+  lat: Int32Column;
+  lng: Int32Column;
   kept: number[];
 }
 
 /** Adds the points to keep after `first` up to and including `last`. */
 function addPiece(first: number, last: number, { lat, lng, kept }: ShapePoints): void {
-  const east = METRES_PER_MICRO_DEGREE * Math.cos(((lat[first] as number) / 1e6) * (Math.PI / 180));
+  const east = METRES_PER_MICRO_DEGREE * Math.cos((lat.valueAt(first) / 1e6) * (Math.PI / 180));
   const ends = [last];
   for (let start = first; ends.length > 0; ) {
     const end = ends.at(-1) as number;
     let [farthest, maxSquared] = [-1, TOLERANCE_METRES ** 2];
-    const [baseLat, baseLng] = [lat[start] as number, lng[start] as number];
-    const dy = ((lat[end] as number) - baseLat) * METRES_PER_MICRO_DEGREE;
-    const dx = ((lng[end] as number) - baseLng) * east;
+    const [baseLat, baseLng] = [lat.valueAt(start), lng.valueAt(start)];
+    const dy = (lat.valueAt(end) - baseLat) * METRES_PER_MICRO_DEGREE;
+    const dx = (lng.valueAt(end) - baseLng) * east;
     const squared = dx * dx + dy * dy;
     for (let point = start + 1; point < end; point++) {
-      const y = ((lat[point] as number) - baseLat) * METRES_PER_MICRO_DEGREE;
-      const x = ((lng[point] as number) - baseLng) * east;
+      const y = (lat.valueAt(point) - baseLat) * METRES_PER_MICRO_DEGREE;
+      const x = (lng.valueAt(point) - baseLng) * east;
       const along = squared === 0 ? 0 : Math.min(1, Math.max(0, (x * dx + y * dy) / squared));
       const squaredDistance = (x - along * dx) ** 2 + (y - along * dy) ** 2;
       if (squaredDistance > maxSquared) [farthest, maxSquared] = [point, squaredDistance];

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Int32Column } from '#src/core/columns.ts';
 import { cutShape } from '#src/timetable/import/cut-shape.ts';
 import { LeftOutCounter } from '#src/timetable/import/left-out.ts';
 import { loadRows } from '#src/timetable/import/rows.ts';
@@ -25,11 +26,11 @@ async function read(rows: string, header = HEADER) {
 /** The points of the path that follows the shape through these stops. */
 async function cut(rows: string, stops: readonly (readonly [lat: number, lng: number, distance?: number])[]) {
   const { shapes } = await read(rows);
-  const micro = (numbers: number[]) => Int32Array.from(numbers, (number) => Math.round(number * 1e6));
+  const micro = (numbers: number[]) => Int32Column.from(numbers, (number) => Math.round(number * 1e6));
   const path = cutShape(shapes, 0, {
     lat: micro(stops.map(([lat]) => lat)),
     lng: micro(stops.map(([, lng]) => lng)),
-    distance: Int32Array.from(stops, ([, , distance = -0.001]) => distance * 1000),
+    distance: Int32Column.from(stops, ([, , distance = -0.001]) => distance * 1000),
   });
   return path && { calls: path.calls, points: path.lat.map((lat, at) => [lat / 1e6, (path.lng[at] ?? 0) / 1e6]) };
 }
@@ -71,8 +72,8 @@ describe('the shapes of a file', () => {
           return [lat, lng] as const;
         });
         const kept = simplify(
-          Int32Array.from(points, ([one]) => one),
-          Int32Array.from(points, ([, one]) => one),
+          Int32Column.from(points, ([one]) => one),
+          Int32Column.from(points, ([, one]) => one),
         );
         expect([kept[0], kept.at(-1)]).toEqual([0, points.length - 1]);
         const at = (point: number) => points[point] as Point;
