@@ -12,6 +12,10 @@ import type { Place } from '../transit/place.ts';
 import type { WallClock } from '../transit/time.ts';
 import { destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
 
+/** The limits of `via`. */
+export const MOST_VIA = 2;
+export const MOST_STAY_MINUTES = 240;
+
 export interface JourneyQuery extends Pick<RequestedFields, 'cancelled'> {
   from: Place;
   to: Place;

@@ -29,7 +29,6 @@ import {
   type RequestedFields,
 } from '../../transit/additional-fields.ts';
 import { type CurrentAlert, holdsAt } from '../../transit/alert.ts';
-import type { Call } from '../../transit/call.ts';
 import { isCallAt, type RunCall } from '../../transit/call.ts';
 import { occupancySchema } from '../../transit/departure.ts';
 import { type Freshness, freshnessOf, oldestOf } from '../../transit/freshness.ts';
@@ -220,7 +219,13 @@ export const createFollowOperation = ({
           next?.journeys.map((journey) =>
             toJourneyBody(
               journey,
-              { ...bodyOptions, include: [...bodyOptions.include, 'changes'], from: next.from, cancelled: 'exclude' },
+              {
+                ...bodyOptions,
+                include: [...bodyOptions.include, 'changes'],
+                from: next.from,
+                via: next.via,
+                cancelled: 'exclude',
+              },
               identifiers,
             ),
           ) ?? null,
@@ -273,11 +278,12 @@ async function plan(
     wheelchair,
     booking,
     choices,
+    via,
     cancelled,
   }: JourneyRequest & { at: WallClock | null; cancelled: RequestedFields['cancelled'] },
   { queryUpstream, turn, source }: Sources,
 ) {
-  const options = { choices, withoutBooking: booking === 'exclude', cancelled, mayBeNone: true };
+  const options = { choices, via, withoutBooking: booking === 'exclude', cancelled, mayBeNone: true };
   const request = { from, to, at, isArrival: false, modes, isAccessible: wheelchair, ...options };
   const result = await source.fetch(request, { queryUpstream, turn });
   return { journeys: result.journeys, origin: result.origin, freshness: freshnessOf(result) };
@@ -355,7 +361,7 @@ function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Aler
 async function fetchCalls(
   { mode, runId, origin, destination }: Leg,
   { queryUpstream, runs }: Sources,
-): Promise<Call[] | null> {
+): Promise<RunCall[] | null> {
   if (mode === 'walk' || runId === null) return null;
   const run = { runId, mode, stopId: origin.parentId ?? origin.stopId, plannedAt: origin.planned.getTime() };
   const currentRun = await runs.fetch(queryUpstream, run).catch(nullIfApiError);
@@ -390,10 +396,18 @@ async function fetchNext(planned: PlannedJourney, legs: readonly Leg[], sources:
   const change = isFirstRideCancelled ? undefined : missed;
   const here = change?.before.destination;
   const from = here ? (here.parentId ?? here.stopId) : planned.from;
-  const moment = here ? bestKnown(here) : originOf(planned).planned;
+  const { via, stayMinutes } = change
+    ? await listViaAhead(planned, legs, change, sources)
+    : { via: planned.via, stayMinutes: 0 };
+  const arrival = here ? bestKnown(here) : originOf(planned).planned;
+  const moment = new Date(arrival.getTime() + stayMinutes * MINUTE_MS);
   const at = moment > now() ? toSydneyWallClock(moment) : null;
   try {
-    const { journeys: listed, origin, freshness } = await plan({ ...planned, from, at, cancelled: 'exclude' }, sources);
+    const {
+      journeys: listed,
+      origin,
+      freshness,
+    } = await plan({ ...planned, via, from, at, cancelled: 'exclude' }, sources);
     const journeys =
       origin.source === 'timetable'
         ? listed
@@ -401,11 +415,25 @@ async function fetchNext(planned: PlannedJourney, legs: readonly Leg[], sources:
     const reached = change ? journeys.flatMap((journey) => continueFrom(change, journey) ?? []) : journeys;
     const fitting = chooseFitting(reached, planned).journeys;
     const nextJourneys = selectJourneys(fitting, { limit: MAX_NEXT_JOURNEYS, isArrival: false, at, now: now() });
-    return { from, journeys: nextJourneys.journeys, freshness, hasFailed: false };
+    return { from, via, journeys: nextJourneys.journeys, freshness, hasFailed: false };
   } catch (error) {
-    if (error instanceof ApiError) return { from, journeys: [], freshness: null, hasFailed: true };
+    if (error instanceof ApiError) return { from, via, journeys: [], freshness: null, hasFailed: true };
     throw error;
   }
+}
+
+/** The places of `via` that lie ahead of a missed change, and the minutes that the rider stays at the stop before it. */
+async function listViaAhead({ via = [] }: PlannedJourney, legs: readonly Leg[], { before }: Change, sources: Sources) {
+  const ahead = [...via];
+  const isEnd = ({ ids, parentId }: LegEnd, stopId: string) => ids.includes(stopId) || parentId === stopId;
+  for (const leg of via.length > 0 ? legs.slice(0, legs.indexOf(before) + 1) : []) {
+    // Without a stay, the rider may have passed the place in the vehicle.
+    for (const call of (await fetchCalls(leg, sources)) ?? [])
+      if (ahead[0] && isCallAt(call, ahead[0].stopId)) ahead.shift();
+    if (ahead[0] && isEnd(leg.destination, ahead[0].stopId)) ahead.shift();
+  }
+  const last = via[via.length - ahead.length - 1];
+  return { via: ahead, stayMinutes: last && isEnd(before.destination, last.stopId) ? last.stayMinutes : 0 };
 }
 
 /**

@@ -5,6 +5,7 @@ import { contentOf, type IdSigner } from '../../core/signer.ts';
 import { isOnDemand, type Journey, originOf } from '../../journeys/journey.ts';
 import { LEG_DEFAULTS, type Leg } from '../../journeys/leg.ts';
 import type { LegEnd } from '../../journeys/leg-end.ts';
+import { type JourneyQuery, MOST_STAY_MINUTES, MOST_VIA } from '../../journeys/source.ts';
 import { type Choices, choicesSchema } from '../../transit/choices.ts';
 import { MODES, type Mode } from '../../transit/mode.ts';
 import { parameterOf, requiredText } from '../../transit/parameter.ts';
@@ -18,6 +19,8 @@ export interface JourneyRequest {
   wheelchair: boolean;
   booking?: 'include' | 'exclude';
   choices?: Choices | undefined;
+  /** The places on the way, in order. */
+  via?: JourneyQuery['via'];
 }
 
 /** A journey as planned, without live times, and the parameters it was found with. */
@@ -62,9 +65,10 @@ const rideSchema = z.tuple([
   textOrNull,
   textOrNull,
 ]);
+const viaSchema = z.array(z.tuple([textSchema, between(0, MOST_STAY_MINUTES)])).max(MOST_VIA);
 /**
  * Format, from, to, modes as bits, requests as bits, start in seconds since 1970, the places that the legs connect, the legs, and
- * what the rider chose, if anything.
+ * what the rider chose and the places on the way with the minutes there, if any.
  */
 const writtenSchema = z
   .tuple([
@@ -76,7 +80,8 @@ const writtenSchema = z
     between(1_500_000_000, 4_000_000_000),
     z.array(placeSchema),
     z.array(z.union([walkSchema, rideSchema])).max(MAX_LEGS),
-    choicesSchema.optional(),
+    choicesSchema.nullable().optional(),
+    viaSchema.optional(),
   ])
   .refine(([, , , , , , places, legs]) => places.length === legs.length + 1 && legs.some(([mode]) => mode !== WALK));
 type Written = z.infer<typeof writtenSchema>;
@@ -86,7 +91,7 @@ type Written = z.infer<typeof writtenSchema>;
  */
 export function writeJourneyId(
   journey: Journey,
-  { from, to, modes, wheelchair, booking, choices }: JourneyRequest,
+  { from, to, modes, wheelchair, booking, choices, via = [] }: JourneyRequest,
   ids: IdSigner,
 ): string | null {
   const { legs } = journey;
@@ -110,7 +115,11 @@ export function writeJourneyId(
       const { stops, runId, route, lineName, direction } = leg;
       return [MODES.indexOf(mode), seconds, ...times, stops, runId, route ?? mode, lineName, direction];
     }),
-    ...(choices ? ([choices] as const) : ([] as const)),
+    ...(via.length > 0
+      ? ([choices ?? null, via.map(({ stopId, stayMinutes }): [string, number] => [stopId, stayMinutes])] as const)
+      : choices
+        ? ([choices] as const)
+        : ([] as const)),
   ];
   if (!writtenSchema.safeParse(written).success) return null;
   const id = ids.sign('journey', brotliCompressSync(JSON.stringify(written), PACKING).toString('base64url'));
@@ -124,7 +133,7 @@ export function parseJourneyId(id: string): PlannedJourney | null {
     const bytes = Buffer.from(content.slice(0, MAX_ID_LENGTH), 'base64url');
     if (bytes.toString('base64url') !== content) return null;
     const json = brotliDecompressSync(bytes, { maxOutputLength: MAX_BYTES }).toString();
-    const [, from, to, modes, requests, start, places, legs, choices] = writtenSchema.parse(JSON.parse(json));
+    const [, from, to, modes, requests, start, places, legs, choices, via] = writtenSchema.parse(JSON.parse(json));
     const endAt = (place: number, offset: number): LegEnd => {
       const [stopId, parentId, name, platform, lat, lng] = places[place] as (typeof places)[0];
       const ids = parentId === null ? [stopId] : [stopId, parentId];
@@ -138,7 +147,8 @@ export function parseJourneyId(id: string): PlannedJourney | null {
       modes: MODES.filter((_, index) => modes & (1 << index)),
       wheelchair: (requests & WHEELCHAIR) !== 0,
       booking: requests & NO_BOOKING ? 'exclude' : 'include',
-      choices,
+      choices: choices ?? undefined,
+      via: via?.map(([stopId, stayMinutes]) => ({ stopId, stayMinutes })),
       legs: legs.map((leg, index) => toLeg(leg, endAt(index, leg[2]), endAt(index + 1, leg[3]))),
     };
   } catch {

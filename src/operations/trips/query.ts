@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MOST_STAY_MINUTES, MOST_VIA } from '../../journeys/source.ts';
 import {
   ALERT_TEXTS_ADDED,
   CARRIAGES_ADDED,
@@ -45,8 +46,6 @@ const MODES_DESCRIPTION = `Only journeys that use these modes alone; walks are a
 const WHEELCHAIR_DESCRIPTION = `Only journeys that the trip planner considers wheelchair accessible, without those on vehicles known not to be. Adds \`lifts_out\` to each journey; journeys that need a lift out of service come last.`;
 const MAX_CHANGES_DESCRIPTION = `Maximum number of changes; 0 means a direct ride or a walk. Filters the journeys found for this time. Values above ${MOST_CHANGES} count as ${MOST_CHANGES}.`;
 
-const MOST_VIA = 2;
-const MOST_STAY_MINUTES = 240;
 const viaAllowed = `must be 1 or ${MOST_VIA} stop IDs separated by commas, each with an optional stay of 0 to ${MOST_STAY_MINUTES} minutes, as in 200070@10`;
 
 /** Text such as `200070@10,200020`. */

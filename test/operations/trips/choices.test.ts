@@ -146,6 +146,21 @@ describe("a rider's choices", () => {
     expect(asked.timetable.map((query) => query.choices)).toEqual([choices]);
   });
 
+  it('a journey ID keeps the stops on the way, and following the journey plans with them', async () => {
+    const [{ journey_id: direct, legs }] = (await get(`${TRIPS}&include=ids&limit=1&path=none`)).body.journeys;
+    expect(parseJourneyId(direct)?.via).toBeUndefined();
+    const ride = (legs as { mode: string; destination: { stop_id: string } }[]).find(({ mode }) => mode !== 'walk');
+    const stopId = ride?.destination.stop_id as string;
+    const [journey] = (await get(`${TRIPS}&via=${stopId}@3&include=ids&limit=1&path=none`)).body.journeys;
+    const via = [{ stopId, stayMinutes: 3 }];
+    expect(parseJourneyId(journey.journey_id)?.via).toEqual(via);
+    asked.timetable = [];
+    now = new Date('2026-11-26T21:00:00Z');
+    await get(`/v1/trips/${journey.journey_id}`);
+    now = new Date(NOW);
+    expect(asked.timetable.map((query) => query.via)).toEqual([via]);
+  });
+
   it('a journey ID keeps whether rides may have to be booked', async () => {
     const idOf = async (more: string) =>
       (await get(`${TRIPS}&include=ids&limit=1&path=none${more}`)).body.journeys[0].journey_id;
