@@ -53,15 +53,15 @@ export function ownPressureLimits() {
 interface Measures {
   /** Returns the bytes of the process. */
   countBytes: () => number;
-  /** Returns the bytes of its child processes, which share its limit. */
-  countChildBytes: () => number;
+  /** Returns the bytes of all processes that share its limit. */
+  countGroupBytes: () => number;
   shrink: (keptShare: number) => void;
   clock: Clock;
 }
 
 /**
- * Samples every second, and shrinks caches when memory runs short. The import of a timetable, a child process, makes it short too, but
- * causes no refusals: if the memory is not enough for both, the kernel ends the import.
+ * Samples every second, and shrinks caches when memory runs short. The import of a timetable, a process of its own, makes it short too,
+ * but causes no refusals: if the memory is not enough for both, the kernel ends the import.
  */
 export class PressureWatch {
   /** How often caches were shrunk since the process began. */
@@ -72,7 +72,7 @@ export class PressureWatch {
   #cancelSample = () => {};
   #heapBytes = 0;
   #ownBytes = 0;
-  /** With the child processes. */
+  /** With the other processes. */
   #allBytes = 0;
   #eventLoopDelayMs = 0;
   #isLateAgain = false;
@@ -84,7 +84,7 @@ export class PressureWatch {
     this.#limits = limits;
     this.#measures = {
       countBytes: countOwnBytes,
-      countChildBytes,
+      countGroupBytes,
       shrink: shrinkCaches,
       clock: steadyClock,
       ...measures,
@@ -131,7 +131,7 @@ export class PressureWatch {
     this.#heapBytes = getHeapStatistics().used_heap_size;
     try {
       this.#ownBytes = this.#measures.countBytes();
-      this.#allBytes = this.#ownBytes + this.#measures.countChildBytes();
+      this.#allBytes = Math.max(this.#ownBytes, this.#measures.countGroupBytes());
     } catch {
       // Reading needs a file descriptor, and the process may have none left. The previous sample is used instead.
     }
@@ -186,20 +186,30 @@ export const refuseUnderPressure =
  * them separately.
  */
 function countOwnBytes(): number {
-  return (process.platform === 'linux' && anonymousBytes('self')) || process.memoryUsage.rss();
+  if (process.platform !== 'linux') return process.memoryUsage.rss();
+  const [, kilobytes] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'latin1')) ?? [];
+  return kilobytes ? Number(kilobytes) * 1024 : process.memoryUsage.rss();
 }
 
-/** Zero where the kernel does not list child processes. */
-function countChildBytes(): number {
-  const list = `/proc/self/task/${process.pid}/children`;
-  if (!existsSync(list)) return 0;
-  const children = readFileSync(list, 'latin1').split(' ').filter(Boolean);
-  return children.reduce((sum, child) => sum + (existsSync(`/proc/${child}`) ? anonymousBytes(child) : 0), 0);
+/** Where the memory of this process's control group may be: of both versions, seen from outside of a container and from inside. */
+function* listGroupFiles(): Generator<{ path: string; pattern: RegExp }> {
+  const groups = existsSync('/proc/self/cgroup') ? readFileSync('/proc/self/cgroup', 'latin1') : '';
+  const [, old] = /^\d+:[\w,]*\bmemory\b[\w,]*:(\S+)$/m.exec(groups) ?? [];
+  const [, unified = ''] = /^0::(\S+)$/m.exec(groups) ?? [];
+  const [folder, group, pattern] =
+    old === undefined
+      ? ['/sys/fs/cgroup', unified, /^anon (\d+)$/m]
+      : ['/sys/fs/cgroup/memory', old, /^total_rss (\d+)$/m];
+  for (const at of [`${folder}${group}`, folder]) yield { path: `${at}/memory.stat`, pattern };
 }
 
-function anonymousBytes(processId: string): number {
-  const [, kilobytes] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${processId}/status`, 'latin1')) ?? [];
-  return Number(kilobytes ?? 0) * 1024;
+/** Without file pages too. Zero where there are no control groups. */
+function countGroupBytes(): number {
+  for (const { path, pattern } of listGroupFiles()) {
+    const [, bytes] = (existsSync(path) && pattern.exec(readFileSync(path, 'latin1'))) || [];
+    if (bytes) return Number(bytes);
+  }
+  return 0;
 }
 
 function isOver(value: number, limit: number): boolean {

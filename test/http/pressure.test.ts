@@ -1,5 +1,4 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
@@ -117,7 +116,7 @@ describe('a process whose memory runs short', () => {
       const shares: number[] = [];
       const limits = { ...OFF, memoryBytes: LIMIT };
       const shrink = (keptShare: number) => void shares.push(keptShare);
-      const watch = new PressureWatch(limits, { countBytes: () => bytes, countChildBytes: () => 0, shrink, clock });
+      const watch = new PressureWatch(limits, { countBytes: () => bytes, countGroupBytes: () => 0, shrink, clock });
       return { bytes, watch, shares };
     });
     await clock.advance(SAMPLE_EVERY_MS);
@@ -141,7 +140,7 @@ describe('a process whose memory runs short', () => {
     let bytes = 920;
     const limits = { ...OFF, memoryBytes: LIMIT };
     const shrink = (keptShare: number) => void shares.push(keptShare);
-    const watch = new PressureWatch(limits, { countBytes: () => bytes, countChildBytes: () => 0, shrink, clock });
+    const watch = new PressureWatch(limits, { countBytes: () => bytes, countGroupBytes: () => 0, shrink, clock });
     await clock.advance(30 * SAMPLE_EVERY_MS);
     expect(shares).toEqual([0.5]);
     bytes = 955;
@@ -150,9 +149,9 @@ describe('a process whose memory runs short', () => {
     watch.close();
   });
 
-  it('a process whose children take the rest of the memory shrinks its caches, but refuses nothing', async () => {
+  it('a process beside which an import takes the rest of the memory shrinks its caches, but refuses nothing', async () => {
     const shares: number[] = [];
-    const measures = { countBytes: () => 700, countChildBytes: () => LIMIT - 650 };
+    const measures = { countBytes: () => 700, countGroupBytes: () => LIMIT + 50 };
     const shrink = (keptShare: number) => void shares.push(keptShare);
     const watch = new PressureWatch({ ...OFF, memoryBytes: LIMIT }, { ...measures, shrink, clock });
     await clock.advance(SAMPLE_EVERY_MS);
@@ -161,18 +160,17 @@ describe('a process whose memory runs short', () => {
     watch.close();
   });
 
-  it.runIf(process.platform === 'linux')('the memory of a child process counts', async () => {
-    const shares: number[] = [];
-    const shrink = (keptShare: number) => void shares.push(keptShare);
-    const countBytes = () => 1;
-    const child = spawn('sleep', ['60']);
-    await once(child, 'spawn');
-    const watch = new PressureWatch({ ...OFF, memoryBytes: 1000 }, { countBytes, shrink, clock });
-    await clock.advance(SAMPLE_EVERY_MS);
-    child.kill();
-    watch.close();
-    expect(shares).toEqual([0]);
-  });
+  it.runIf(existsSync('/proc/self/cgroup'))(
+    'the memory of the other processes of the control group counts',
+    async () => {
+      const shares: number[] = [];
+      const shrink = (keptShare: number) => void shares.push(keptShare);
+      const watch = new PressureWatch({ ...OFF, memoryBytes: 1000 }, { countBytes: () => 1, shrink, clock });
+      await clock.advance(SAMPLE_EVERY_MS);
+      watch.close();
+      expect(shares).toEqual([0]);
+    },
+  );
 
   it('a process with enough memory leaves its caches alone', () => {
     expect(watched[800]).toEqual({ shares: [], exceeded: null });
