@@ -50,8 +50,18 @@ export function createBoundedMap<Value extends object | number | true>(
   return map;
 }
 
+/** What else gives memory back. */
+const releases = new Set<() => void>();
+
+/** Calls `release` whenever the process runs short of memory. Returns a function that ends that. */
+export function onShortage(release: () => void): () => void {
+  releases.add(release);
+  return () => void releases.delete(release);
+}
+
 /** Shrinks all caches of this process to `keptShare` of the bytes that they hold. */
 export function shrinkCaches(keptShare: number): void {
+  for (const release of releases) release();
   for (const { isInBytes, map } of boundedMaps) {
     const cache = isInBytes ? map.deref() : undefined;
     const keptBytes = (cache?.calculatedSize ?? 0) * keptShare;

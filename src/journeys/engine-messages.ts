@@ -129,6 +129,8 @@ export type EngineMessage =
   | { kind: 'warm'; now: number }
   /** The snapshots that searches use from now on. */
   | { kind: 'snapshots'; packed: readonly SharedArrayBuffer[] }
+  /** Frees the lines of all other days, because memory runs short. */
+  | { kind: 'keep'; day: number }
   | {
       kind: 'search';
       id: number;

@@ -386,6 +386,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
     /** Whether the last search ended at its deadline. */
     isPartial: () => isLate,
     warm: planners.warm,
+    keepOnly: planners.keepOnly,
     adopt: planners.adopt,
     /** Searches from now on use these snapshots. */
     use(snapshots: readonly Snapshot[]): void {
@@ -423,6 +424,10 @@ parentPort?.on('message', (message: EngineMessage) => {
   } else if (message.kind === 'warm') {
     engine?.warm(message.now);
     reply('ready');
+  } else if (message.kind === 'keep') {
+    engine?.keepOnly(message.day);
+    // Memory that threads share is freed by the collection of each.
+    globalThis.gc?.();
   } else if (message.kind === 'snapshots') {
     engine?.use(message.packed.map((packed) => new Snapshot(packed)));
   } else {

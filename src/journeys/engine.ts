@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { DAY_MS, MINUTE_MS, SECOND_MS, systemClock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { hasLittleMemory } from '../core/memory-limit.ts';
+import { onShortage } from '../core/own-memory.ts';
 import { accountsOf, BACKGROUND, isHigher, type Priority, type Ticket, TurnQueue } from '../core/turn-queue.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { searchTookTooLong, serviceUnavailable, tooManySearches } from '../errors/messages.ts';
@@ -99,6 +100,7 @@ export class JourneyEngine {
   #lastId = 0;
   #isServingLater = false;
   #isClosed = false;
+  readonly #endRelease = onShortage(() => this.#keepToday());
 
   constructor(options: {
     log: Log<'warn' | 'error'>;
@@ -164,6 +166,7 @@ export class JourneyEngine {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#endRelease();
     const ended = this.#threads.splice(0);
     for (const { current } of ended)
       if (current) this.#fail(current.waiting, serviceUnavailable('the service is closing'));
@@ -335,6 +338,16 @@ export class JourneyEngine {
       if (thread === from || thread.packed !== from.packed) continue;
       thread.days = [day, ...thread.days.filter((other) => other !== day)].slice(-KEPT_DAYS);
       this.#post(thread, { kind: 'lines', day, lines });
+    }
+  }
+
+  /** Frees the lines of other days. */
+  #keepToday(): void {
+    const day = calendarDayAt(this.#now());
+    for (const other of this.#lines.keys()) if (other !== day) this.#lines.delete(other);
+    for (const thread of this.#threads) {
+      thread.days = thread.days.filter((other) => other === day);
+      this.#post(thread, { kind: 'keep', day });
     }
   }
 

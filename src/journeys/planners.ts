@@ -137,6 +137,10 @@ export function createPlanners(
         if (planner) planner.of = null;
       }
     },
+    /** Frees all days but one. The others are made again when they are searched. */
+    keepOnly(day: number): void {
+      for (const one of days) if (one.day !== day || one.span !== USUAL_SPAN) freeDay(one);
+    },
     warm: (now: number) => openDay(calendarDayAt(now), USUAL_SPAN, now),
     /** Takes the lines of a day from another thread, in place of this thread's own. */
     adopt(day: number, lines: SharedLines): void {

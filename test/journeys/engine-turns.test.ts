@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { DAY_MS, HOUR_MS, systemClock } from '#src/core/clock.ts';
+import { shrinkCaches } from '#src/core/own-memory.ts';
 import type { Priority } from '#src/core/turn-queue.ts';
 import { JourneyEngine } from '#src/journeys/engine.ts';
 import type { EngineMessage, EngineQuery, SearchName } from '#src/journeys/engine-messages.ts';
@@ -186,6 +187,12 @@ it('a process with less than 768 MiB plans in one thread, which takes searches o
   threads[0]?.finish();
   send('low', 'b', { isArrival: true });
   expect(begun).toEqual(['a', 'b']);
+});
+
+it('a process short of memory frees the days that threads keep, except today', () => {
+  startThreads();
+  shrinkCaches(1);
+  expect(threads.map(({ received }) => received.at(-1))).toEqual(['keep', 'keep']);
 });
 
 it('journeys with via leave a thread to other searches', () => {

@@ -56,6 +56,14 @@ it('a search ends by itself at its deadline', () => {
   expect(search('plan', query)).toHaveLength(1);
 });
 
+it('journeys are the same after their day was freed', () => {
+  const { search, keepOnly } = openEngine(timetable.packed);
+  const found = search('plan', query);
+  expect(found).toHaveLength(1);
+  keepOnly(0);
+  expect(search('plan', query)).toEqual(found);
+});
+
 it('riders change to a bus that leaves from a platform today that no planned bus uses', () => {
   const station = { id: 'S', isStation: true, lat: -33.2, lng: 150 };
   const trips = [
