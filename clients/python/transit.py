@@ -69,7 +69,10 @@ class Transit:
         return self.get("/v1/stops/search", q=q, **parameters)
 
     def trips(self, origin, destination, **parameters):
-        """`origin` and `destination` are stop IDs or "lat,lng"."""
+        """`origin` and `destination` are stop IDs or "lat,lng".
+
+        The rider chooses with `pace`, `max_walk`, `min_change`, `prefer`, `via`, `booking`, `max_changes` and `wheelchair`.
+        """
         return self.get("/v1/trips", **{"from": origin, "to": destination}, **parameters)
 
     def get(self, path, **parameters):

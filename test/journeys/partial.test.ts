@@ -81,10 +81,13 @@ describe('a search that reaches its deadline', () => {
     expect([...outcomes]).toEqual(['failed', 'partial', 'whole']);
   });
 
-  it('a partial answer says so, has no further pages, and the next request is searched again', async () => {
+  it.each([
+    ['', ''],
+    ['with a stop on the way ', '&via=200080@5'],
+  ])('a partial answer %ssays so, has no further pages, and the next request is searched again', async (_, more) => {
     const { source, endAfter } = open();
     const app = await buildTestApp({ now: '2026-11-26T00:00:00Z', upstream: noUpstream, journeys: source as never });
-    const url = '/v1/trips?from=200060&to=200020&time=0830&date=20261127&path=none';
+    const url = `/v1/trips?from=200060&to=200020&time=0830&date=20261127&path=none${more}`;
     const first = await (async () => {
       for (let checks = 1; ; checks++) {
         endAfter(checks);

@@ -105,6 +105,7 @@ ${placeField('via', 'Via', 'A stop on the way')}
 <label>Longest walk <select name="max_walk"><option value="">As usual</option>${[200, 400, 600, 800].map((metres) => html`<option value="${String(metres)}">${String(metres)} m</option>`)}</select></label></p>
 <p class="row"><label>Time for a change <select name="min_change"><option value="">As usual</option>${[3, 5, 10, 15].map((minutes) => html`<option value="${String(minutes)}">${String(minutes)} min</option>`)}</select></label>
 <label>Prefer <select name="prefer"><option value="">The fastest</option><option value="fewer_changes">Fewer changes</option><option value="less_walking">Less walking</option></select></label></p>
+<p class="row"><label>Rides to book <select name="booking"><option value="">Included</option><option value="exclude">Left out</option></select></label></p>
 <p class="hint">Pace and walks also count for reach.</p>
 </details>`;
 

@@ -1,6 +1,6 @@
 // Stores the view in the page's address, behind the #, which no server receives. It never contains the key.
 
-const CHOICES = ['via', 'pace', 'max_walk', 'min_change', 'prefer'];
+const CHOICES = ['via', 'pace', 'max_walk', 'min_change', 'prefer', 'booking'];
 const VIEWS = ['around', 'search', 'board', 'journey', 'run', 'trip', 'line', 'lines', 'reach'];
 
 /**
