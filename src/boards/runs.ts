@@ -15,6 +15,7 @@ import { FRESHNESS_WINDOWS, type Freshness, freshnessOf } from '../transit/fresh
 import type { Mode } from '../transit/mode.ts';
 import { isSameRun, type RunStart } from '../transit/run-id.ts';
 import { toSydneyWallClock } from '../transit/time.ts';
+import { UNKNOWN_ACCESS } from '../transit/vehicle-access.ts';
 import { describeHeadway } from './headway.ts';
 import { callHere } from './monitor.ts';
 import { type FoundRide, findRide, type RideStart, withoutEstimates } from './ride.ts';
@@ -26,7 +27,7 @@ export interface Run extends Pick<RunView, 'calls' | 'asOf' | 'isByFeed'> {
     Departure,
     'runId' | 'lineId' | 'mode' | 'route' | 'destination' | 'stopId' | 'plannedAt' | 'alerts'
   > &
-    Pick<Departure, 'isWheelchairAccessible' | 'throughTo'> & { isCancelled: boolean };
+    Pick<Departure, 'isWheelchairAccessible' | 'access' | 'throughTo'> & { isCancelled: boolean };
   /** False if only the departure itself is known because the trip planner lists no other calls. */
   areListed: boolean;
   next: RunStart | null;
@@ -143,14 +144,15 @@ export class Runs {
     const isStopAccessible =
       place?.isWheelchairAccessible === true && !alerts.some((alert) => alert.restrictsWheelchairs);
     const destination = live.headsignOf(run, call?.position ?? -1);
-    const isVehicleAccessible = run.like < 0 ? null : timetable.isVehicleAccessible(run.like);
+    const access = run.like < 0 ? UNKNOWN_ACCESS : timetable.vehicleAccess(run.like);
     return {
       ...start,
       lineId,
       route,
       destination,
       throughTo: findThroughHeadsign(live, [run], destination),
-      isWheelchairAccessible: isVehicleAccessible ?? isStopAccessible,
+      isWheelchairAccessible: access.wheelchairs ?? isStopAccessible,
+      access,
       alerts: [...alerts.map(({ text }) => text), ...describeHeadway(timetable, run, call?.isLive ?? false)],
       isCancelled: false,
     };

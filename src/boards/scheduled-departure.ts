@@ -12,6 +12,7 @@ import type { CallRef, Timetable, TimetableRoute } from '../timetable/timetable.
 import type { FindAlerts } from '../transit/alert.ts';
 import { type Departure, leavesAt } from '../transit/departure.ts';
 import { toMinute } from '../transit/time.ts';
+import { UNKNOWN_ACCESS } from '../transit/vehicle-access.ts';
 import { describeHeadway } from './headway.ts';
 import { findThroughHeadsign } from './run-calls.ts';
 
@@ -176,7 +177,7 @@ export function toDeparture(parts: DepartureParts, boardCall: BoardCall, key: st
   const isHere = stops.has(call.stop);
   const stop = timetable.stop(isHere ? call.stop : call.plannedStop);
   const { lineId, mode, route, network } = line;
-  const isVehicleAccessible = facts.like < 0 ? null : timetable.isVehicleAccessible(facts.like);
+  const access = facts.like < 0 ? UNKNOWN_ACCESS : timetable.vehicleAccess(facts.like);
   const state = stateOfCall(facts, call, { isArrival, isHere });
   const isOver = state.kind === 'departed' || (state.kind === 'live' && state.leavesAt < now - MINUTE_MS);
   const headsign = boardCall.headsign();
@@ -194,8 +195,8 @@ export function toDeparture(parts: DepartureParts, boardCall: BoardCall, key: st
     stopId: stop.id,
     platform: stop.platform,
     plannedAt,
-    isWheelchairAccessible: isVehicleAccessible ?? stop.isWheelchairAccessible ?? false,
-    isVehicleAccessible,
+    isWheelchairAccessible: access.wheelchairs ?? stop.isWheelchairAccessible ?? false,
+    access,
     isStopAccessible: stop.isWheelchairAccessible,
     alerts: describeHeadway(timetable, facts, state.kind === 'live'),
     asOf: now,
@@ -214,12 +215,12 @@ function originOf({ timetable }: LiveTimetable, { facts: { like }, run }: BoardC
 
 /** Returns the departure with the alerts of its line and stop; `station` is the ID of the stop or its station. */
 export function withAlerts(listAlerts: FindAlerts, departure: Departure, station: string): Departure {
-  const { stopId, runId: tripId, isVehicleAccessible, isStopAccessible } = departure;
+  const { stopId, runId: tripId, access, isStopAccessible } = departure;
   const alerts = listAlerts({ ...departure, tripId, stopIds: [stopId, station], at: leavesAt(departure) });
   const isRestricted = alerts.some(({ restrictsWheelchairs }) => restrictsWheelchairs);
   return {
     ...departure,
     alerts: [...alerts.map(({ text }) => text), ...departure.alerts],
-    isWheelchairAccessible: isVehicleAccessible ?? (isStopAccessible === true && !isRestricted),
+    isWheelchairAccessible: access.wheelchairs ?? (isStopAccessible === true && !isRestricted),
   };
 }

@@ -6,6 +6,7 @@ import { type Freshness, freshnessOf } from '../transit/freshness.ts';
 import { getOrLeaveOut, LeftOut, type LeftOutCounts } from '../transit/left-out.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { fromSydneyWallClock, parseTimestamp } from '../transit/time.ts';
+import { UNKNOWN_ACCESS } from '../transit/vehicle-access.ts';
 import { mapAlerts, restrictsWheelchairs } from './alerts.ts';
 import { findKnownStop } from './expected-response.ts';
 import { type DepartureMonitorPayload, parseStopEvent, type StopEvent, saysDateInvalid } from './payload.ts';
@@ -224,7 +225,7 @@ function mapDeparture(
     platform: location ? toPlatform(location, mode, stopName) : null,
     plannedAt: planned.getTime(),
     isWheelchairAccessible: isWheelchairAccessible(event, () => event.infos.some(restrictsWheelchairs)),
-    isVehicleAccessible: toVehicleAccess(event.properties, transportation.properties),
+    access: { ...UNKNOWN_ACCESS, wheelchairs: toVehicleAccess(event.properties, transportation.properties) },
     isStopAccessible: event.properties?.WheelchairAccess ?? null,
     occupancy: toOccupancy(location?.properties?.occupancy),
     alerts: isOnDemandRide ? withBookingNotice(mapAlerts(event.infos), { isOnDemand: true }) : mapAlerts(event.infos),

@@ -90,9 +90,9 @@ export function findAlternatives(
   /** Null if the rider cannot take it. */
   function findRide(call: BoardCall, key: string): Alternative | null {
     const planned = toDeparture(parts, call, key);
-    const { state, isVehicleAccessible, plannedAt } = planned;
+    const { state, access, plannedAt } = planned;
     if (state.kind === 'cancelled' || state.kind === 'departed' || leavesAt(planned) < from) return null;
-    if (isSameRide(leg, planned) || (wanted.isAccessible && isVehicleAccessible === false)) return null;
+    if (isSameRide(leg, planned) || (wanted.isAccessible && access.wheelchairs === false)) return null;
     const { calls, sources } = callsOfRun(live, call.run());
     const boarding = call.call();
     const at = calls.findIndex(

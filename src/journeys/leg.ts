@@ -13,6 +13,7 @@ import { getOrLeaveOut } from '../transit/left-out.ts';
 import type { Mode } from '../transit/mode.ts';
 import { type Position, pathLengthMetres } from '../transit/place.ts';
 import { bestKnown, minutesBetween, type PlannedAndRealtime } from '../transit/time.ts';
+import { UNKNOWN_ACCESS, type VehicleAccess } from '../transit/vehicle-access.ts';
 import { type KnownPositions, type LegEnd, mapEnds } from './leg-end.ts';
 
 /** A ride or a walk. */
@@ -48,8 +49,7 @@ export interface Leg {
   drawPath?: () => Promise<Position[]>;
   /** Disruption alerts, then hints for the ride. */
   alerts: string[];
-  /** Whether the vehicle takes wheelchairs; null on a walk and if upstream does not report it. */
-  isAccessible: boolean | null;
+  access: VehicleAccess;
   /** Upstream's own estimates of a walk; null on a ride. */
   walkEstimate: { start: Date; end: Date } | null;
   /** The walk to the next leg, where upstream reports it with this leg. */
@@ -76,7 +76,7 @@ export const LEG_DEFAULTS: Omit<Leg, 'origin' | 'destination' | 'durationSeconds
   needsBooking: false,
   path: [],
   alerts: [],
-  isAccessible: null,
+  access: UNKNOWN_ACCESS,
   walkEstimate: null,
   walkAfter: null,
   walkBeforeSeconds: null,
@@ -135,7 +135,7 @@ function mapRide(leg: EfaLeg, mode: Mode, positions: KnownPositions): Leg {
     // The path of an on-demand vehicle is unknown until it is booked.
     path: isOnDemandRide ? [origin.position, destination.position] : path,
     alerts: isOnDemandRide ? withBookingNotice(alerts, { isOnDemand: true }) : alerts,
-    isAccessible: toVehicleAccess(leg.properties, transportation.properties),
+    access: { ...UNKNOWN_ACCESS, wheelchairs: toVehicleAccess(leg.properties, transportation.properties) },
     walkAfter: mapWalkAfter(leg),
     walkBeforeSeconds: leg.footPathInfo.find(({ position }) => position === 'BEFORE')?.duration ?? null,
   };

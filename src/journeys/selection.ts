@@ -33,9 +33,9 @@ export function chooseFitting(
     max_changes?: number | undefined;
   },
 ): { journeys: Journey[]; leftOut: LeftOutCounts } {
-  const fits = ({ mode, isAccessible, needsBooking }: Leg) =>
+  const fits = ({ mode, access, needsBooking }: Leg) =>
     (mode === 'walk' || modes.includes(mode)) &&
-    !(wheelchair && isAccessible === false) &&
+    !(wheelchair && access.wheelchairs === false) &&
     !(booking === 'exclude' && needsBooking);
   const fitting = journeys.filter((journey) => journey.legs.every(fits) && countChanges(journey) <= max_changes);
   const count = journeys.length - fitting.length;

@@ -18,6 +18,7 @@ import { MODES, type Mode } from '../transit/mode.ts';
 import { distanceMetres, formatPlace, nameInPlaceId, type Place, type Position } from '../transit/place.ts';
 import { positionInPlaceId } from '../transit/place-grid.ts';
 import { earliestMoment, startOfMinute, type WallClock } from '../transit/time.ts';
+import { UNKNOWN_ACCESS } from '../transit/vehicle-access.ts';
 import { LONGEST_WALK_METRES, walkSeconds } from '../transit/walking.ts';
 import type { JourneyEngine } from './engine.ts';
 import type {
@@ -431,7 +432,7 @@ function mapRide({ parts }: EngineRide, { live, listAlerts: findAlerts }: Parts)
     drawPath: async () => (await Promise.all(parts.map((part) => drawPart(live, part)))).flat(),
     alerts: needsBooking ? withBookingNotice(texts, { isOnDemand: false }) : texts,
     needsBooking,
-    isAccessible: run.like < 0 ? null : timetable.isVehicleAccessible(run.like),
+    access: run.like < 0 ? UNKNOWN_ACCESS : timetable.vehicleAccess(run.like),
   };
 }
 

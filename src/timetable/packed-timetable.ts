@@ -100,7 +100,7 @@ const SECTIONS = {
   tripHeadsign: Uint32Column,
   /** The number of the block; 0 if there is none. */
   tripBlock: Uint32Column,
-  /** Wheelchair access as in GTFS. */
+  /** What riders may bring, as packed by `packAccess`. */
   tripFlags: Uint8Column,
   tripSlots: Uint32Column,
   /** Of trips whose ID contains a date, by the ID without it. */

@@ -5,6 +5,7 @@ import { MODES, type Mode } from '../transit/modes.ts';
 import { boundsAround, distanceMetres, isWithin, type Position } from '../transit/position.ts';
 import type { Bounds } from '../transit/region.ts';
 import { withoutDate } from '../transit/trip-id.ts';
+import { fromFlag, unpackAccess, type VehicleAccess } from '../transit/vehicle-access.ts';
 import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from './call-flags.ts';
 import type { FileReport } from './import/schedule-file.ts';
 import {
@@ -180,7 +181,7 @@ export class Timetable {
       lat: stopLat.valueAt(index),
       lng: stopLng.valueAt(index),
       parent: parent >= 0 ? parent : null,
-      isWheelchairAccessible: isAccessible(wheelchair),
+      isWheelchairAccessible: fromFlag(wheelchair),
       modes: this.#modes(stopModes.valueAt(index)),
     };
   }
@@ -281,9 +282,8 @@ export class Timetable {
     return this.#isOverWater(from, to);
   }
 
-  /** Null if unknown. */
-  isVehicleAccessible(trip: number): boolean | null {
-    return isAccessible(this.sections.tripFlags.valueAt(trip));
+  vehicleAccess(trip: number): VehicleAccess {
+    return unpackAccess(this.sections.tripFlags.valueAt(trip));
   }
 
   /** The seconds between the vehicles of a trip without fixed times; null if its times are fixed. */
@@ -306,7 +306,7 @@ export class Timetable {
       index,
       tripId: this.tripIdOf(index),
       headsign: this.#text(tripHeadsign[index]),
-      isWheelchairAccessible: this.isVehicleAccessible(index),
+      isWheelchairAccessible: this.vehicleAccess(index).wheelchairs,
     };
   }
 
@@ -657,10 +657,6 @@ export class Timetable {
 
 function bitsOf(modes: readonly Mode[]): number {
   return modes.reduce((bits, mode) => bits | (1 << MODES.indexOf(mode)), 0);
-}
-
-function isAccessible(wheelchair: number): boolean | null {
-  return wheelchair === 0 ? null : wheelchair === 1;
 }
 
 function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {

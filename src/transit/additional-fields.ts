@@ -12,6 +12,7 @@ import {
   splitList,
   withDefault,
 } from './parameter.ts';
+import type { VehicleAccess } from './vehicle-access.ts';
 
 /** Optional response fields. Without these parameters a response has exactly the fields of the specification. */
 
@@ -89,15 +90,22 @@ export const carriagesField = z.array(carriageSchema).nullable().optional().meta
     'Predicted occupancy of each carriage when the train leaves this stop, front carriage first; null if unknown. Only with `include=carriages`',
 });
 
-const accessField = z.boolean().nullable().optional();
-const ONLY_WITH_ACCESS = 'Only with `include=access`';
+/** The fields of a vehicle with `include=access`. */
+export const vehicleAccessFields = {
+  vehicle_accessible: z.boolean().nullable().optional().meta({
+    description: 'Whether the vehicle is wheelchair accessible; null if unknown. Only with `include=access`',
+  }),
+};
 
-export const vehicleAccessField = accessField.meta({
-  description: `Whether the vehicle is wheelchair accessible; null if unknown. ${ONLY_WITH_ACCESS}`,
-});
+/** For schemas of the same record that have no `include=access`. */
+export const WITHOUT_VEHICLE_ACCESS = { vehicle_accessible: true } as const;
 
-export const stopAccessField = accessField.meta({
-  description: `Whether the stop is wheelchair accessible; null if unknown. ${ONLY_WITH_ACCESS}`,
+export function toVehicleAccessBody({ wheelchairs }: VehicleAccess, include: RequestedFields['include']) {
+  return include?.includes('access') ? { vehicle_accessible: wheelchairs } : {};
+}
+
+export const stopAccessField = z.boolean().nullable().optional().meta({
+  description: 'Whether the stop is wheelchair accessible; null if unknown. Only with `include=access`',
 });
 
 export const requestedLineIdField = lineIdField.nullable().optional().meta({

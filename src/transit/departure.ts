@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Mode } from './mode.ts';
+import type { VehicleAccess } from './vehicle-access.ts';
 
 export const OCCUPANCIES = ['MANY_SEATS', 'FEW_SEATS', 'STANDING_ONLY'] as const;
 export const occupancySchema = z.enum(OCCUPANCIES).meta({ id: 'Occupancy', description: 'How full a vehicle is' });
@@ -76,8 +77,7 @@ export interface Departure {
   platform: string | null;
   plannedAt: number;
   isWheelchairAccessible: boolean;
-  /** Null if unknown. */
-  isVehicleAccessible: boolean | null;
+  access: VehicleAccess;
   /** Null if unknown. */
   isStopAccessible: boolean | null;
   /** As reported for this vehicle. */

@@ -254,13 +254,11 @@ describe('a board from the timetable', () => {
   });
 
   it('a timetable board gives the accessibility of the vehicle, else of the stop', () => {
-    const timetable = timetableOf([trip('no word', '8:01'), trip('no', '8:02', { wheelchair: 2 })]);
-    expect(board({ timetable }).departures.map((one) => [one.isWheelchairAccessible, one.isVehicleAccessible])).toEqual(
-      [
-        [true, null],
-        [false, false],
-      ],
-    );
+    const timetable = timetableOf([trip('no word', '8:01'), trip('no', '8:02', { access: 2 })]);
+    expect(board({ timetable }).departures.map((one) => [one.isWheelchairAccessible, one.access.wheelchairs])).toEqual([
+      [true, null],
+      [false, false],
+    ]);
   });
 
   it('a timetable board looks ahead to fill its limit, at most a week and never past the days covered', () => {

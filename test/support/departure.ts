@@ -1,4 +1,5 @@
 import type { Departure } from '#src/transit/departure.ts';
+import { UNKNOWN_ACCESS } from '#src/transit/vehicle-access.ts';
 
 const PLANNED_AT = Date.parse('2026-01-14T03:05:00Z');
 
@@ -15,7 +16,7 @@ export function departure(more: Partial<Departure> = {}): Departure {
     platform: null,
     plannedAt: PLANNED_AT,
     isWheelchairAccessible: true,
-    isVehicleAccessible: null,
+    access: UNKNOWN_ACCESS,
     isStopAccessible: true,
     occupancy: null,
     alerts: [],

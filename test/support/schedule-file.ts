@@ -126,7 +126,7 @@ export function datesFrom(first: string, last: string): string[] {
 }
 
 const STOP = { lat: -33.88, lng: 151.2, parentId: null, isStation: false, platformCode: null, wheelchair: 0 } as const;
-const TRIP = { headsign: 'City', blockId: null, direction: 0, wheelchair: 0, shape: -1, shift: 0, headway: 0 } as const;
+const TRIP = { headsign: 'City', blockId: null, direction: 0, access: 0, shape: -1, shift: 0, headway: 0 } as const;
 const ROUTE = {
   lineName: '',
   longName: '',

@@ -397,7 +397,7 @@ describe('trips of the timetable', () => {
           id: 'x',
           route: '2504_333',
           days,
-          wheelchair: 1,
+          access: 1,
           headsign: 'Bondi',
           calls: [
             ['A', '08:00', { departure: '08:01', flags: MAY_BOARD + BOOK_TO_BOARD, headsign: 'Bondi via Züri' }],

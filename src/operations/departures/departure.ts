@@ -13,8 +13,9 @@ import {
   requestedLineIdField,
   stopAccessField,
   throughToField,
+  toVehicleAccessBody,
   tripIdField,
-  vehicleAccessField,
+  vehicleAccessFields,
 } from '../../transit/additional-fields.ts';
 import { type Call, callSchema, formatRealtime, toCallBody } from '../../transit/call.ts';
 import {
@@ -66,7 +67,7 @@ export const departureSchema = z
     alert_ids: alertIdsField,
     ...colorFields,
     occupancy_source: occupancySourceField,
-    vehicle_accessible: vehicleAccessField,
+    ...vehicleAccessFields,
     stop_accessible: stopAccessField,
     through_to: throughToField,
     arrives_at: timestampSchema
@@ -185,10 +186,8 @@ export function toDeparture(
       ...(ids && { run_id: writeRunId({ ...departure, stopId }, ids) }),
     }),
     ...(include?.includes('colors') && colorsOf(departure.mode, departure.route)),
-    ...(include?.includes('access') && {
-      vehicle_accessible: departure.isVehicleAccessible,
-      stop_accessible: departure.isStopAccessible,
-    }),
+    ...toVehicleAccessBody(departure.access, include),
+    ...(include?.includes('access') && { stop_accessible: departure.isStopAccessible }),
     ...(include?.includes('through') && { through_to: departure.throughTo ?? null }),
     ...(arrivesAt && arrivalAt(arrivesAt)),
     ...(include?.includes('usual') && { usual: toUsualBody(usual) }),

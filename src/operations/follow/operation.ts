@@ -27,6 +27,7 @@ import {
   DELAY_ADDED,
   includeParameter,
   type RequestedFields,
+  WITHOUT_VEHICLE_ACCESS,
 } from '../../transit/additional-fields.ts';
 import { type CurrentAlert, holdsAt } from '../../transit/alert.ts';
 import { isCallAt, type RunCall } from '../../transit/call.ts';
@@ -62,7 +63,7 @@ const CHANGE_STATUSES = ['possible', 'at_risk', 'missed'] as const;
 const STATUSES = [...CHANGE_STATUSES, 'cancelled', 'ended'] as const;
 
 const followedLegSchema = legSchema
-  .omit({ polyline: true, vehicle_accessible: true, needs_booking: true, through_to: true })
+  .omit({ ...WITHOUT_VEHICLE_ACCESS, polyline: true, needs_booking: true, through_to: true })
   .extend({
     found: z.boolean().meta({
       description:

@@ -26,8 +26,9 @@ import {
   requestedLineIdField,
   stopAccessField,
   throughToField,
+  toVehicleAccessBody,
   tripIdField,
-  vehicleAccessField,
+  vehicleAccessFields,
 } from '../../transit/additional-fields.ts';
 import { needsBookingField } from '../../transit/booking.ts';
 import { callSchema, callStop, toCallBody } from '../../transit/call.ts';
@@ -116,7 +117,7 @@ export const legSchema = z
       .boolean()
       .optional()
       .meta({ description: 'Whether the ride must be booked and its times are indicative. Only with `include=ids`' }),
-    vehicle_accessible: vehicleAccessField,
+    ...vehicleAccessFields,
     needs_booking: needsBookingField,
     through_to: throughToField,
     carriages: carriagesField,
@@ -310,10 +311,8 @@ function toLegBody(
       on_demand: leg.isOnDemand,
     }),
     ...(include?.includes('colors') && (leg.mode === 'walk' ? NO_COLORS : colorsOf(leg.mode, leg.route))),
-    ...(include?.includes('access') && {
-      vehicle_accessible: leg.isAccessible,
-      needs_booking: leg.needsBooking,
-    }),
+    ...toVehicleAccessBody(leg.access, include),
+    ...(include?.includes('access') && { needs_booking: leg.needsBooking }),
     ...(include?.includes('through') && { through_to: leg.throughTo }),
     ...(include?.includes('carriages') && { carriages: leg.carriages ?? leg.listCalls()?.[0]?.carriages ?? null }),
     ...(include?.includes('calls') && { calls: leg.listCalls()?.map((call) => toCallBody(call, include)) ?? null }),

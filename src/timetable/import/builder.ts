@@ -239,7 +239,7 @@ export class TimetableBuilder {
     const { blockId } = trip;
     const addBlock = () => this.#blockNumbers.size + 2;
     this.#trips.block.push(blockId ? numberOf(this.#blockNumbers, `${file.id} ${blockId}`, addBlock) : 0);
-    this.#trips.flags.push(trip.wheelchair);
+    this.#trips.flags.push(trip.access);
     this.#recordTrain(trip, number, { file, report });
   }
 

@@ -76,8 +76,8 @@ export interface ScheduleTrip {
   blockId: string | null;
   /** `direction_id`; 0 if the file has none. */
   direction: 0 | 1;
-  /** 0 unknown, 1 yes, 2 no. */
-  wheelchair: 0 | 1 | 2;
+  /** What riders may bring on the vehicle, as packed by `packAccess`. */
+  access: number;
   /** The number of its shape; -1 if it has none. */
   shape: number;
   /** The number under which `calls` has its calls. It has at least two. */

@@ -1,4 +1,5 @@
 import { AUSTRALIA } from '../../transit/region.ts';
+import { parseFlag } from '../../transit/vehicle-access.ts';
 import { findFerryHub } from '../ferry-hubs.ts';
 import type { LeftOutCounter } from './left-out.ts';
 import type { ScheduleStop } from './schedule-file.ts';
@@ -34,15 +35,10 @@ export async function loadStops(zip: ScheduleZip, leftOut: LeftOutCounter): Prom
       parentId: row.text(at.parent_station) || null,
       isStation: type === '1',
       platformCode: row.text(at.platform_code) || null,
-      wheelchair: parseWheelchair(row.text(at.wheelchair_boarding)),
+      wheelchair: parseFlag(row.text(at.wheelchair_boarding)),
     });
   });
   return moveToHubs(stops);
-}
-
-/** 0 if unknown. */
-export function parseWheelchair(text: string): 0 | 1 | 2 {
-  return text === '1' ? 1 : text === '2' ? 2 : 0;
 }
 
 /** Assigns the wharves to the trip planner's stops and removes their previous parents. */

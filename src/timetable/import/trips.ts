@@ -1,9 +1,9 @@
+import { packAccess } from '../../transit/vehicle-access.ts';
 import type { Services } from './calendar.ts';
 import type { LeftOutCounter } from './left-out.ts';
 import { isEmptyRoute } from './passenger-trips.ts';
 import type { Routes } from './routes.ts';
 import type { ScheduleShapes, ScheduleTrip } from './schedule-file.ts';
-import { parseWheelchair } from './stops.ts';
 import type { ScheduleZip } from './zip.ts';
 
 type TripRecord = Omit<ScheduleTrip, 'callCount'>;
@@ -54,7 +54,7 @@ export async function loadTrips(
       headsign: share(row.text(at.trip_headsign)),
       blockId: share(row.text(at.block_id)) || null,
       direction: row.text(at.direction_id) === '1' ? 1 : 0,
-      wheelchair: parseWheelchair(row.text(at.wheelchair_accessible)),
+      access: packAccess(row.text(at.wheelchair_accessible)),
       shape: shapes.ids.get(row.text(at.shape_id)) ?? -1,
       calls: trips.length,
       shift: 0,

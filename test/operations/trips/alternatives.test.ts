@@ -237,9 +237,9 @@ describe('alternatives of a leg', () => {
 
   it('riders who need a wheelchair or do not book get no alternative that they cannot take', async () => {
     const trips = [
-      tripOf(ride('one', '1', '3', 10, 50), { wheelchair: 1 }),
-      tripOf(ride('steps', '1', '3', 20, 60), { wheelchair: 2 }),
-      tripOf(ride('ramp', '1', '3', 30, 70), { wheelchair: 1 }),
+      tripOf(ride('one', '1', '3', 10, 50), { access: 1 }),
+      tripOf(ride('steps', '1', '3', 20, 60), { access: 2 }),
+      tripOf(ride('ramp', '1', '3', 30, 70), { access: 1 }),
     ];
     const stops = STOPS.map((stop) => ({ ...stop, wheelchair: 1 as const }));
     const { body } = await ask([], { stops, trips }, `${TRIPS}&wheelchair=true`);

@@ -37,7 +37,7 @@ async function importedAt(now: number): Promise<Timetable> {
 /** The fields of a departure that the timetable has. */
 type Known = Pick<
   Departure,
-  'runId' | 'stopId' | 'mode' | 'route' | 'destination' | 'platform' | 'plannedAt' | 'isVehicleAccessible'
+  'runId' | 'stopId' | 'mode' | 'route' | 'destination' | 'platform' | 'plannedAt' | 'access'
 > & { origin?: string | null; isStopAccessible: boolean };
 
 /** The schedule has no groups of street stops, so each pole has its own board. */
@@ -66,11 +66,11 @@ async function monitorBoard(
 }
 
 function knownOf(departure: Omit<Departure, 'key'>): Known {
-  const { runId, stopId, mode, route, destination, platform, plannedAt, isVehicleAccessible } = departure;
+  const { runId, stopId, mode, route, destination, platform, plannedAt, access } = departure;
   const isStopAccessible = departure.isStopAccessible === true;
   const { origin } = departure;
   const known = { runId, stopId, mode, route, destination, platform, plannedAt };
-  return { ...known, isVehicleAccessible, isStopAccessible, ...(origin !== undefined && { origin }) };
+  return { ...known, access, isStopAccessible, ...(origin !== undefined && { origin }) };
 }
 
 /** The same departures from the timetable. */
@@ -96,7 +96,7 @@ function timetableBoard(
       platform: stop.platform,
       // Boards round planned times down to the minute.
       plannedAt: plannedAt - (plannedAt % MINUTE_MS),
-      isVehicleAccessible: isWheelchairAccessible,
+      access: { wheelchairs: isWheelchairAccessible },
       isStopAccessible: stop.isWheelchairAccessible === true,
       ...(isArrival && { origin: timetable.stop(timetable.stationOf(first?.stop ?? -1)).name }),
     });

@@ -134,7 +134,7 @@ describe('a schedule file', () => {
         headsign: 'Macarthur',
         blockId: 'B7',
         direction: 1,
-        wheelchair: 0,
+        access: 0,
         shape: -1,
         shift: 0,
         headway: 0,

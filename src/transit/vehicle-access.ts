@@ -1,0 +1,27 @@
+/** What riders may bring on a vehicle; null where unknown. */
+export interface VehicleAccess {
+  wheelchairs: boolean | null;
+}
+
+export const UNKNOWN_ACCESS: VehicleAccess = { wheelchairs: null };
+
+/** A flag of GTFS: 0 unknown, 1 yes, 2 no. */
+type Flag = 0 | 1 | 2;
+
+export function parseFlag(text: string): Flag {
+  return text === '1' ? 1 : text === '2' ? 2 : 0;
+}
+
+/** Null for 0. */
+export function fromFlag(flag: number): boolean | null {
+  return flag === 0 ? null : flag === 1;
+}
+
+/** The flags of a trip in one byte, two bits each. */
+export function packAccess(wheelchairs: string): number {
+  return parseFlag(wheelchairs);
+}
+
+export function unpackAccess(flags: number): VehicleAccess {
+  return { wheelchairs: fromFlag(flags & 3) };
+}
