@@ -95,13 +95,17 @@ export const vehicleAccessFields = {
   vehicle_accessible: z.boolean().nullable().optional().meta({
     description: 'Whether the vehicle is wheelchair accessible; null if unknown. Only with `include=access`',
   }),
+  bikes_allowed: z.boolean().nullable().optional().meta({
+    description:
+      'Whether at least one bicycle may be taken on board, by the timetable; null if unknown. Only with `include=access`',
+  }),
 };
 
 /** For schemas of the same record that have no `include=access`. */
-export const WITHOUT_VEHICLE_ACCESS = { vehicle_accessible: true } as const;
+export const WITHOUT_VEHICLE_ACCESS = { vehicle_accessible: true, bikes_allowed: true } as const;
 
-export function toVehicleAccessBody({ wheelchairs }: VehicleAccess, include: RequestedFields['include']) {
-  return include?.includes('access') ? { vehicle_accessible: wheelchairs } : {};
+export function toVehicleAccessBody({ wheelchairs, bikes }: VehicleAccess, include: RequestedFields['include']) {
+  return include?.includes('access') ? { vehicle_accessible: wheelchairs, bikes_allowed: bikes } : {};
 }
 
 export const stopAccessField = z.boolean().nullable().optional().meta({

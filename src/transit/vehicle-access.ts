@@ -1,9 +1,10 @@
 /** What riders may bring on a vehicle; null where unknown. */
 export interface VehicleAccess {
   wheelchairs: boolean | null;
+  bikes: boolean | null;
 }
 
-export const UNKNOWN_ACCESS: VehicleAccess = { wheelchairs: null };
+export const UNKNOWN_ACCESS: VehicleAccess = { wheelchairs: null, bikes: null };
 
 /** A flag of GTFS: 0 unknown, 1 yes, 2 no. */
 type Flag = 0 | 1 | 2;
@@ -18,10 +19,10 @@ export function fromFlag(flag: number): boolean | null {
 }
 
 /** The flags of a trip in one byte, two bits each. */
-export function packAccess(wheelchairs: string): number {
-  return parseFlag(wheelchairs);
+export function packAccess(wheelchairs: string, bikes: string): number {
+  return parseFlag(wheelchairs) | (parseFlag(bikes) << 2);
 }
 
 export function unpackAccess(flags: number): VehicleAccess {
-  return { wheelchairs: fromFlag(flags & 3) };
+  return { wheelchairs: fromFlag(flags & 3), bikes: fromFlag((flags >> 2) & 3) };
 }

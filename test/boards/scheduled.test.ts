@@ -10,6 +10,7 @@ import { Timetable } from '#src/timetable/timetable.ts';
 import { isCallAt, type RunCall } from '#src/transit/call.ts';
 import { type Departure, leavesAt } from '#src/transit/departure.ts';
 import { MODES } from '#src/transit/mode.ts';
+import { packAccess } from '#src/transit/vehicle-access.ts';
 import type { TripSpec } from '#test/realtime/feed-bytes.ts';
 import { predict } from '#test/realtime/prediction/predicted.ts';
 import { type MadeTrip, scheduleFile } from '#test/support/schedule-file.ts';
@@ -259,6 +260,15 @@ describe('a board from the timetable', () => {
       [true, null],
       [false, false],
     ]);
+  });
+
+  it('a timetable board says whether bicycles are allowed, where its schedule file does', () => {
+    const timetable = timetableOf([
+      trip('no word', '8:01'),
+      trip('yes', '8:02', { access: packAccess('2', '1') }),
+      trip('no', '8:03', { access: packAccess('', '2') }),
+    ]);
+    expect(board({ timetable }).departures.map((one) => one.access.bikes)).toEqual([null, true, false]);
   });
 
   it('a timetable board looks ahead to fill its limit, at most a week and never past the days covered', () => {

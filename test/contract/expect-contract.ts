@@ -52,7 +52,7 @@ function expectRequestedFields({ body, raw }: LightMyRequestResponse, { name }: 
   expect(count('alert_ids')).toBe(hasAlertIds ? colored : 0);
   expect(count('alert_texts')).toBe(included.includes('alert_texts') ? 1 : 0);
   const hasAccess = included.includes('access');
-  expect(count('vehicle_accessible')).toBe(hasAccess ? rides : 0);
+  expect([count('vehicle_accessible'), count('bikes_allowed')]).toEqual(Array(2).fill(hasAccess ? rides : 0));
   expect(count('stop_accessible')).toBe(hasAccess ? rides * (name === 'trips' ? 2 : 1) : 0);
   expect(count('parent_stop_id')).toBe(hasIds && name === 'trips' ? 2 * rides : 0);
   expect(count('children')).toBe(hasIds && name === 'nearby' ? count('distance_metres') : 0);

@@ -144,7 +144,7 @@ it('a response contains an optional field only if requested', async () => {
     for (const query of ['', '&cancelled=exclude', '&include=']) {
       if (url.includes('nearby') && query.includes('cancelled')) continue;
       expect(JSON.stringify(await get(url + query))).not.toMatch(
-        /"(cancelled|line_id|trip_id|parent_stop_id|children|color|text_color|alert_ids|alert_texts|vehicle_accessible|stop_accessible)":/,
+        /"(cancelled|line_id|trip_id|parent_stop_id|children|color|text_color|alert_ids|alert_texts|vehicle_accessible|bikes_allowed|stop_accessible)":/,
       );
     }
   }

@@ -138,6 +138,10 @@ export type Departure = {
      */
     vehicle_accessible?: boolean | null;
     /**
+     * Whether at least one bicycle may be taken on board, by the timetable; null if unknown. Only with `include=access`
+     */
+    bikes_allowed?: boolean | null;
+    /**
      * Whether the stop is wheelchair accessible; null if unknown. Only with `include=access`
      */
     stop_accessible?: boolean | null;
@@ -393,6 +397,10 @@ export type Arrival = {
      * Whether the vehicle is wheelchair accessible; null if unknown. Only with `include=access`
      */
     vehicle_accessible?: boolean | null;
+    /**
+     * Whether at least one bicycle may be taken on board, by the timetable; null if unknown. Only with `include=access`
+     */
+    bikes_allowed?: boolean | null;
     /**
      * Whether the stop is wheelchair accessible; null if unknown. Only with `include=access`
      */
@@ -1674,6 +1682,10 @@ export type Leg = {
      */
     vehicle_accessible?: boolean | null;
     /**
+     * Whether at least one bicycle may be taken on board, by the timetable; null if unknown. Only with `include=access`
+     */
+    bikes_allowed?: boolean | null;
+    /**
      * Whether the ride must be booked; false on a walk. Only with `include=access`
      */
     needs_booking?: boolean;
@@ -1874,6 +1886,10 @@ export type Alternative = {
      * Whether the vehicle is wheelchair accessible; null if unknown. Only with `include=access`
      */
     vehicle_accessible?: boolean | null;
+    /**
+     * Whether at least one bicycle may be taken on board, by the timetable; null if unknown. Only with `include=access`
+     */
+    bikes_allowed?: boolean | null;
     /**
      * Whether the stop is wheelchair accessible; null if unknown. Only with `include=access`
      */
@@ -2490,6 +2506,14 @@ export type Run = {
      */
     wheelchair_accessible: boolean;
     /**
+     * Whether the vehicle is wheelchair accessible; null if unknown. Only with `include=access`
+     */
+    vehicle_accessible?: boolean | null;
+    /**
+     * Whether at least one bicycle may be taken on board, by the timetable; null if unknown. Only with `include=access`
+     */
+    bikes_allowed?: boolean | null;
+    /**
      * Disruption notices of that departure, and a hint if it has no fixed times, as plain text
      */
     alerts: Array<string>;
@@ -2900,7 +2924,7 @@ export type GetDeparturesData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names. `usual` adds `usual`: how late this departure usually is, the share on time and cancelled, and how many runs that is based on.
+         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived, and `bikes_allowed`. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names. `usual` adds `usual`: how late this departure usually is, the share on time and cancelled, and how many runs that is based on.
          */
         include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'delay' | 'calls' | 'carriages' | 'occupancy' | 'through' | 'usual'>;
         /**
@@ -2953,7 +2977,7 @@ export type GetArrivalsData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `line_id`, `trip_id` and `alert_ids` to each arrival. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier.
+         * `ids` adds `line_id`, `trip_id` and `alert_ids` to each arrival. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived, and `bikes_allowed`. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier.
          */
         include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'delay'>;
         /**
@@ -3030,7 +3054,7 @@ export type GetBoardsData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names. `usual` adds `usual`: how late this departure usually is, the share on time and cancelled, and how many runs that is based on.
+         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived, and `bikes_allowed`. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names. `usual` adds `usual`: how late this departure usually is, the share on time and cancelled, and how many runs that is based on.
          */
         include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'delay' | 'calls' | 'carriages' | 'occupancy' | 'through' | 'usual'>;
     };
@@ -3465,7 +3489,7 @@ export type PlanTripsData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `journey_id` to each journey, `line_id`, `trip_id`, `run_id`, `alert_ids` and `on_demand` to each leg, and `parent_stop_id` to its ends. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends, with times and platform. Uses live times of the realtime feeds if they are newer. `access` adds `vehicle_accessible` and `needs_booking` to each leg, and `stop_accessible` to its ends. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names. `changes` adds `change_ratings` to each journey: the time to spare at each change, and whether that is `on_time`, `tight` or `at_risk`. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `usual` adds `usual`: how late the ride usually is, the share on time and cancelled, and how many runs that is based on. `alternatives` adds `alternatives` to each ride: the next two departures within a day from the same stop or station to the same stop or station, with which the changes of the journey still work.
+         * `ids` adds `journey_id` to each journey, `line_id`, `trip_id`, `run_id`, `alert_ids` and `on_demand` to each leg, and `parent_stop_id` to its ends. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `calls` adds `calls` to each leg: every stop of the vehicle in order, including both ends, with times and platform. Uses live times of the realtime feeds if they are newer. `access` adds `vehicle_accessible`, `bikes_allowed` and `needs_booking` to each leg, and `stop_accessible` to its ends. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names. `changes` adds `change_ratings` to each journey: the time to spare at each change, and whether that is `on_time`, `tight` or `at_risk`. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `usual` adds `usual`: how late the ride usually is, the share on time and cancelled, and how many runs that is based on. `alternatives` adds `alternatives` to each ride: the next two departures within a day from the same stop or station to the same stop or station, with which the changes of the journey still work.
          */
         include?: Array<'ids' | 'colors' | 'alert_texts' | 'calls' | 'access' | 'carriages' | 'through' | 'changes' | 'delay' | 'occupancy' | 'usual' | 'alternatives'>;
     };
@@ -3689,9 +3713,9 @@ export type GetRunData = {
     };
     query?: {
         /**
-         * `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier.
+         * `access` adds `vehicle_accessible` and `bikes_allowed`. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier.
          */
-        include?: Array<'carriages' | 'occupancy' | 'delay'>;
+        include?: Array<'access' | 'carriages' | 'occupancy' | 'delay'>;
     };
     url: '/v1/runs/{run_id}';
 };
@@ -3861,7 +3885,7 @@ export type StreamDeparturesData = {
          */
         cancelled?: 'exclude' | 'include';
         /**
-         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names. `usual` adds `usual`: how late this departure usually is, the share on time and cancelled, and how many runs that is based on.
+         * `ids` adds `line_id`, `trip_id`, `run_id` and `alert_ids` to each departure. `colors` adds `color` and `text_color`, the colours of each line. `alert_texts` adds `alert_texts`, with each alert text once; records refer to it by `alert_ids`, and their `alerts` are empty. `access` adds `vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived, and `bikes_allowed`. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier. `calls` adds `calls` to each departure: its stops from here to the end of the run. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `through` adds `through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names. `usual` adds `usual`: how late this departure usually is, the share on time and cancelled, and how many runs that is based on.
          */
         include?: Array<'ids' | 'colors' | 'alert_texts' | 'access' | 'delay' | 'calls' | 'carriages' | 'occupancy' | 'through' | 'usual'>;
     };
@@ -3958,9 +3982,9 @@ export type StreamRunData = {
     };
     query?: {
         /**
-         * `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier.
+         * `access` adds `vehicle_accessible` and `bikes_allowed`. `carriages` adds `carriages`, the predicted occupancy of each train carriage on leaving the stop, if the feeds report it. `occupancy` adds `occupancy_source`, and the usual occupancy of this weekday where none is reported for the vehicle. Trains only. `delay` adds `delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier.
          */
-        include?: Array<'carriages' | 'occupancy' | 'delay'>;
+        include?: Array<'access' | 'carriages' | 'occupancy' | 'delay'>;
     };
     url: '/v1/runs/{run_id}/stream';
 };

@@ -17,7 +17,8 @@ import { dateParameter, leadParameter, timeParameter } from '../../transit/time.
 import { cursorParameter } from '../cursor.ts';
 import { requestedWallClock } from '../operation.ts';
 
-const ACCESS_ADDED = '`vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived.';
+const ACCESS_ADDED =
+  '`vehicle_accessible` and `stop_accessible`, from which `wheelchair_accessible` is derived, and `bikes_allowed`.';
 
 export const departuresQuery = z.object({
   stop: describe(stopIdParameter, 'Stop ID, from `/v1/stops/search` or `/v1/nearby`.', '200070'),

@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { HOUR_MS, MINUTE_MS } from '../../core/clock.ts';
 import { notIssued, unknownRun } from '../../errors/messages.ts';
 import { routeOf } from '../../routes.ts';
-import { CARRIAGES_ADDED, DELAY_ADDED, includeParameter, OCCUPANCY_ADDED } from '../../transit/additional-fields.ts';
+import {
+  CARRIAGES_ADDED,
+  DELAY_ADDED,
+  includeParameter,
+  OCCUPANCY_ADDED,
+  toVehicleAccessBody,
+  vehicleAccessFields,
+} from '../../transit/additional-fields.ts';
 import { type Call, callSchema, toCallBody } from '../../transit/call.ts';
 import { nullableLineIdField } from '../../transit/line-id.ts';
 import { modeSchema } from '../../transit/mode.ts';
@@ -43,6 +50,7 @@ const runResponse = z
     wheelchair_accessible: z
       .boolean()
       .meta({ description: 'Wheelchair access of the departure that `run_id` identifies' }),
+    ...vehicleAccessFields,
     alerts: z.array(z.string()).meta({
       description: 'Disruption notices of that departure, and a hint if it has no fixed times, as plain text',
     }),
@@ -129,7 +137,12 @@ export const runOperation = defineOperation({
     'One run: its stops with planned and live times, and where the vehicle is now. Get the `run_id` from a departure or a ride of a journey with `include=ids`. If the run has ended or is no longer listed, the response is 404 `RUN_NOT_FOUND`.',
   query: z.object({
     run_id: describe(runIdParameter, 'The `run_id` from a board or journey with `include=ids`.', exampleBody.run_id),
-    include: includeParameter({ carriages: CARRIAGES_ADDED, occupancy: OCCUPANCY_ADDED, delay: DELAY_ADDED }),
+    include: includeParameter({
+      access: '`vehicle_accessible` and `bikes_allowed`.',
+      carriages: CARRIAGES_ADDED,
+      occupancy: OCCUPANCY_ADDED,
+      delay: DELAY_ADDED,
+    }),
   }),
   body: runResponse,
   example: { query: `run_id=${exampleBody.run_id}`, body: exampleBody },
@@ -169,6 +182,7 @@ export const runOperation = defineOperation({
       is_live: found.asOf !== null,
       cancelled: isOff,
       wheelchair_accessible: departure.isWheelchairAccessible,
+      ...toVehicleAccessBody(departure.access, include),
       alerts: departure.alerts,
       ...(isOff ? nowhere('cancelled') : whereIs(running, sentAt)),
       calls: known?.map((call) => toCallBody(call, include)) ?? null,

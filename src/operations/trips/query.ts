@@ -97,7 +97,8 @@ export const tripsQuery = z
       alert_texts: ALERT_TEXTS_ADDED,
       calls:
         '`calls` to each leg: every stop of the vehicle in order, including both ends, with times and platform. Uses live times of the realtime feeds if they are newer.',
-      access: '`vehicle_accessible` and `needs_booking` to each leg, and `stop_accessible` to its ends.',
+      access:
+        '`vehicle_accessible`, `bikes_allowed` and `needs_booking` to each leg, and `stop_accessible` to its ends.',
       carriages: CARRIAGES_ADDED,
       through: THROUGH_ADDED,
       changes:

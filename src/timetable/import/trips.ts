@@ -31,7 +31,7 @@ export async function loadTrips(
   const table = {
     name: 'trips.txt',
     required: ['route_id', 'service_id', 'trip_id'],
-    optional: ['trip_headsign', 'block_id', 'direction_id', 'wheelchair_accessible', 'shape_id'],
+    optional: ['trip_headsign', 'block_id', 'direction_id', 'wheelchair_accessible', 'bikes_allowed', 'shape_id'],
   } as const;
   await zip.loadRows(table, (row, at) => {
     const [id, routeId] = [row.text(at.trip_id), row.text(at.route_id)];
@@ -54,7 +54,7 @@ export async function loadTrips(
       headsign: share(row.text(at.trip_headsign)),
       blockId: share(row.text(at.block_id)) || null,
       direction: row.text(at.direction_id) === '1' ? 1 : 0,
-      access: packAccess(row.text(at.wheelchair_accessible)),
+      access: packAccess(row.text(at.wheelchair_accessible), row.text(at.bikes_allowed)),
       shape: shapes.ids.get(row.text(at.shape_id)) ?? -1,
       calls: trips.length,
       shift: 0,

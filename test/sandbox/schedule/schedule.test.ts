@@ -11,6 +11,7 @@ import { FILE_IDS, SCHEDULE_FILES } from '#src/timetable/schedule-files.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
 import type { Departure } from '#src/transit/departure.ts';
 import { MODES } from '#src/transit/mode.ts';
+import { UNKNOWN_ACCESS } from '#src/transit/vehicle-access.ts';
 import { buildTimetable } from '#test/support/timetable.ts';
 import { network } from '../feeds/played-day.ts';
 
@@ -96,7 +97,7 @@ function timetableBoard(
       platform: stop.platform,
       // Boards round planned times down to the minute.
       plannedAt: plannedAt - (plannedAt % MINUTE_MS),
-      access: { wheelchairs: isWheelchairAccessible },
+      access: { ...UNKNOWN_ACCESS, wheelchairs: isWheelchairAccessible },
       isStopAccessible: stop.isWheelchairAccessible === true,
       ...(isArrival && { origin: timetable.stop(timetable.stationOf(first?.stop ?? -1)).name }),
     });

@@ -13,6 +13,7 @@ import {
 import type { FileId } from '#src/timetable/schedule-files.ts';
 import { toDayNumber } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
+import { UNKNOWN_ACCESS, unpackAccess } from '#src/transit/vehicle-access.ts';
 import { gtfsZip } from '#test/support/gtfs-zip.ts';
 import { PROTOTYPE_NAMES } from '#test/support/prototype-names.ts';
 import { buildTimetable } from '#test/support/timetable.ts';
@@ -103,6 +104,17 @@ const quoted = (text: string) =>
   text.replace(/[^,\n]+|(?<=,)(?=[,\n])|(?<=\n)(?=,)/g, (value) => `"${value.replaceAll('"', '""')}"`);
 
 describe('a schedule file', () => {
+  it('a trip has what its file says about wheelchairs and bicycles, unknown without the columns', async () => {
+    const header = 'route_id,service_id,trip_id';
+    const accessOf = async (trips: string) => unpackAccess((await read({ 'trips.txt': trips })).trips[0]?.access ?? -1);
+    const row = 'APS_1a,WEEK,T1';
+    expect(await accessOf(`${header},bikes_allowed,wheelchair_accessible\n${row},1,2\n`)).toEqual({
+      wheelchairs: false,
+      bikes: true,
+    });
+    expect(await accessOf(`${header}\n${row}\n`)).toEqual(UNKNOWN_ACCESS);
+  });
+
   it('a schedule file is imported completely: stops, routes, services, trips, calls and a report', async () => {
     const file = await read();
     expect(file.stops.map(({ id }) => id)).toEqual(['200060', '2000323', '213510', '2135238', '2141313']);
