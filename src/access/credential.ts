@@ -12,7 +12,7 @@ const KEY_PARAMETERS = ['key', 'api_key', 'apikey', 'access_token', 'token'];
 const KEY_HEADERS = ['x-api-key', 'api-key', 'apikey'];
 
 const BEARER = 'bearer';
-/** The whole header may be four times as long as a key. */
+/** Five times as long as a key: a longer header is no mistyped key. */
 const MAX_LENGTH = 256;
 const MAX_TOKEN_LENGTH = 4096;
 

@@ -214,17 +214,17 @@ export class KnownKeys {
     return plan;
   }
 
-  /** Records the caller of a key that the store just confirmed. `read` is a grant read with it, which never changes. */
+  /** Records the caller of a key that the store just confirmed. `loaded` is the grant loaded with it; a key's grant never changes. */
   #confirm(
     { hash, accountId }: ApiKey,
     reply: Exclude<AdmissionReply | KeyReading, { kind: 'unknown' | 'revoked' }>,
-    read?: Grant,
+    loaded?: Grant,
   ): Caller {
     const { email = '', ending } = reply;
     const plan = this.#planOf(reply.plan);
     const verifiedAt = this.#now().getTime();
     const before = this.#confirmed(hash);
-    const grant = read ?? before?.grant;
+    const grant = loaded ?? before?.grant;
     if (before && before.grant === grant && before.plan === plan && !before.ending && !ending) {
       before.verifiedAt = verifiedAt;
       return before;

@@ -4,7 +4,7 @@ import { type AccountCounts, createAccountCounts, NOTHING_KNOWN, type Sender } f
 import type { QuotaDay } from './day.ts';
 import type { CountStore, CountUpdate } from './store.ts';
 
-interface Entry {
+interface UnsentUpdates {
   /**
    * Unsent updates by day. `count` is negative if refunds exceed charges, `sender` belongs to the unacknowledged requests, and
    * `usedBySenderBefore` is the last value received before the first of them was lost.
@@ -26,7 +26,7 @@ const LAST_TRIES_MS = 2000;
 export class PendingCounts {
   readonly #store: CountStore;
   readonly #processName = randomUUID();
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, UnsentUpdates>();
   readonly #counts: AccountCounts;
   #names = 0;
   #updates = 0;
@@ -124,7 +124,7 @@ export class PendingCounts {
   /**
    * Only one send runs at a time. Updates added during a send may not be part of it, so later callers wait for the next one.
    */
-  #send(accountId: string, entry: Entry): Promise<void> {
+  #send(accountId: string, entry: UnsentUpdates): Promise<void> {
     if (entry.sending) {
       entry.next ??= entry.sending
         .catch(() => {})
@@ -146,7 +146,7 @@ export class PendingCounts {
   }
 
   /** Counts that arrive meanwhile wait for the next batch; otherwise the loop would never end under load. */
-  async #sendOnce(accountId: string, entry: Entry): Promise<void> {
+  async #sendOnce(accountId: string, entry: UnsentUpdates): Promise<void> {
     if (entry.sent) await this.#deliver(entry, entry.sent);
     const waiting = [...entry.waiting.values()];
     for (const pending of waiting) {
@@ -158,7 +158,7 @@ export class PendingCounts {
     if (entry.waiting.size === 0 && this.#entries.get(accountId) === entry) this.#entries.delete(accountId);
   }
 
-  async #deliver(entry: Entry, update: CountUpdate): Promise<void> {
+  async #deliver(entry: UnsentUpdates, update: CountUpdate): Promise<void> {
     const { accountId } = update;
     const usedBySender = await this.#store.presence.watch(accountId, this.#store.update(update));
     entry.sent = null;
@@ -170,7 +170,7 @@ export class PendingCounts {
   }
 }
 
-/** Responses may arrive out of order. */
+/** Takes the larger number, because responses may arrive out of order. */
 export function recordUsed(sender: Sender, used: number): void {
   sender.used = Math.max(sender.used, used);
 }

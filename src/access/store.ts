@@ -110,9 +110,7 @@ export interface Accounts {
   loadKind(): Promise<StoreKind | null>;
   /** Marks the store; an existing mark is kept. */
   markKind(kind: StoreKind): Promise<void>;
-  /**
-   * The account with this address: an existing one unchanged, or a new one with the given ID unless that is taken.
-   */
+  /** The account with this address: an existing one unchanged, or a new one with the given ID unless that is taken. */
   openAccount(account: NewAccount): Promise<Account>;
   loadAccount(id: string): Promise<Account | null>;
   loadAccountByEmail(email: string): Promise<Account | null>;

@@ -27,7 +27,7 @@ const EXPOSED = [
 ].join(', ');
 
 const READABLE_EVERYWHERE = { 'access-control-allow-origin': '*' };
-/** On responses to pages of other origins, and to requests that cannot be read, such as invalid HTTP or URLs. */
+/** On responses to pages of other origins, and on every error: a request that cannot be read may have had an `Origin`. */
 export const CROSS_ORIGIN_HEADERS = { ...READABLE_EVERYWHERE, 'access-control-expose-headers': EXPOSED };
 
 /** `*` allows all other headers, such as those of tracing tools; browsers exempt Authorization from it. */
@@ -68,7 +68,7 @@ export const PAGE_POLICY =
  * security headers are only for pages and would double the cost of a cache hit.
  *
  * Every response, including errors, can be read from every origin: there are no cookies, and a key is sent on purpose. The list of
- * exposed headers, a third of all headers, goes only to those who sent an `Origin`. Preflights are answered first, without a key or
+ * exposed headers, a third of all headers, is only on errors and where an `Origin` was sent. Preflights are answered first, without a key or
  * charge, and on unknown paths too, so that scripts can read the 404.
  */
 export const commonHeaders = fp(
