@@ -30,7 +30,7 @@ const timetable = await openTimetable(path);
 const now = serviceDayStart((toDayNumber(timetable.files[0]?.firstDay ?? '') as number) + 1) + 9 * 60 * MINUTE_MS;
 const timestamp = now / 1000;
 const before: typeof parseFeed | null = baseline
-  ? (await import(pathToFileURL(`${baseline}/src/realtime/feed/feed-reader.ts`).href)).readFeed
+  ? (await import(pathToFileURL(`${baseline}/src/realtime/feed/feed-reader.ts`).href)).parseFeed
   : null;
 
 print(describeMachine());

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { generateAccountId, generateKey } from '#src/access/keys.ts';
-import { forEachPlan, PLANS, type Plan } from '#src/access/plan.ts';
+import { forEachPlan, PLANS, type PlanName } from '#src/access/plan.ts';
 import type { AccountStore } from '#src/access/store.ts';
 import { openStore } from '#src/access/stores/open-store.ts';
 import { buildApp } from '#src/app.ts';
@@ -116,7 +116,7 @@ function pageOptions(accounts: AccountStore, now: () => Date): PageOptions {
 }
 
 async function issueKeys(store: AccountStore) {
-  const issue = (plan: Plan, count: number) =>
+  const issue = (plan: PlanName, count: number) =>
     Promise.all(Array.from({ length: count }, () => issueTestKey(store, { plan })));
   return {
     pro: await issue('pro', 1),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { QuotaDay } from './day.ts';
 import type { Allowance, Grant } from './grant.ts';
-import type { Plan } from './plan.ts';
+import type { PlanName } from './plan.ts';
 
 /** The owner of keys. All keys of an account share its daily limit. */
 export interface Account {
@@ -9,7 +9,7 @@ export interface Account {
   id: string;
   /** Normalised; each address has at most one account. */
   email: string;
-  plan: Plan;
+  plan: PlanName;
   /** UTC, ISO 8601 */
   createdAt: string;
 }
@@ -40,7 +40,7 @@ export function isValid({ revokedAt }: { revokedAt: string | null }, now: Date):
 /** The account that a request comes from. */
 export interface Caller {
   accountId: string;
-  plan: Plan;
+  plan: PlanName;
   /** The domain of the account's email address, if known. */
   domain?: string;
   /** Present if the key was replaced and still works. */

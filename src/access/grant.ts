@@ -9,7 +9,7 @@ import { quote, withoutBrackets } from '../transit/parameter.ts';
 import { endOfDay, quotaDay, secondsOfDay } from './day.ts';
 import { ownerOf } from './domains.ts';
 import { clientNetwork } from './limits/client-network.ts';
-import { PLANS, type Plan } from './plan.ts';
+import { PLANS, type PlanName } from './plan.ts';
 
 /**
  * What a publishable key or token allows; absent fields mean no limit. A key's grant is stored with the key and never changes;
@@ -236,7 +236,7 @@ export type GrantProblems = Partial<Record<keyof WantedGrant, string>>;
 /** The grant for a new publishable key, or the problems with the choices by field name. */
 export function makeGrant(
   choices: WantedGrant,
-  plan: Plan,
+  plan: PlanName,
 ): { grant: Grant; problems: null } | { grant: null; problems: GrantProblems } {
   const problems: GrantProblems = {};
   const texts = choices.origins.map((text) => text.trim()).filter((text) => text !== '');

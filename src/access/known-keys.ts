@@ -6,7 +6,7 @@ import { type AccountCounts, createAccountCounts, NOTHING_KNOWN } from './accoun
 import type { QuotaDay } from './day.ts';
 import type { Allowance, CounterLimit, Grant } from './grant.ts';
 import type { ApiKey } from './keys.ts';
-import { PLANS, type Plan, planFrom } from './plan.ts';
+import { PLANS, type PlanName, planFrom } from './plan.ts';
 import type { AdmissionReply, KeyReading } from './store.ts';
 
 /**
@@ -205,7 +205,7 @@ export class KnownKeys {
     return created;
   }
 
-  #planOf(name: string): Plan {
+  #planOf(name: string): PlanName {
     const plan = planFrom(name);
     if (plan !== name && !this.#unknownPlans.has(name)) {
       this.#unknownPlans.add(name);

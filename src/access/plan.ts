@@ -42,23 +42,23 @@ export const PLANS = {
   }
 >;
 
-export type Plan = keyof typeof PLANS;
+export type PlanName = keyof typeof PLANS;
 
-export function isPlan(text: string): text is Plan {
+export function isPlan(text: string): text is PlanName {
   return Object.hasOwn(PLANS, text);
 }
 
 export const PLAN_NAMES = Object.keys(PLANS).filter(isPlan);
-const SMALLEST_PLAN = 'free' satisfies Plan;
+const SMALLEST_PLAN = 'free' satisfies PlanName;
 
 /**
  * The plan with this name. While instances are replaced one by one, an account may have a plan that only the newer version
  * knows: it is treated as the smallest plan, not refused.
  */
-export function planFrom(name: string): Plan {
+export function planFrom(name: string): PlanName {
   return isPlan(name) ? name : SMALLEST_PLAN;
 }
 
-export function forEachPlan<Value>(of: (plan: Plan) => Value): Record<Plan, Value> {
-  return Object.fromEntries(PLAN_NAMES.map((plan) => [plan, of(plan)])) as Record<Plan, Value>;
+export function forEachPlan<Value>(of: (plan: PlanName) => Value): Record<PlanName, Value> {
+  return Object.fromEntries(PLAN_NAMES.map((plan) => [plan, of(plan)])) as Record<PlanName, Value>;
 }

@@ -2,7 +2,7 @@ import type { Presence, StoreState } from '../core/redis/presence.ts';
 import type { Account, KeyEnding, KeyRecord } from './account.ts';
 import type { QuotaDay } from './day.ts';
 import type { CounterLimit, Grant } from './grant.ts';
-import type { Plan } from './plan.ts';
+import type { PlanName } from './plan.ts';
 
 /** Names a key and the day whose count is wanted with it. */
 export interface KeyLookup {
@@ -117,7 +117,7 @@ export interface Accounts {
   /** Sorted by address. */
   listAccounts(): Promise<Account[]>;
   /** False if there is no such account. */
-  setPlan(accountId: string, plan: Plan): Promise<boolean>;
+  setPlan(accountId: string, plan: PlanName): Promise<boolean>;
   /** Deletes the account with its keys and counts, and remembers its ID. False if there is no such account. */
   deleteAccount(accountId: string, now: Date): Promise<boolean>;
   /** False if the account already has `maxLive` valid keys or does not exist. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type KeyRecord, normaliseEmail } from '../access/account.ts';
 import { quotaDayFrom } from '../access/day.ts';
 import { grantSchema } from '../access/grant.ts';
-import { PLANS, type Plan } from '../access/plan.ts';
+import { PLANS, type PlanName } from '../access/plan.ts';
 import { type Accounts, DAYS_KEPT, type OperatorRecords } from '../access/store.ts';
 import { openEmbeddedStore } from '../access/stores/open-store.ts';
 import { type Command, getWholeNumber, loadText, UNPRINTABLE, UsageError } from './command.ts';
@@ -27,7 +27,7 @@ const backupSchema = z.strictObject({
     z.strictObject({
       id: accountId,
       email: z.string().refine((text) => normaliseEmail(text) === text, 'must be an email address'),
-      plan: z.enum(Object.keys(PLANS) as [Plan, ...Plan[]]),
+      plan: z.enum(Object.keys(PLANS) as [PlanName, ...PlanName[]]),
       created_at: timestamp,
       /** Present only if the owner has switched them off. */
       quota_mails: z.literal('off').optional(),

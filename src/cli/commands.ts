@@ -2,7 +2,7 @@ import { type Account, isValid, type KeyRecord, MAX_LIVE_KEYS, normaliseEmail } 
 import { quotaDayFrom } from '../access/day.ts';
 import { type Grant, makeGrant } from '../access/grant.ts';
 import { issueKey, keyId, parseKey } from '../access/keys.ts';
-import { isPlan, PLANS, type Plan } from '../access/plan.ts';
+import { isPlan, PLANS, type PlanName } from '../access/plan.ts';
 import { type Accounts, DAYS_KEPT } from '../access/store.ts';
 import { BACKUP_COMMANDS } from './backup.ts';
 import {
@@ -129,7 +129,7 @@ const GRANT_OPTIONS = {
 } as const;
 
 /** Returns the grant of a new publishable key; null for a secret key. */
-function parseGrantOptions(options: CommandInput['options'], plan: Plan): Grant | null {
+function parseGrantOptions(options: CommandInput['options'], plan: PlanName): Grant | null {
   const { origin = [], apps = false, operation = [], 'per-day': perDay = '', 'per-visitor': perVisitor = '' } = options;
   if (!options.publishable) {
     if (Object.values(GRANT_OPTIONS).some((name) => options[name]))
@@ -174,7 +174,7 @@ async function usageByDay(store: Accounts, accounts: Account[], { many, now }: {
   return { json: rows, rows };
 }
 
-function getPlan(text: string | undefined): Plan {
+function getPlan(text: string | undefined): PlanName {
   if (text !== undefined && isPlan(text)) return text;
   throw new UsageError(`The plan must be one of ${Object.keys(PLANS).join(', ')}.`);
 }

@@ -39,13 +39,13 @@ export const requestLog = fp(
 );
 
 /** Where the boards and journeys of a response come from. */
-interface Sources {
+interface ResponseSources {
   boards?: OperationResult['boards'];
   journeys?: OperationResult['journeys'];
 }
 
 /** Adds the sources of boards and journeys, and why the other source was not used, to the request's log line and span. */
-export function recordSources(request: FastifyRequest, { boards, journeys }: Sources): void {
+export function recordSources(request: FastifyRequest, { boards, journeys }: ResponseSources): void {
   // Missing on requests if tracing is off.
   const span = boards || journeys ? (request as Partial<FastifyRequest>).opentelemetry?.().span : undefined;
   if (boards) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ApiKey, generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
-import { PLANS, type Plan } from '#src/access/plan.ts';
+import { PLANS, type PlanName } from '#src/access/plan.ts';
 import { Quota } from '#src/access/quota.ts';
 import { type AccountStore, SANDBOX_EMAIL } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
@@ -55,7 +55,7 @@ describe.each(Object.entries(OPENERS))('%s', (_name, open) => {
   it('the store treats an unknown plan as the smallest one, and logs it once', async () => {
     const key = await issueTestKey(store);
     const { accountId } = parseKey(key) as ApiKey;
-    await store.setPlan(accountId, 'business' as Plan);
+    await store.setPlan(accountId, 'business' as PlanName);
     const warnings: object[] = [];
     const quota = new Quota({
       store,

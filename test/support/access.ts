@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import type { Grant } from '#src/access/grant.ts';
 import { issueKey, type KeyKind, parseKey } from '#src/access/keys.ts';
-import type { Plan } from '#src/access/plan.ts';
+import type { PlanName } from '#src/access/plan.ts';
 import type { AccountStore, Accounts } from '#src/access/store.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 
@@ -19,7 +19,7 @@ let accounts = 0;
 /** A key of a new account, or of the account with that address. */
 export async function issueTestKey(
   register: Accounts,
-  options: { plan?: Plan; email?: string; kind?: KeyKind; now?: Date; grant?: Grant } = {},
+  options: { plan?: PlanName; email?: string; kind?: KeyKind; now?: Date; grant?: Grant } = {},
 ): Promise<string> {
   const { plan = 'free', email = `somebody-${process.pid}-${++accounts}@example.com`, kind = 'live' } = options;
   const now = options.now ?? new Date();

@@ -34,7 +34,7 @@ const NEWCOMERS_SHARE = 0.25;
 const FEW = 3;
 
 /** A fixed window that starts with its first mail. */
-interface Window {
+interface ThrottleWindow {
   count: number;
   endsAt: number;
 }
@@ -43,10 +43,10 @@ interface Window {
 export function createThrottle(limits: MailLimits, now: () => Date) {
   const { perHour, perNetwork, perDomain = Number.POSITIVE_INFINITY, perAddress, addressWindowMinutes = 360 } = limits;
   // Keys: a network, `@` with a domain, a mailbox, or the empty string for all.
-  const windows = createBoundedMap<Window>('requested mails', MAX_WINDOWS);
+  const windows = createBoundedMap<ThrottleWindow>('requested mails', MAX_WINDOWS);
   const maxPerEnclosingNetwork = Math.max(perNetwork, perHour * MAX_SHARE_OF_ALL);
 
-  function openWindow(name: string, lengthMs: number): Window {
+  function openWindow(name: string, lengthMs: number): ThrottleWindow {
     const at = now().getTime();
     const existing = windows.get(name);
     // A window that ends later than a new one would is from before the clock was set back.
@@ -55,7 +55,7 @@ export function createThrottle(limits: MailLimits, now: () => Date) {
       : { count: 0, endsAt: at + lengthMs };
   }
 
-  function check({ count, endsAt }: Window, limit: number, reason: string): void {
+  function check({ count, endsAt }: ThrottleWindow, limit: number, reason: string): void {
     if (count >= limit) throw tooManyMails(reason, Math.max(1, Math.ceil((endsAt - now().getTime()) / 1000)));
   }
 
@@ -76,7 +76,7 @@ export function createThrottle(limits: MailLimits, now: () => Date) {
       }
     },
     /** Records one mail. Throws like `count`. */
-    consume(ip: string, email: string): Window[] {
+    consume(ip: string, email: string): ThrottleWindow[] {
       const networks = networksAround(ip);
       const mailbox = mailboxOf(email);
       const domain = registeredDomain(mailbox);

@@ -1,6 +1,6 @@
 import { toSydneyTimestamp } from '../../transit/time.ts';
 
-type JsonSchema = Record<string, unknown>;
+type BodySchema = Record<string, unknown>;
 
 /** Names of fields with a timestamp, or with a list of them. */
 const MOMENT = /_at(_realtime)?$|^times$/;
@@ -47,10 +47,10 @@ function areTexts(alerts: unknown): alerts is string[] {
 }
 
 /** Returns the schema of the rewritten body, from that of the operation's body. */
-export function toToolSchema(schema: JsonSchema): JsonSchema {
-  const rewritten = rewriteSchema(schema) as JsonSchema;
+export function toToolSchema(schema: BodySchema): BodySchema {
+  const rewritten = rewriteSchema(schema) as BodySchema;
   const properties = {
-    ...(rewritten.properties as JsonSchema),
+    ...(rewritten.properties as BodySchema),
     alert_texts: {
       type: 'object',
       additionalProperties: { type: 'string' },
@@ -72,12 +72,12 @@ function rewriteSchema(schema: unknown): unknown {
   return Object.fromEntries(
     Object.entries(schema).map(([key, value]) => [
       key,
-      key === 'properties' ? rewriteProperties(value as Record<string, JsonSchema>) : rewriteSchema(value),
+      key === 'properties' ? rewriteProperties(value as Record<string, BodySchema>) : rewriteSchema(value),
     ]),
   );
 }
 
-function rewriteProperties(properties: Record<string, JsonSchema>): JsonSchema {
+function rewriteProperties(properties: Record<string, BodySchema>): BodySchema {
   return Object.fromEntries(
     Object.entries(properties).flatMap(([name, schema]) => {
       if (name === 'alerts' && !isListOfObjects(schema)) {
@@ -90,8 +90,8 @@ function rewriteProperties(properties: Record<string, JsonSchema>): JsonSchema {
   );
 }
 
-function isListOfObjects(schema: JsonSchema | undefined): boolean {
-  const items = schema?.items as JsonSchema | undefined;
+function isListOfObjects(schema: BodySchema | undefined): boolean {
+  const items = schema?.items as BodySchema | undefined;
   return items !== undefined && items.type !== 'string';
 }
 

@@ -16,7 +16,7 @@ const HOURS = 24;
 const HOUR_SECONDS = 3600;
 
 /** Counts calls and makes figures of them. */
-class Bucket {
+class CallTally {
   runs = 0;
   #calls = 0;
   #cancelled = 0;
@@ -110,9 +110,9 @@ export function createLineCount(conditions: {
   minute: number | null;
 }) {
   const { rule, stopIds, weekdays, hours, minute } = conditions;
-  const total = new Bucket(rule);
-  const byWeekday = Array.from({ length: DAYS_OF_WEEK }, () => new Bucket(rule));
-  const byHour = Array.from({ length: HOURS }, () => new Bucket(rule));
+  const total = new CallTally(rule);
+  const byWeekday = Array.from({ length: DAYS_OF_WEEK }, () => new CallTally(rule));
+  const byHour = Array.from({ length: HOURS }, () => new CallTally(rule));
   const days: number[] = [];
 
   return {
@@ -121,7 +121,7 @@ export function createLineCount(conditions: {
       const clock = createClock(day);
       let isRecorded = false;
       for (const { stopIds: stops, seconds, late } of runs) {
-        const touched = new Set<Bucket>();
+        const touched = new Set<CallTally>();
         for (let call = 0; call < late.length; call++) {
           const value = late[call] as number;
           if (value === UNKNOWN || (stopIds && !stopIds.has(stops[call] as string))) continue;
@@ -130,7 +130,7 @@ export function createLineCount(conditions: {
           if (weekdays && !weekdays.includes(weekday)) continue;
           if (hours && !hours.includes(hour)) continue;
           if (minute !== null && minute !== hour * 60 + Math.floor((second % HOUR_SECONDS) / 60)) continue;
-          for (const bucket of [total, byWeekday[weekday] as Bucket, byHour[hour] as Bucket]) {
+          for (const bucket of [total, byWeekday[weekday] as CallTally, byHour[hour] as CallTally]) {
             bucket.add(value);
             touched.add(bucket);
           }
@@ -157,11 +157,11 @@ const kindOf = (weekday: number) => (weekday < 5 ? 0 : weekday);
 
 /** Counts the calls of a line at one stop, by the kind of day and the planned minute. */
 export function createStopCount(stopId: string, rule: OnTimeRule) {
-  const buckets = new Map<string, Bucket>();
+  const buckets = new Map<string, CallTally>();
   const bucketOf = (key: string) => {
     let bucket = buckets.get(key);
     if (!bucket) {
-      bucket = new Bucket(rule);
+      bucket = new CallTally(rule);
       buckets.set(key, bucket);
     }
     return bucket;
@@ -171,7 +171,7 @@ export function createStopCount(stopId: string, rule: OnTimeRule) {
     addDay(day: number, runs: Iterable<RunOfDay>): void {
       const clock = createClock(day);
       for (const { stopIds, seconds, late } of runs) {
-        const touched = new Set<Bucket>();
+        const touched = new Set<CallTally>();
         for (let call = stopIds.indexOf(stopId); call >= 0; call = stopIds.indexOf(stopId, call + 1)) {
           const value = late[call] as number;
           // Riders do not board at the last stop.

@@ -3,7 +3,7 @@ import { type Lines, offsetsOf } from './lines.ts';
 import type { Range, Search, Walk } from './query.ts';
 
 /** A line that leaves a stop. `seconds` is the walk to that stop. */
-interface Departure extends Walk {
+interface LineDeparture extends Walk {
   line: number;
   position: number;
 }
@@ -48,8 +48,8 @@ export function listDepartures(
   lines: Lines,
   { access, allowed }: Search,
   range: Range,
-): [at: number, departures: Departure[]][] {
-  const byTime = new Map<number, Departure[]>();
+): [at: number, departures: LineDeparture[]][] {
+  const byTime = new Map<number, LineDeparture[]>();
   for (const { stop, seconds } of access) {
     if (allowed.stops && !allowed.stops[stop]) continue;
     addVisits(lines, stop, seconds);
@@ -76,9 +76,9 @@ function mayBoard({ firstCall }: Lines, flags: Uint8Array, line: number, positio
 
 /** Adds the departure at the time of each run within the range. */
 function addRuns(
-  byTime: Map<number, Departure[]>,
+  byTime: Map<number, LineDeparture[]>,
   lines: Lines,
-  departure: Departure,
+  departure: LineDeparture,
   { from, until }: Range,
   runs: Uint8Array | null,
 ): void {

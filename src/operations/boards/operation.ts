@@ -132,7 +132,7 @@ interface Failure {
   error: ApiError;
 }
 
-type Found = OperationResult<z.infer<typeof departuresResponse>>;
+type FoundBoard = OperationResult<z.infer<typeof departuresResponse>>;
 
 /** A stop to list, and where it is if the caller gave a position. */
 interface Listed {
@@ -205,7 +205,7 @@ export const createBoardsOperation = ({
         ),
       );
       const failures = outcomes.filter(isFailure);
-      const [first, ...others] = outcomes.filter((outcome): outcome is Found => !isFailure(outcome));
+      const [first, ...others] = outcomes.filter((outcome): outcome is FoundBoard => !isFailure(outcome));
       if (!first) throw refusalOf(failures);
 
       const boards = outcomes.map((outcome, index) => ({

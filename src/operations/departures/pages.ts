@@ -23,7 +23,7 @@ import type { Pages } from '../operation.ts';
  * would then appear twice or never.
  */
 
-type Found = Pick<Board, 'departures' | 'others' | 'knownUntil'>;
+type FoundDepartures = Pick<Board, 'departures' | 'others' | 'knownUntil'>;
 
 /** Builds the request for the page that a cursor describes. */
 export function toPageRequest(requested: BoardRequest, cursor: Cursor, now: Date): BoardRequest {
@@ -57,7 +57,7 @@ export function toPageRequest(requested: BoardRequest, cursor: Cursor, now: Date
  * comes before the board.
  */
 export function pagesOfBoard(
-  found: Found,
+  found: FoundDepartures,
   cursor: Cursor | null,
   about: { binding: string; base: number; ids: IdSigner; perRoute: number | undefined; hasPrev: boolean },
 ): Pages {

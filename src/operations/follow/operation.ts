@@ -246,13 +246,13 @@ const LOST: Notice = {
 const UNTOLD: Notice = { text: 'Alerts are currently unavailable.' };
 const NO_NEXT: Notice = { text: 'Next journeys are currently unavailable.' };
 
-type Sources = Pick<FindContext, 'queryUpstream' | 'turn' | 'runs' | 'now'> & { source: Journeys };
+type RideSources = Pick<FindContext, 'queryUpstream' | 'turn' | 'runs' | 'now'> & { source: Journeys };
 type Updated = ReturnType<typeof withFeedTimes>;
 /** One entry per leg; null for a walk. */
 type Rides = readonly (ReturnType<typeof findRide> | null)[];
 
 /** Finds the rides in the feeds, and in upstream's current plan if the feeds lack some of them. */
-async function fetchRides(planned: PlannedJourney, sources: Sources) {
+async function fetchRides(planned: PlannedJourney, sources: RideSources) {
   const updated = planned.legs.map((leg) => withFeedTimes(leg, sources.runs));
   const isSeen = updated.every(({ leg, view }) => leg.mode === 'walk' || isRunning(view));
   const at = toSydneyWallClock(originOf(planned).planned);
@@ -282,7 +282,7 @@ async function plan(
     via,
     cancelled,
   }: JourneyRequest & { at: WallClock | null; cancelled: RequestedFields['cancelled'] },
-  { queryUpstream, turn, source }: Sources,
+  { queryUpstream, turn, source }: RideSources,
 ) {
   const options = { choices, via, withoutBooking: booking === 'exclude', cancelled, mayBeNone: true };
   const request = { from, to, at, isArrival: false, modes, isAccessible: wheelchair, ...options };
@@ -294,7 +294,7 @@ async function plan(
  * The ride as upstream plans it now, with the feeds' times if they have it. Another run of the same line counts as its replacement
  * if it connects the same stops at the same planned time.
  */
-function findRide(planned: Leg, legs: readonly Leg[], updated: Updated, { runs }: Sources) {
+function findRide(planned: Leg, legs: readonly Leg[], updated: Updated, { runs }: RideSources) {
   const sameRides = legs.filter(
     (leg) =>
       leg.mode === planned.mode &&
@@ -330,7 +330,7 @@ async function joinRides(
   planned: PlannedJourney,
   rides: Rides,
   { alerts, include }: { alerts: Alerts | null; include: RequestedFields['include'] },
-  sources: Sources,
+  sources: RideSources,
 ): Promise<Leg[]> {
   const legs = planned.legs.map(async (leg, index) => {
     const ride = rides[index];
@@ -361,7 +361,7 @@ function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Aler
 /** The calls of the ride, taken from its run; null if they are not listed. */
 async function fetchCalls(
   { mode, runId, origin, destination }: Leg,
-  { queryUpstream, runs }: Sources,
+  { queryUpstream, runs }: RideSources,
 ): Promise<RunCall[] | null> {
   if (mode === 'walk' || runId === null) return null;
   const run = { runId, mode, stopId: origin.parentId ?? origin.stopId, plannedAt: origin.planned.getTime() };
@@ -389,7 +389,7 @@ function statusOf(legs: readonly Leg[], changes: FollowedBody['changes'], isOver
 }
 
 /** Journeys that continue from where the first impossible ride would have begun; null while the journey can be made. */
-async function fetchNext(planned: PlannedJourney, legs: readonly Leg[], sources: Sources) {
+async function fetchNext(planned: PlannedJourney, legs: readonly Leg[], sources: RideSources) {
   const { now } = sources;
   const isFirstRideCancelled = legs.find(({ mode }) => mode !== 'walk')?.isCancelled ?? false;
   const missed = listChanges({ legs }).find(isMissed);

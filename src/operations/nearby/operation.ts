@@ -118,7 +118,7 @@ export const createNearbyOperation = ({
   });
 };
 
-interface Found {
+interface FoundStops {
   stops: NearbyStop[];
   /** The modes of all stops within the radius. */
   modesAround: () => Mode[];
@@ -130,7 +130,7 @@ interface Found {
  * Finds the stops in the timetable that a wanted mode leaves from within a week. Makes no upstream call. Null if the timetable
  * has none.
  */
-function findPlanned(query: NearbyQuery, register: StopRegister, now: Date): Found | null {
+function findPlanned(query: NearbyQuery, register: StopRegister, now: Date): FoundStops | null {
   const { lat, lng, radius, modes: wanted, limit } = query;
   const isKnown = !isWithin(CANBERRA, lat, lng) && knowsSurroundings(query, (bounds) => register.plannedInBox(bounds));
   if (!isKnown) return null;
@@ -159,7 +159,7 @@ async function fetchFromPlanner(
     checks: StopChecks;
     isRehearsed: boolean;
   },
-): Promise<Found> {
+): Promise<FoundStops> {
   const { checks, now } = options;
   const { listed, candidates, leftOut } = await listStops(query, options);
   // During a shortage no call is spent on checks. The register then lists poles, which are checked as parts of their stops.

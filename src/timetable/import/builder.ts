@@ -41,7 +41,7 @@ interface AddedParts {
   report: FileReport;
 }
 
-interface LineCounts {
+interface LineSize {
   trips: number;
   patterns: number;
   /** The files that have trips of it. */
@@ -84,7 +84,7 @@ export class TimetableBuilder {
   readonly #serviceNumbers = new Map<string, number>();
   readonly #blockNumbers = new Map<string, number>();
   /** By ID of the line in capitals. */
-  readonly #lines = new Map<string, LineCounts>();
+  readonly #lines = new Map<string, LineSize>();
   readonly #patterns = new Lists();
   /** Where each pattern begins in `#patterns`, and the pattern of each beginning. */
   readonly #patternStart: number[] = [];
@@ -260,7 +260,7 @@ export class TimetableBuilder {
     }
   }
 
-  #lineOf({ mode, shortName, agencyId }: ScheduleRoute): LineCounts {
+  #lineOf({ mode, shortName, agencyId }: ScheduleRoute): LineSize {
     const id = lineIdOf({ mode, route: shortName, agencyId }).toUpperCase();
     const line = this.#lines.get(id) ?? { trips: 0, patterns: 0, files: new Set() };
     this.#lines.set(id, line);
@@ -312,7 +312,7 @@ export class TimetableBuilder {
     const compared = new Map(lines.map((line) => [line, { days: [...line.files].map(daysOf), trips: 0, found: 0 }]));
     const keyOf = ({ id, route }: ScheduleTrip) => runKeyOf(id, (routes[route] as ScheduleRoute).mode);
     const lineOf = ({ id, route }: ScheduleTrip) =>
-      (isDated(id) ? null : compared.get(lines[route] as LineCounts)) ?? null;
+      (isDated(id) ? null : compared.get(lines[route] as LineSize)) ?? null;
     for (const [index, trip] of trips.entries()) {
       const line = lineOf(trip);
       const service = this.#services[services.valueAt(index)] as ScheduleService;
@@ -569,7 +569,7 @@ const MAX_LINE_TRIPS = 100_000;
 const MAX_LINE_PATTERNS = 5000;
 
 /** Which limit one more trip would exceed; null if none. */
-function findExcess({ trips, patterns }: LineCounts, isNewPattern: boolean): string | null {
+function findExcess({ trips, patterns }: LineSize, isNewPattern: boolean): string | null {
   if (trips === MAX_LINE_TRIPS) return `${MAX_LINE_TRIPS} trips`;
   return isNewPattern && patterns === MAX_LINE_PATTERNS ? `${MAX_LINE_PATTERNS} patterns` : null;
 }

@@ -9,7 +9,7 @@ import type { ScheduleZip } from './zip.ts';
 type TripRecord = Omit<ScheduleTrip, 'callCount'>;
 
 /** The trips, and their indices by id; -1 for trips that are left out. */
-interface Trips {
+interface TripList {
   trips: TripRecord[];
   indexes: ReadonlyMap<string, number>;
 }
@@ -18,7 +18,7 @@ export async function loadTrips(
   zip: ScheduleZip,
   { routes, services, shapes }: { routes: Routes; services: Services; shapes: ScheduleShapes },
   leftOut: LeftOutCounter,
-): Promise<Trips> {
+): Promise<TripList> {
   const trips: TripRecord[] = [];
   const indexes = new Map<string, number>();
   // Many trips share a headsign or a block: use one string for each.

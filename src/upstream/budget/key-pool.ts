@@ -8,7 +8,7 @@ import { budgetLeft, type Limits } from './pace.ts';
 const PROBE_EVERY_MS = MINUTE_MS;
 
 /** A key with its meter; closed while upstream refuses calls with it. */
-interface Key {
+interface UpstreamKey {
   index: number;
   meter: Meter;
   closure: { since: number; until: number; nextProbeAt: number } | null;
@@ -16,7 +16,7 @@ interface Key {
 
 /** The upstream keys, identified by index. */
 export class KeyPool {
-  readonly #keys: readonly Key[];
+  readonly #keys: readonly UpstreamKey[];
   readonly #limits: Limits;
   readonly #now: () => number;
 
@@ -41,7 +41,7 @@ export class KeyPool {
 
   /** Closes the key for `ms` milliseconds, except for one probe a minute. */
   close(index: number, ms: number): void {
-    const key = this.#keys[index] as Key;
+    const key = this.#keys[index] as UpstreamKey;
     const now = this.#now();
     const pauseMs = Math.min(ms, PROBE_EVERY_MS);
     key.meter.pause(pauseMs);
@@ -50,7 +50,7 @@ export class KeyPool {
 
   /** Reopens the key if the call began after it was closed. */
   recordSuccess(index: number, startedAt: number): void {
-    const key = this.#keys[index] as Key;
+    const key = this.#keys[index] as UpstreamKey;
     if (key.closure && startedAt > key.closure.since) key.closure = null;
   }
 
@@ -66,11 +66,11 @@ export class KeyPool {
     return openKeys.every((key) => this.#leftOf(key) === 0) ? 'spent' : null;
   }
 
-  #leftOf({ meter }: Key): number {
+  #leftOf({ meter }: UpstreamKey): number {
     return budgetLeft(this.#now(), this.#limits, meter.spent());
   }
 
-  async #spendWith(key: Key, priority: Priority): Promise<TakeResult> {
+  async #spendWith(key: UpstreamKey, priority: Priority): Promise<TakeResult> {
     const closure = this.#closureOf(key);
     if (!closure) return key.meter.spend(priority);
     const waitMs = closure.nextProbeAt - this.#now();
@@ -82,7 +82,7 @@ export class KeyPool {
     return result;
   }
 
-  #closureOf(key: Key): Key['closure'] {
+  #closureOf(key: UpstreamKey): UpstreamKey['closure'] {
     // A closure in the future dates from before the clock was set back.
     if (key.closure && (key.closure.since > this.#now() || key.closure.until <= this.#now())) key.closure = null;
     return key.closure;

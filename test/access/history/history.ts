@@ -1,4 +1,4 @@
-import { PLANS, type Plan } from '#src/access/plan.ts';
+import { PLANS, type PlanName } from '#src/access/plan.ts';
 import type { AccountLedger, Ledger } from './ledger.ts';
 
 /** The outcome of one request as its client knows it. `unknown`: it may have been sent, and no response came. */
@@ -41,7 +41,7 @@ const sum = (entries: readonly Told[]) => entries.reduce((total, { count }) => t
 
 /** The bounds of the counter after these responses: at least `ok` minus `lost`, at most `ok` plus the unknown ones. */
 export function boundsOf(
-  { plan, accountId }: { plan: Plan; accountId: string },
+  { plan, accountId }: { plan: PlanName; accountId: string },
   history: readonly Told[],
   endings: readonly Ending[],
 ): Bounds {
@@ -75,7 +75,7 @@ export function boundsOf(
  * Returns the time since which the instance may have served requests that Redis does not know of. Requests of an unlimited plan
  * are counted in the background; all others are counted before they are served, unless the instance is without Redis.
  */
-function unsettledSince(plan: Plan, { requestedAt, settledAt }: AccountLedger, { away }: Ledger): number {
+function unsettledSince(plan: PlanName, { requestedAt, settledAt }: AccountLedger, { away }: Ledger): number {
   if (PLANS[plan].dailyLimit === null) return settledAt;
   return away.find(({ from }) => from >= requestedAt)?.from ?? Number.POSITIVE_INFINITY;
 }

@@ -1,6 +1,6 @@
 import { quotaDay } from '#src/access/day.ts';
 import { parseKey } from '#src/access/keys.ts';
-import { PLANS, type Plan } from '#src/access/plan.ts';
+import { PLANS, type PlanName } from '#src/access/plan.ts';
 import type { Accounts } from '#src/access/store.ts';
 import { openAccounts } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from '#test/support/access.ts';
@@ -13,7 +13,7 @@ import { createInstances } from './instances.ts';
 
 /** The responses to the clients of one account, and the account's final counter. */
 export interface Outcome extends Bounds {
-  plan: Plan;
+  plan: PlanName;
   counter: number;
 }
 
@@ -49,7 +49,7 @@ export async function runHistory(faults: readonly FaultName[], maxPauseMs: numbe
 async function observe(scene: Scene, register: Accounts, happen: () => Promise<void>): Promise<Outcome[]> {
   const { instances } = scene;
   const days = [quotaDay(new Date())];
-  const plans = Object.keys(PLANS) as Plan[];
+  const plans = Object.keys(PLANS) as PlanName[];
   const accounts = await Promise.all(
     plans.map(async (plan) => ({ plan, key: await issueTestKey(register, { plan }), history: [] as Told[] })),
   );

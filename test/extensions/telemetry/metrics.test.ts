@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Plan } from '#src/access/plan.ts';
+import type { PlanName } from '#src/access/plan.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import { createInstruments, watchAdmissions, watchUpstream } from '#src/extensions/telemetry/instruments.ts';
@@ -40,8 +40,8 @@ async function startMeasured(answer: Handler) {
     () => store.close(),
     () => app.close(),
   );
-  const keys = new Map<Plan, string>();
-  const get = async (url: string, plan: Plan | null = 'pro') => {
+  const keys = new Map<PlanName, string>();
+  const get = async (url: string, plan: PlanName | null = 'pro') => {
     if (plan && !keys.has(plan)) keys.set(plan, await issueTestKey(store, { plan }));
     return app.inject({ url, headers: plan ? { authorization: `Bearer ${keys.get(plan)}` } : {} });
   };

@@ -1,6 +1,6 @@
 import { MAX_LIVE_KEYS } from '#src/access/account.ts';
 import { RESET_TIME } from '#src/access/day.ts';
-import { PLANS, type Plan } from '#src/access/plan.ts';
+import { PLANS, type PlanName } from '#src/access/plan.ts';
 import { toSydneyWallClock } from '#src/transit/time.ts';
 import { type Html, html } from '../../html.ts';
 import { LINK_MINUTES } from '../magic-link.ts';
@@ -30,7 +30,7 @@ export function newKeyMail(
     plan,
     replaced,
     isPublishable = false,
-  }: { key: string; plan: Plan; replaced?: ReplacedKey | undefined; isPublishable?: boolean },
+  }: { key: string; plan: PlanName; replaced?: ReplacedKey | undefined; isPublishable?: boolean },
 ): MailMessage {
   if (isPublishable) return publishableKeyMail(publicUrl, docsUrl, key, replaced);
   const curl = `curl -H "Authorization: Bearer ${key}" "${publicUrl}/v1/departures?stop=200070&modes=all&limit=5"`;
@@ -138,7 +138,7 @@ export function unknownAddressMail({ publicUrl }: MailContext): MailMessage {
 /** Mail when most or all of a day's requests are used. `link` opens the switch for these mails. */
 export function quotaMail(
   { docsUrl }: MailContext,
-  { plan, percent, link, resetAt }: { plan: Plan; percent: number; link: string; resetAt: Date },
+  { plan, percent, link, resetAt }: { plan: PlanName; percent: number; link: string; resetAt: Date },
 ): MailMessage {
   const { title, dailyLimit } = PLANS[plan];
   const limit = `${dailyLimit?.toLocaleString('en')} requests a day of the ${title} plan`;
@@ -171,7 +171,7 @@ function replacementText({ lastFour, worksUntil }: ReplacedKey): string {
   return `It replaces the key ending in ${lastFour}, which ${state}.`;
 }
 
-function planLimit(plan: Plan): string {
+function planLimit(plan: PlanName): string {
   const { title, dailyLimit } = PLANS[plan];
   return dailyLimit === null
     ? `${title} plan, unlimited`
