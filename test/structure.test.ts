@@ -127,6 +127,17 @@ describe('the structure of the source', () => {
     expect(upwards).toEqual([]);
   });
 
+  it('every type has a name of its own', () => {
+    const homes = new Map<string, string[]>();
+    for (const file of files.filter((one) => !one.startsWith('sandbox/'))) {
+      for (const [, name = ''] of read(file).matchAll(/^(?:export )?(?:interface|type|class) ([A-Z]\w+)/gm)) {
+        const known = homes.get(name) ?? [];
+        if (!known.includes(file)) homes.set(name, [...known, file]);
+      }
+    }
+    expect([...homes].filter(([, places]) => places.length > 1)).toEqual([]);
+  });
+
   it('the four operations of the contract import nothing from outside the contract', () => {
     const wrong = files
       .filter((file) => CONTRACT.test(file))

@@ -1,7 +1,7 @@
 import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
 import type { LiveCall, LiveRun, LiveTimetable } from '../realtime/live-timetable.ts';
 import { toCarriages, toOccupancy, usualOccupancy } from '../realtime/occupancy.ts';
-import type { CallRef, Timetable } from '../timetable/timetable.ts';
+import type { CallRef, RunRef, Timetable } from '../timetable/timetable.ts';
 import type { RunCall } from '../transit/call.ts';
 import type { RunStart } from '../transit/run-id.ts';
 import { toMinute } from '../transit/time.ts';
@@ -146,7 +146,7 @@ export function findRun(live: LiveTimetable, start: RunStart): { run: LiveRun; p
 }
 
 /** The departure of the next trip that the vehicle continues as; null if there is none. */
-export function findNextRun(timetable: Timetable, { trip, day }: Pick<CallRef, 'trip' | 'day'>): RunStart | null {
+export function findNextRun(timetable: Timetable, { trip, day }: RunRef): RunStart | null {
   const next = trip < 0 ? null : timetable.nextTrip(trip, day);
   if (next === null) return null;
   const { stop, departsAt } = timetable.callAt({ trip: next, day, position: 0 });
@@ -158,7 +158,7 @@ export function findNextRun(timetable: Timetable, { trip, day }: Pick<CallRef, '
  * Trains through the city are split at Central, where their riders stay on board, also where the headsign of the first part names
  * Central. A train that goes back the way it came ends there.
  */
-export function findContinuation(timetable: Timetable, { trip, day }: Pick<CallRef, 'trip' | 'day'>): number | null {
+export function findContinuation(timetable: Timetable, { trip, day }: RunRef): number | null {
   const next = trip < 0 || timetable.trip(trip).mode !== 'train' ? null : timetable.nextTrip(trip, day);
   if (next === null || timetable.trip(next).mode !== 'train') return null;
   const stationOf = (stop: number | undefined) => (stop === undefined ? -1 : timetable.stationOf(stop));
@@ -173,11 +173,7 @@ export function findContinuation(timetable: Timetable, { trip, day }: Pick<CallR
  * The headsign of the last run that the vehicle makes with its riders on board, where it names another place than `headsign`; else
  * null. `ridden` are the runs that riders are known to stay on for.
  */
-export function findThroughHeadsign(
-  live: LiveTimetable,
-  ridden: readonly Pick<CallRef, 'trip' | 'day'>[],
-  headsign: string,
-): string | null {
+export function findThroughHeadsign(live: LiveTimetable, ridden: readonly RunRef[], headsign: string): string | null {
   const { timetable } = live;
   const runs = (trip: number, day: number) => {
     const source = trip < 0 ? null : live.find(trip, day);

@@ -37,7 +37,14 @@ export interface Run extends Pick<RunView, 'calls' | 'asOf' | 'isByFeed'> {
 }
 
 type CallTimes = Pick<RunCall, 'arrival' | 'departure'>;
-type Feeds = Pick<LiveFeeds, 'request' | 'untilRead' | 'snapshot' | 'freshUntil' | 'list'>;
+interface RunFeeds {
+  request: LiveFeeds['request'];
+  untilRead: LiveFeeds['untilRead'];
+  snapshot: LiveFeeds['snapshot'];
+  freshUntil: LiveFeeds['freshUntil'];
+  list: LiveFeeds['list'];
+}
+
 /** A ride of the trip planner as its run is today. */
 export interface CurrentRide extends FoundRide {
   /** Of the calls, or the two ends, that it was requested with. */
@@ -54,7 +61,7 @@ const { freshMs: ESTIMATES_OLD_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.run;
 /** Finds runs in the timetable and the feeds. The departure monitor supplies runs that are missing there or not trusted yet. */
 export class Runs {
   readonly #now: () => number;
-  readonly #feeds: Feeds | null;
+  readonly #feeds: RunFeeds | null;
   readonly #timetable: Pick<CurrentTimetable, 'get'>;
   readonly #isTrusted: (mode: Mode) => boolean;
   readonly #listAlerts: FindAlerts;
@@ -63,7 +70,7 @@ export class Runs {
 
   constructor(parts: {
     now: () => number;
-    feeds?: Feeds | null;
+    feeds?: RunFeeds | null;
     timetable?: Pick<CurrentTimetable, 'get'>;
     isTrusted?: (mode: Mode) => boolean;
     listAlerts?: FindAlerts;

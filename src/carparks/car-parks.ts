@@ -62,7 +62,25 @@ export interface FoundCarParks {
 }
 
 /** What operations need of car parks. */
-export type CarParkSource = Pick<CarParks, 'fetch' | 'get'>;
+export interface CarParkSource {
+  fetch: CarParks['fetch'];
+  get: CarParks['get'];
+}
+
+/** The requests that car parks need. */
+interface CarParkRequests {
+  fetchList: CarParkClient['fetchList'];
+  fetchReport: CarParkClient['fetchReport'];
+  close: CarParkClient['close'];
+}
+
+/** Counts the calls of a day. */
+interface DayMeter {
+  spend: Meter['spend'];
+  spent: Meter['spent'];
+  /** Continues at the count that the store has of the day. */
+  follow?: (count: number) => void;
+}
 
 /** Why no calls are made. */
 type Problem = Exclude<CarParkFailure, 'gone'> | 'day';
@@ -81,9 +99,9 @@ export interface CarParkStatus {
  * one for the list four times a day. Without a response the last reading is shown for 15 minutes.
  */
 export class CarParks {
-  readonly #client: Pick<CarParkClient, 'fetchList' | 'fetchReport' | 'close'>;
+  readonly #client: CarParkRequests;
   readonly #store: CarParkStore;
-  readonly #meter: Pick<Meter, 'spend' | 'spent'> & { follow?: (count: number) => void };
+  readonly #meter: DayMeter;
   readonly #clock: Clock;
   readonly #log: Log<'info' | 'warn' | 'error'>;
   readonly #limit = createConcurrencyLimit(AT_ONCE);
@@ -101,9 +119,9 @@ export class CarParks {
   readonly #callsADay: number;
 
   constructor(options: {
-    client: Pick<CarParkClient, 'fetchList' | 'fetchReport' | 'close'>;
+    client: CarParkRequests;
     /** Counts the calls of all instances. One of a single process can be set to an earlier count. */
-    meter: Pick<Meter, 'spend' | 'spent'> & { follow?: (count: number) => void };
+    meter: DayMeter;
     callsADay?: number;
     store?: CarParkStore;
     clock?: Clock;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ApiError } from '../errors/api-error.ts';
-import type { StopRegister } from '../stops/register.ts';
+import type { StopLookup } from '../stops/register.ts';
 import { nameWithSuburb } from '../stops/table.ts';
 import { latitudeOrNull, longitudeOrNull } from '../transit/place.ts';
 import { formatTimestamp, timestampSchema } from '../transit/time.ts';
@@ -56,7 +56,7 @@ export const stopCarParksField = z
 
 export const CAR_PARKS_ADDED = '`carparks`, the car parks of each stop with their free spaces.';
 
-export function toCarParkBody(carPark: CarPark, stops: Pick<StopRegister, 'get'>): CarParkBody {
+export function toCarParkBody(carPark: CarPark, stops: StopLookup): CarParkBody {
   const { id, name, suburb, address, lat, lng, stopId, capacity, spacesFree, trend, spacesChange, reportedAt } =
     carPark;
   const stop = stopId === null ? null : stops.get(stopId);
@@ -86,7 +86,7 @@ const STOP_WAIT_MS = 1500;
  */
 export async function withCarParks<Stop extends { stop_id: string }>(
   listed: readonly Stop[],
-  { carParks, stops }: { carParks: CarParkSource | null; stops: Pick<StopRegister, 'get'> },
+  { carParks, stops }: { carParks: CarParkSource | null; stops: StopLookup },
 ) {
   const stationOf = (stopId: string) => stops.get(stopId)?.parent_id ?? stopId;
   const stations = new Set(listed.map(({ stop_id }) => stationOf(stop_id)));

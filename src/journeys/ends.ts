@@ -3,7 +3,7 @@ import { mayBeStop } from '../efa/expected-response.ts';
 import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { listIds, parseStopPoint, toStopName } from '../efa/stop-point.ts';
 import { nullIfApiError } from '../errors/api-error.ts';
-import type { StopRegister } from '../stops/register.ts';
+import type { StopLookup } from '../stops/register.ts';
 import { distanceMetres, formatPlace, isPlaceId, nameInPlaceId, type Place } from '../transit/place.ts';
 import { withoutPlatform } from '../transit/platform-label.ts';
 import { STOP_ID } from '../transit/region.ts';
@@ -84,7 +84,7 @@ const STATION = /^\d+$/;
  * stands, the name is requested from upstream.
  */
 export async function nameEnd(
-  { queryUpstream, stops }: { queryUpstream: QueryUpstream; stops: Pick<StopRegister, 'get'> },
+  { queryUpstream, stops }: { queryUpstream: QueryUpstream; stops: StopLookup },
   journeys: readonly Journey[],
   stopId: string,
   end: 'origin' | 'destination',

@@ -10,13 +10,15 @@ import { type Leg, rideSeconds } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 import { joinLegs, timeWalks } from './walks.ts';
 
-type Feeds = Pick<Runs, 'findRide'>;
+interface RideFinder {
+  findRide: Runs['findRide'];
+}
 
 /**
  * Returns a ride of the trip planner as its run is today, like boards and the run itself. `view` is null for a walk and if the feeds
  * do not have the run; then the leg stays as it is. A ride that the trip planner reports as cancelled runs only if a feed says so.
  */
-export function withFeedTimes(leg: Leg, feeds: Feeds): { leg: Leg; view: CurrentRide | null } {
+export function withFeedTimes(leg: Leg, runs: RideFinder): { leg: Leg; view: CurrentRide | null } {
   const { mode, runId, origin, destination, isOnDemand } = leg;
   if (mode === 'walk' || isOnDemand) return { leg, view: null };
   const ends = [
@@ -24,7 +26,7 @@ export function withFeedTimes(leg: Leg, feeds: Feeds): { leg: Leg; view: Current
     { ...callAt(destination), arrival: timeOf(destination), departure: null },
   ];
   const plannedAt = startOfMinute(origin.planned).getTime();
-  const view = feeds.findRide({ runId, mode, stopId: origin.stopId, plannedAt }, ends);
+  const view = runs.findRide({ runId, mode, stopId: origin.stopId, plannedAt }, ends);
   if (!view || (leg.isCancelled && !view.isByFeed)) return { leg, view };
   const { isCancelled, calls } = view;
   const [leaves, arrives] = calls as [RunCall, RunCall];
@@ -44,13 +46,13 @@ export function withFeedTimes(leg: Leg, feeds: Feeds): { leg: Leg; view: Current
  */
 export function withFeeds(
   journeys: readonly Journey[],
-  feeds: Feeds,
+  runs: RideFinder,
   { cancelled, now }: Pick<RequestedFields, 'cancelled'> & { now: number },
 ): { journeys: Journey[]; leftOut: LeftOutCounts; freshness: Freshness[] } {
   const freshness: Freshness[] = [];
   const counts = { cancelled: 0, 'has left': 0 };
   const updated = journeys.flatMap((journey): Journey[] => {
-    const rides = journey.legs.map((leg) => withFeedTimes(leg, feeds));
+    const rides = journey.legs.map((leg) => withFeedTimes(leg, runs));
     const isGone = rides.some(({ leg, view }) => view?.hasLeft && leg.origin.planned.getTime() >= now - MINUTE_MS);
     const isOff = cancelled !== 'include' && rides.some(({ leg }) => leg.isCancelled);
     if (isOff) counts.cancelled++;

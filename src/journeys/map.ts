@@ -16,7 +16,7 @@ import {
   unknownPosition,
   unknownStop,
 } from '../errors/messages.ts';
-import type { StopRegister } from '../stops/register.ts';
+import type { StopLookup } from '../stops/register.ts';
 import type { RequestedFields } from '../transit/additional-fields.ts';
 import { LeftOut, type LeftOutCounts, sumLeftOut } from '../transit/left-out.ts';
 import { formatPlace, isPlaceId, outsideNotice, type Place } from '../transit/place.ts';
@@ -44,7 +44,7 @@ interface RequestedJourneys extends Pick<RequestedFields, 'cancelled'> {
 export async function mapJourneys(
   payload: TripPayload,
   requested: RequestedJourneys,
-  stops: Pick<StopRegister, 'get'>,
+  stops: StopLookup,
 ): Promise<{ journeys: Journey[]; leftOut: LeftOutCounts }> {
   const knownPositions: KnownPositions = {
     inResponse: createPositions(payload.journeys),

@@ -1,11 +1,11 @@
 import { timetableNeeded } from '../errors/messages.ts';
-import type { StopRegister } from '../stops/register.ts';
+import type { StopLookup } from '../stops/register.ts';
 import { listChosen } from '../transit/choices.ts';
 import { mapJourneys, mapJourneysOrNone } from './map.ts';
 import type { Journeys } from './source.ts';
 
 /** Returns the trip planner as a source of journeys. `stops` supplies positions that a response lacks. */
-export function plannerJourneys(stops: Pick<StopRegister, 'get'>): Journeys {
+export function plannerJourneys(stops: StopLookup): Journeys {
   return {
     async fetch(
       { via, choices, from, to, at, isArrival, modes, isAccessible, conditions, cancelled, mayBeNone },

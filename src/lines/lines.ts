@@ -29,11 +29,19 @@ interface LineOf {
   stopId: string;
 }
 
+/** What lines need of the register of stops. */
+interface LineStops {
+  timetable: StopRegister['timetable'];
+  missingTimetable: StopRegister['missingTimetable'];
+  get: StopRegister['get'];
+  partsOf: StopRegister['partsOf'];
+}
+
 /** The lines of the current timetable, without upstream calls. */
 export class LineCatalogue {
-  readonly #stops: Pick<StopRegister, 'timetable' | 'missingTimetable' | 'get' | 'partsOf'>;
+  readonly #stops: LineStops;
 
-  constructor(stops: Pick<StopRegister, 'timetable' | 'missingTimetable' | 'get' | 'partsOf'>) {
+  constructor(stops: LineStops) {
     this.#stops = stops;
   }
 

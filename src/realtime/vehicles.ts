@@ -48,7 +48,11 @@ interface VehicleRun {
   open(): LiveRun;
 }
 
-type Feeds = Pick<LiveFeeds, 'fetchVehicles' | 'freshUntil' | 'snapshot'>;
+interface VehicleFeeds {
+  fetchVehicles: LiveFeeds['fetchVehicles'];
+  freshUntil: LiveFeeds['freshUntil'];
+  snapshot: LiveFeeds['snapshot'];
+}
 
 /** Vehicles that have not reported for longer have ended their run or lost radio contact. */
 export const MAX_REPORT_AGE_MS = 5 * MINUTE_MS;
@@ -64,10 +68,10 @@ const STANDS_MS = MINUTE_MS;
 /** Finds vehicles in the feeds of positions, and their runs among the live ones. */
 export class Vehicles {
   readonly #now: () => number;
-  readonly #feeds: Feeds | null;
+  readonly #feeds: VehicleFeeds | null;
 
   /** Without feeds there are no positions. */
-  constructor({ now, feeds = null }: { now: () => number; feeds?: Feeds | null }) {
+  constructor({ now, feeds = null }: { now: () => number; feeds?: VehicleFeeds | null }) {
     this.#now = now;
     this.#feeds = feeds;
   }

@@ -4,7 +4,7 @@ import { listModes, parseStopPoint, type StopPoint, toNameWithPlace, toPosition 
 import { getOrLeaveOut, LeftOut, type LeftOutCounts } from '../transit/left-out.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import type { Position } from '../transit/place.ts';
-import type { StopRegister } from './register.ts';
+import type { StopLookup } from './register.ts';
 import { nameWithSuburb, type StopRecord } from './table.ts';
 import { upstreamMetres } from './upstream-metres.ts';
 
@@ -40,7 +40,7 @@ type NearbyPoint = Omit<NearbyStop, 'distance_metres' | 'routes'> & { metres: nu
 export async function mapNearbyStops(
   payload: LocationsPayload,
   circle: RequestedCircle,
-  register: Pick<StopRegister, 'get'>,
+  register: StopLookup,
 ): Promise<{ stops: NearbyStop[]; leftOut: LeftOutCounts }> {
   const { kept, leftOut } = await mapRecords(payload.locations, parseStopPoint, (point) => {
     const registered = point.id === undefined || toPosition(point) ? null : register.get(point.id);
@@ -53,7 +53,7 @@ export async function mapNearbyStops(
 export function groupKnownStops(
   stops: Iterable<StopRecord>,
   circle: RequestedCircle,
-  register: Pick<StopRegister, 'get'>,
+  register: StopLookup,
 ): NearbyStop[] {
   const points = [...stops].map((stop): NearbyPoint => {
     const parent = stop.parent_id === null ? null : register.get(stop.parent_id);
@@ -90,11 +90,7 @@ function mapLocation(point: StopPoint, circle: RequestedCircle, registered: Posi
  * Groups platforms under their stop. The stop takes the distance of its nearest platform, because riders walk to that one, and
  * has its own position, as everywhere. Upstream lists modes only with stops, which may lie outside the circle.
  */
-function groupPoints(
-  points: readonly NearbyPoint[],
-  radius: number,
-  register: Pick<StopRegister, 'get'>,
-): NearbyStop[] {
+function groupPoints(points: readonly NearbyPoint[], radius: number, register: StopLookup): NearbyStop[] {
   return [
     ...Map.groupBy(
       points.toSorted((a, b) => a.metres - b.metres || compareIds(a, b)),
@@ -107,7 +103,7 @@ function groupPoints(
 }
 
 /** Merges the points of one stop, closest first, into one entry. */
-function mergePoints(points: readonly NearbyPoint[], radius: number, register: Pick<StopRegister, 'get'>): NearbyStop {
+function mergePoints(points: readonly NearbyPoint[], radius: number, register: StopLookup): NearbyStop {
   const [nearest] = points as [NearbyPoint];
   const { stop_id, name, metres } = nearest;
   const isStop = ({ children = [] }: NearbyPoint) => children.length === 0;

@@ -26,6 +26,11 @@ const SERVED_WITHIN_MS = 7 * DAY_MS;
 /** Only the most frequent headsigns of a line are listed. */
 const MAX_HEADSIGNS = 10;
 
+/** Finds single stops. */
+export interface StopLookup {
+  get: StopRegister['get'];
+}
+
 /**
  * The stops that are known without a request: the timetable's stops; stops, groups of poles and suburbs that only the trip
  * planner has; and a bundled list, which is loaded when first needed.

@@ -80,11 +80,19 @@ export interface PlannedCall {
   headsign: string;
 }
 
-/** A departure or arrival: call `position` of a trip on service day `day`. */
-export interface CallRef {
+/** The run of a trip on a service day. */
+export interface RunRef {
   trip: number;
   day: number;
+}
+
+/** Call `position` of a run. */
+export interface CallPosition extends RunRef {
   position: number;
+}
+
+/** A departure or arrival. */
+export interface CallRef extends CallPosition {
   /** Milliseconds since 1970. */
   plannedAt: number;
 }
@@ -292,7 +300,7 @@ export class Timetable {
   }
 
   /** How full the vehicle usually is when it leaves a call on this day, as a number of GTFS; null if unknown. */
-  usualLoad({ trip, day, position }: Pick<CallRef, 'trip' | 'day' | 'position'>): number | null {
+  usualLoad({ trip, day, position }: CallPosition): number | null {
     const { tripLoads, loads } = this.sections;
     const first = tripLoads.valueAt(trip);
     const week = first === 0 ? 0 : loads.valueAt(first - 1 + position);
@@ -315,7 +323,7 @@ export class Timetable {
     return Array.from({ length }, (_, position) => this.callAt({ trip, day, position }));
   }
 
-  callAt({ trip, day, position }: Pick<CallRef, 'trip' | 'day' | 'position'>): PlannedCall {
+  callAt({ trip, day, position }: CallPosition): PlannedCall {
     const { tripStart, tripArrivals, tripDepartures, offsets, patternCalls } = this.sections;
     const { callStop, callFlags } = this.sections;
     const call = patternCalls.valueAt(this.patternOf(trip)) + position;

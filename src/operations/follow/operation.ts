@@ -20,7 +20,7 @@ import { chooseFitting, selectJourneys } from '../../journeys/selection.ts';
 import type { Journeys } from '../../journeys/source.ts';
 import { timeWalks, walkFrom, walkTo } from '../../journeys/walks.ts';
 import { routeOf } from '../../routes.ts';
-import type { StopRegister } from '../../stops/register.ts';
+import type { StopLookup } from '../../stops/register.ts';
 import {
   CARRIAGES_ADDED,
   COLORS_ADDED,
@@ -152,7 +152,7 @@ export const createFollowOperation = ({
   listAlerts,
   journeys: source = plannerJourneys(stops),
 }: {
-  stops: Pick<StopRegister, 'get'>;
+  stops: StopLookup;
   journeys?: Journeys | undefined;
   listAlerts: (queryUpstream: FindContext['queryUpstream']) => Promise<Alerts>;
 }) =>

@@ -3,7 +3,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { upstreamTimeout } from '../../errors/messages.ts';
 import { areOnlyStops, type PlaceMatch, type PlaceType, rankMatches } from '../../stops/matches.ts';
 import type { NameSearch } from '../../stops/name-search.ts';
-import { freshnessInPlaceOf, type StopRegister } from '../../stops/register.ts';
+import { freshnessInPlaceOf, type StopLookup, type StopRegister } from '../../stops/register.ts';
 import type { StopRecord } from '../../stops/table.ts';
 import { freshnessOf } from '../../transit/freshness.ts';
 import type { FindContext, IsRehearsal, OperationResult } from '../operation.ts';
@@ -82,7 +82,7 @@ export async function searchByName<Hit extends { suburb: string }>(
 }
 
 /** A stop has the position that other operations give it. */
-function atOwnPosition(match: PlaceMatch, stops: Pick<StopRegister, 'get'>): PlaceMatch {
+function atOwnPosition(match: PlaceMatch, stops: StopLookup): PlaceMatch {
   const stop = match.type === 'stop' ? stops.get(match.id) : null;
   return stop ? { ...match, lat: stop.lat, lng: stop.lng } : match;
 }

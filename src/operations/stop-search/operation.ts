@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { routeOf } from '../../routes.ts';
 import type { PlaceMatch } from '../../stops/matches.ts';
-import type { StopRegister } from '../../stops/register.ts';
+import type { StopLookup } from '../../stops/register.ts';
 import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
 import { modeSchema } from '../../transit/mode.ts';
 import { latitudeOrNull, longitudeOrNull } from '../../transit/place.ts';
@@ -72,7 +72,7 @@ export const createStopSearchOperation = (knownStops: KnownStops) =>
   });
 
 /** Fills in fields that upstream leaves out, from the register. */
-function withKnown({ id, name, suburb, lat, lng, modes }: PlaceMatch, stops: Pick<StopRegister, 'get'>): SearchResult {
+function withKnown({ id, name, suburb, lat, lng, modes }: PlaceMatch, stops: StopLookup): SearchResult {
   const registered = modes.length > 0 && suburb !== '' ? null : stops.get(id);
   return {
     stop_id: id,

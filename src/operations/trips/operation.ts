@@ -10,7 +10,7 @@ import { plannerJourneys } from '../../journeys/planner.ts';
 import { chooseFitting, selectJourneys } from '../../journeys/selection.ts';
 import type { FoundJourneys, Journeys } from '../../journeys/source.ts';
 import { routeOf } from '../../routes.ts';
-import type { StopRegister } from '../../stops/register.ts';
+import type { StopLookup } from '../../stops/register.ts';
 import { alertTexts } from '../../transit/additional-fields.ts';
 import type { FindLiftsOut } from '../../transit/alert.ts';
 import { type Freshness, freshnessOf, oldestOf } from '../../transit/freshness.ts';
@@ -161,7 +161,7 @@ export const createTripsOperation = ({
   journeys: source = plannerJourneys(stops),
   listLiftsOut: findLiftsOut = () => null,
 }: {
-  stops: Pick<StopRegister, 'get'>;
+  stops: StopLookup;
   journeys?: Journeys | undefined;
   listLiftsOut?: FindLiftsOut;
 }) =>
