@@ -424,7 +424,12 @@ async function fetchNext(planned: PlannedJourney, legs: readonly Leg[], sources:
 }
 
 /** The places of `via` that lie ahead of a missed change, and the minutes that the rider stays at the stop before it. */
-async function listViaAhead({ via = [] }: PlannedJourney, legs: readonly Leg[], { before }: Change, sources: Sources) {
+async function listViaAhead(
+  { via = [] }: PlannedJourney,
+  legs: readonly Leg[],
+  { before }: Change,
+  sources: RideSources,
+) {
   const ahead = [...via];
   const isEnd = ({ ids, parentId }: LegEnd, stopId: string) => ids.includes(stopId) || parentId === stopId;
   for (const leg of via.length > 0 ? legs.slice(0, legs.indexOf(before) + 1) : []) {
