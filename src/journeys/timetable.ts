@@ -429,7 +429,8 @@ function mapRide({ parts }: EngineRide, { live, listAlerts: findAlerts }: Parts)
     listCalls: () => calls,
     isLive: calls.some(isLiveCall),
     path: straightThrough(calls),
-    drawPath: async () => (await Promise.all(parts.map((part) => drawPart(live, part)))).flat(),
+    drawPath: async () =>
+      (await Promise.all(parts.map((part, index) => drawPart(live, part, runs[index] as LiveRun)))).flat(),
     alerts: needsBooking ? withBookingNotice(texts, { isOnDemand: false }) : texts,
     needsBooking,
     access: run.like < 0 ? UNKNOWN_ACCESS : timetable.vehicleAccess(run.like),
@@ -441,13 +442,12 @@ function straightThrough(calls: readonly RunCall[]): Position[] {
 }
 
 /** Runs that feeds added or moved to other stops have only a straight path. */
-async function drawPart(live: LiveTimetable, part: EnginePart): Promise<Position[]> {
+async function drawPart(live: LiveTimetable, part: EnginePart, run: LiveRun): Promise<Position[]> {
   const { timetable } = live;
   const { trip, first, last } = part;
-  const run = runOf(live, part);
   const isPlanned = trip >= 0 && run.calls.every(({ position }, index) => position === index);
   const path = isPlanned ? await timetable.loadPath(trip, part) : null;
-  return path ?? straightThrough(joinRuns(live, [run]).calls.slice(first, last + 1));
+  return path ?? straightThrough(joinRuns(live, [{ ...run, calls: run.calls.slice(first, last + 1) }]).calls);
 }
 
 export function endAt(timetable: Timetable, call: RunCall, time: RunCall['arrival']): LegEnd {

@@ -95,6 +95,6 @@ it('the rides left are counted on vehicles that serve thousands of lines one aft
   window.open(0, count);
   const left = createTimeLeft(lines, rows, window);
   left.begin({ egress: [{ stop: count, seconds: 0 }], changeSeconds: 0, footpaths: noWalks });
-  left.extend(1, count);
+  left.extend(1);
   expect(rows.aboard[1]?.[0]).toBe(count);
 });

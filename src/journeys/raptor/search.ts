@@ -7,17 +7,15 @@ import { type Destination, NO_SEARCH, type Range, type Search, type Walk } from 
 import { createTimeLeft, FAR } from './time-left.ts';
 import { createWindow } from './window.ts';
 
-/** Times for more rides left take longer to find than they save, on searches that are long in rides and time, and on others. */
-const MOST_LEFT = { usually: 2, ofLong: 3 };
-const USUAL_RIDES = 4;
-const LONG_SECONDS = 5400;
+/** Times for more rides left take longer to find than they save. */
+const MOST_LEFT = 2;
 
 /** Of a line. */
 const NOT_QUEUED = NEVER;
 
 /** A window is opened for the later passes of a search too: `reach` of these begins later, `range` earlier. */
-const REACH_SECONDS = 7 * 3600;
-const RANGE_SECONDS = 2 * 3600;
+const REACH_SECONDS = 9 * 3600;
+const RANGE_SECONDS = 3 * 3600;
 
 /** A journey with fewer rides than another one within its time may take this many times as long. */
 const SLOWEST = 2;
@@ -444,10 +442,8 @@ export function createSearcher(
       openTo(maxRides);
       clearRidden();
       window.open(from, cutoff[0] as number, { after: REACH_SECONDS });
-      const seconds = (cutoff[0] as number) - from;
-      const isLong = rides > USUAL_RIDES && seconds > LONG_SECONDS;
-      mostLeft = query.egress.length > 0 ? Math.min(rides, isLong ? MOST_LEFT.ofLong : MOST_LEFT.usually) : -1;
-      if (mostLeft >= 0) timeLeft.extend(mostLeft, seconds);
+      mostLeft = query.egress.length > 0 ? Math.min(rides - 1, MOST_LEFT) : -1;
+      if (mostLeft >= 0) timeLeft.extend(mostLeft);
       boundTimeLeft(0);
       for (const { stop, seconds } of query.access) {
         if (!query.allowed.stops || query.allowed.stops[stop]) prepare(0, stop, from + seconds, -1);

@@ -6,8 +6,6 @@ import type { Window } from './window.ts';
 export const FAR = 0xffff;
 /** This time or more, which does not fit. */
 const LONG = 0xfffe;
-/** Rows for so many rides left are cheap enough to have all times. */
-const WHOLE_ROWS = 2;
 
 /**
  * By number of rides left, the least seconds to the destination: by stop, for a rider who has alighted there, and for one who can board
@@ -40,8 +38,6 @@ export function createTimeLeft(lines: Lines, rows: TimeLeftRows, window: Window)
   let count = 0;
   /** The window for which they are made, as its number. */
   let opened = 0;
-  /** The row being made has no greater times than this one; `FAR` if it has all. */
-  let horizon = FAR;
   /** For each line, those as which its vehicles came. */
   let previous = new Map<number, Continuation[]>();
   /** Whether vehicles of a line continue as another one. */
@@ -76,13 +72,10 @@ export function createTimeLeft(lines: Lines, rows: TimeLeftRows, window: Window)
     count = 0;
   }
 
-  /** Makes the rows for so many rides left, in the open window. In the last ones, times of more than `seconds` are cut to that. */
-  function extend(rideCount: number, seconds: number): void {
+  /** Makes the rows for so many rides left, in the open window. */
+  function extend(rideCount: number): void {
     if (count === 0 || rows.of !== target || window.opened !== opened) startRows();
-    for (; count <= rideCount; count++) {
-      horizon = count > WHOLE_ROWS ? Math.min(FAR, Math.max(0, seconds)) : FAR;
-      addRow(count);
-    }
+    for (; count <= rideCount; count++) addRow(count);
   }
 
   function rowOf(column: Uint16Array<ArrayBuffer>[], index: number, length = stopCount): Uint16Array<ArrayBuffer> {
@@ -119,10 +112,6 @@ export function createTimeLeft(lines: Lines, rows: TimeLeftRows, window: Window)
     for (let at = 0; at < queue.length; at++) followBack(queue[at] as number, before, boarding, riding);
     queue.length = 0;
     walkBack(boarding, after);
-    if (horizon === FAR) return;
-    for (const column of [boarding, riding, after]) {
-      for (let at = 0; at < column.length; at++) if ((column[at] as number) > horizon) column[at] = horizon;
-    }
   }
 
   function improve(stop: number): void {
@@ -160,7 +149,7 @@ export function createTimeLeft(lines: Lines, rows: TimeLeftRows, window: Window)
       if (alightHere < left && (flags[call] as number) & MAY_ALIGHT) left = alightHere;
       if (left < LONG) left = Math.min(left + (hops[call - 1] as number), LONG);
       const known = riding[call - 1] as number;
-      if (left >= known || left >= horizon) {
+      if (left >= known) {
         left = known;
         continue;
       }
@@ -171,7 +160,7 @@ export function createTimeLeft(lines: Lines, rows: TimeLeftRows, window: Window)
       boarding[stop] = left;
       mark(stop);
     }
-    if (left >= horizon) return;
+    if (left >= FAR) return;
     for (const { line: other, seconds } of previous.get(line) ?? []) {
       const atEnd = Math.max(0, Math.min(left + seconds, LONG));
       if (atEnd >= (onward[other] as number)) continue;
@@ -194,7 +183,6 @@ export function createTimeLeft(lines: Lines, rows: TimeLeftRows, window: Window)
       isMarked[stop] = 0;
       const left = boarding[stop] as number;
       const change = Math.min(left + changeSeconds, LONG);
-      if (change >= horizon) continue;
       if (change < (after[stop] as number)) {
         after[stop] = change;
         improve(stop);
@@ -202,7 +190,7 @@ export function createTimeLeft(lines: Lines, rows: TimeLeftRows, window: Window)
       for (let at = first[stop] as number, end = first[stop + 1] as number; at < end; at++) {
         const walk = Math.min(left + Math.max(changeSeconds, seconds[at] as number), LONG);
         const other = targets[at] as number;
-        if (walk >= horizon || walk >= (after[other] as number)) continue;
+        if (walk >= (after[other] as number)) continue;
         after[other] = walk;
         improve(other);
       }

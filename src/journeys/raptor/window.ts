@@ -4,7 +4,7 @@ import { type Lines, lastPositionOf, offsetsOf } from './lines.ts';
 const UNKNOWN = -0x80000000;
 const HOUR_SECONDS = 3600;
 /** A window is open for searches that begin up to so long after it. */
-const OPEN_SECONDS = 3 * HOUR_SECONDS;
+const OPEN_SECONDS = 6 * HOUR_SECONDS;
 
 /** The visits in windows. All searches in one direction use the same memory, one at a time. */
 export interface WindowVisits {
