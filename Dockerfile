@@ -7,14 +7,11 @@ RUN npm ci --omit=dev --omit=optional
 RUN npm sbom --package-lock-only --omit=dev --omit=optional --sbom-format=cyclonedx > sbom.cdx.json
 
 FROM node:24.21.0-bookworm-slim
-# The arenas of the threads that compress and read would keep memory that nobody uses.
-ENV MALLOC_ARENA_MAX=1
-# glibc raises this threshold by itself. Large buffers would then fragment the heap, which only grows.
-ENV MALLOC_MMAP_THRESHOLD_=131072
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=dependencies /app/sbom.cdx.json ./
 COPY package.json ./
+COPY scripts/start ./scripts/start
 COPY src ./src
 COPY sandbox ./sandbox
 COPY web ./web
@@ -39,4 +36,4 @@ EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 3000}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # Not by npm: the process itself has to get SIGTERM.
-CMD ["node", "--no-allocation-site-pretenuring", "--memory-saver-mode", "--expose-gc", "--v8-pool-size=1", "--min-semi-space-size=4", "--max-semi-space-size=4", "src/server.ts"]
+CMD ["scripts/start"]

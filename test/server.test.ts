@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -176,10 +176,7 @@ describe('the process of the service', () => {
       const folder = mkdtempSync(join(tmpdir(), 'transit-terminal-'));
       onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
       writeFileSync(join(folder, '.env'), 'HOST=127.0.0.1\nPORT=0\nDATA_DIR=./kept\n');
-      const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-      const command = scripts.start
-        .replace('exec node', `exec ${process.execPath}`)
-        .replace('src/', `${process.cwd()}/src/`);
+      const command = `${process.cwd()}/scripts/start`;
       // The time limit ends the terminal even if this process is killed.
       const words = ['120', 'script', '--quiet', '--return', '--flush', '--command', command, '/dev/null'];
       const terminal = spawn('timeout', words, { cwd: folder, env: { PATH: process.env.PATH, TERM: 'dumb' } });

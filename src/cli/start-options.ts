@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 
-const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+const script = readFileSync(new URL('../../scripts/start', import.meta.url), 'utf8');
 
 /** The Node options of `npm start`, without a local .env file. */
-export const START_OPTIONS: string[] = scripts.start.replace(/\$\(.*?\) /, '').match(/--\S+/g);
+export const START_OPTIONS: string[] = [...script.matchAll(/^set -- "\$@" (--\S+)$/gm)].map(
+  ([, option = '']) => option,
+);
