@@ -386,7 +386,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
     /** Whether the last search ended at its deadline. */
     isPartial: () => isLate,
     warm: planners.warm,
-    keepOnly: planners.keepOnly,
+    closeOthers: planners.closeOthers,
     adopt: planners.adopt,
     /** Searches from now on use these snapshots. */
     use(snapshots: readonly Snapshot[]): void {
@@ -425,7 +425,7 @@ parentPort?.on('message', (message: EngineMessage) => {
     engine?.warm(message.now);
     reply('ready');
   } else if (message.kind === 'keep') {
-    engine?.keepOnly(message.day);
+    engine?.closeOthers(message.day);
     // Memory that threads share is freed by the collection of each.
     globalThis.gc?.();
   } else if (message.kind === 'snapshots') {

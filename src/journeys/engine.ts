@@ -100,7 +100,7 @@ export class JourneyEngine {
   #lastId = 0;
   #isServingLater = false;
   #isClosed = false;
-  readonly #endRelease = onShortage(() => this.#keepToday());
+  readonly #endRelease = onShortage(() => this.#closeOtherDays());
 
   constructor(options: {
     log: Log<'warn' | 'error'>;
@@ -342,7 +342,7 @@ export class JourneyEngine {
   }
 
   /** Frees the lines of other days. */
-  #keepToday(): void {
+  #closeOtherDays(): void {
     const day = calendarDayAt(this.#now());
     for (const other of this.#lines.keys()) if (other !== day) this.#lines.delete(other);
     for (const thread of this.#threads) {

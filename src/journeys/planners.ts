@@ -138,7 +138,7 @@ export function createPlanners(
       }
     },
     /** Frees all days but one. The others are made again when they are searched. */
-    keepOnly(day: number): void {
+    closeOthers(day: number): void {
       for (const one of days) if (one.day !== day || one.span !== USUAL_SPAN) freeDay(one);
     },
     warm: (now: number) => openDay(calendarDayAt(now), USUAL_SPAN, now),

@@ -57,10 +57,10 @@ it('a search ends by itself at its deadline', () => {
 });
 
 it('journeys are the same after their day was freed', () => {
-  const { search, keepOnly } = openEngine(timetable.packed);
+  const { search, closeOthers } = openEngine(timetable.packed);
   const found = search('plan', query);
   expect(found).toHaveLength(1);
-  keepOnly(0);
+  closeOthers(0);
   expect(search('plan', query)).toEqual(found);
 });
 
