@@ -25,8 +25,8 @@ import {
 } from './engine-messages.ts';
 import { createPlanners, type PlannedDay, type Planner } from './planners.ts';
 import { planPreferred } from './preferences.ts';
-import { NEVER, type Ride } from './raptor/labels.ts';
-import { callAt, type Footpaths, lastPosition, type SharedLines } from './raptor/lines.ts';
+import type { Ride } from './raptor/labels.ts';
+import { callAt, type Footpaths, lastPosition, NEVER, type SharedLines } from './raptor/lines.ts';
 import { FAR_DAYS, type Plan, type PlanRequest, type WheelchairAccess, walkOnly } from './raptor/plan.ts';
 import { type Destination, SearchEnded, searchUntilEnded, type Walk } from './raptor/query.ts';
 import { countRides, listReached, listStations, type Reached, toLastRide } from './reached.ts';

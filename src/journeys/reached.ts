@@ -3,8 +3,8 @@ import type { LiveTimetable } from '../realtime/live-timetable.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { Mode } from '../transit/mode.ts';
 import type { LinesWithRefs, LiveRunRef } from './live-lines.ts';
-import { type Labels, NEVER } from './raptor/labels.ts';
-import { callAt, type Footpaths, type Lines } from './raptor/lines.ts';
+import type { Labels } from './raptor/labels.ts';
+import { callAt, type Footpaths, type Lines, NEVER } from './raptor/lines.ts';
 import type { Walk } from './raptor/query.ts';
 
 /** Times are seconds since the base of the lines. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findShore, type MultiPolygon, mergeCircles } from '#src/journeys/area.ts';
-import { NEVER } from '#src/journeys/raptor/labels.ts';
+import { NEVER } from '#src/journeys/raptor/lines.ts';
 import { createPlanner } from '#src/journeys/raptor/plan.ts';
 import { type ReachQuery, timetableReach } from '#src/journeys/reach.ts';
 import { countRides, listReached } from '#src/journeys/reached.ts';

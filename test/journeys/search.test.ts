@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { NEVER } from '#src/journeys/raptor/labels.ts';
+import { NEVER } from '#src/journeys/raptor/lines.ts';
 import { createSearcher } from '#src/journeys/raptor/search.ts';
 import {
   CHANGE,

@@ -19,7 +19,6 @@ export interface Found {
   rides: Ride[];
 }
 
-export const NEVER = 0x7fffffff;
 export const MAX_RIDES = 7;
 /** The labels of a search, by round (number of rides) and stop. One set of labels is reused by all searches, one at a time. */
 export type Labels = ReturnType<typeof createLabels>;

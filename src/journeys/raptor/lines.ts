@@ -1,5 +1,8 @@
 import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from '../../timetable/call-flags.ts';
 
+/** The time of what never happens. */
+export const NEVER = 0x7fffffff;
+
 /**
  * The runs of some days in the form that RAPTOR needs: grouped into lines. All runs of a line make the same stops and none
  * overtakes another. Times are seconds since the beginning of the middle day. Everything is stored in columns; the entries of

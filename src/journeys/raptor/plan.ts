@@ -1,5 +1,14 @@
-import { type Found, type Labels, MAX_RIDES, NEVER, type Ride } from './labels.ts';
-import { callAt, type Footpaths, type Lines, lastPosition, mirrorLines, mirrorRun, withoutBooked } from './lines.ts';
+import { type Found, type Labels, MAX_RIDES, type Ride } from './labels.ts';
+import {
+  callAt,
+  type Footpaths,
+  type Lines,
+  lastPosition,
+  mirrorLines,
+  mirrorRun,
+  NEVER,
+  withoutBooked,
+} from './lines.ts';
 import { type Destination, type Search, searchUntilEnded, type Walk } from './query.ts';
 import { createSearcher, latestBeside } from './search.ts';
 

@@ -1,8 +1,17 @@
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/call-flags.ts';
 import { findRun, listDepartures } from './departures.ts';
-import { type Found, type Labels, NEVER, toRides } from './labels.ts';
+import { type Found, type Labels, toRides } from './labels.ts';
 import { boundArrival } from './last-ride.ts';
-import { callAt, type Footpaths, type Lines, lastPosition, lastPositionOf, mirrorLine, offsetsOf } from './lines.ts';
+import {
+  callAt,
+  type Footpaths,
+  type Lines,
+  lastPosition,
+  lastPositionOf,
+  mirrorLine,
+  NEVER,
+  offsetsOf,
+} from './lines.ts';
 import { type Destination, NO_SEARCH, type Range, type Search, type Walk } from './query.ts';
 import { createTimeLeft, FAR } from './time-left.ts';
 import { createWindow } from './window.ts';

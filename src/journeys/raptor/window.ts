@@ -1,5 +1,4 @@
-import { NEVER } from './labels.ts';
-import { type Lines, lastPositionOf, offsetsOf } from './lines.ts';
+import { type Lines, lastPositionOf, NEVER, offsetsOf } from './lines.ts';
 
 const UNKNOWN = -0x80000000;
 const HOUR_SECONDS = 3600;
