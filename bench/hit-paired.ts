@@ -2,7 +2,6 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { startRedis } from '#test/support/redis.ts';
-import { START_OPTIONS } from '#test/support/start-options.ts';
 import { load } from './hit-path/load.ts';
 import { describeMachine, print } from './machine.ts';
 import { median } from './percentiles.ts';
@@ -10,7 +9,7 @@ import { OTHERS, runOnProcessor, SERVERS } from './processors.ts';
 
 /*
  * The cost of a cache hit in this checkout and in an older one, in turns: processor time of the server per request, with accounts in Redis
- * and in a file. `OLD` is a checkout with its packages; each server is that of its checkout.
+ * and in a file. `OLD` is a checkout with its packages; each server is that of its checkout, with the options of its `npm start`.
  * `node bench/hit-paired.ts OLD [rounds] [seconds of each measurement]`
  */
 const [old = '', rounds = '10', seconds = '1'] = process.argv.slice(2);
@@ -62,6 +61,7 @@ await redis.stop();
 
 async function start(checkout: string, options: string[]): Promise<Server> {
   const server = `${checkout}/bench/hit-path/server.ts`;
+  const { START_OPTIONS } = await import(`${checkout}/test/support/start-options.ts`);
   const child = fork(server, ['service', ...options], { execArgv: START_OPTIONS, cwd: checkout });
   const [{ port, keys }] = await once(child, 'message');
   return { child, port, keys };

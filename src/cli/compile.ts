@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { IMPORT_OPTIONS, IMPORT_PROCESS } from '../timetable/update/run-import.ts';
-import { START_OPTIONS } from './start-options.ts';
+import { SMALL_START_OPTIONS, START_OPTIONS } from './start-options.ts';
 
 /*
  * Fills Node's compile cache, the folder NODE_COMPILE_CACHE, with the modules of the service. Otherwise each of its processes and threads
@@ -21,8 +21,6 @@ function compile(options: readonly string[], urls: readonly URL[]): void {
   execFileSync(process.execPath, [...options, '--input-type=module', '--eval', program], { stdio: 'inherit' });
 }
 
-compile(
-  START_OPTIONS,
-  MODULES.map((path) => pathToFileURL(`${ROOT}${path}`)),
-);
+const urls = MODULES.map((path) => pathToFileURL(`${ROOT}${path}`));
+for (const options of [START_OPTIONS, SMALL_START_OPTIONS]) compile(options, urls);
 compile(IMPORT_OPTIONS, [IMPORT_PROCESS]);

@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 
 const script = readFileSync(new URL('../../scripts/start', import.meta.url), 'utf8');
 
+const listOptions = (line: RegExp) => [...script.matchAll(line)].map(([, option = '']) => option);
+
 /** The Node options of `npm start`, without a local .env file. */
-export const START_OPTIONS: string[] = [...script.matchAll(/^set -- "\$@" (--\S+)$/gm)].map(
-  ([, option = '']) => option,
-);
+export const START_OPTIONS: string[] = listOptions(/^set -- "\$@" (--\S+)$/gm);
+
+/** The same where memory is small. */
+export const SMALL_START_OPTIONS: string[] = listOptions(/^ *set -- "\$@" (--\S+)$/gm);

@@ -1,1 +1,1 @@
-export { START_OPTIONS } from '#src/cli/start-options.ts';
+export { SMALL_START_OPTIONS, START_OPTIONS } from '#src/cli/start-options.ts';
