@@ -63,7 +63,7 @@ export interface Board extends Selection {
 type Choice = Pick<BoardRequest, 'limit' | 'perRoute' | 'showsCancelled' | 'page'>;
 
 /** Whether the departure counts towards `limit`. */
-export function isCounted({ showsCancelled }: Pick<Choice, 'showsCancelled'>, departure: Departure): boolean {
+export function isCounted({ showsCancelled }: Choice, departure: Departure): boolean {
   return showsCancelled || !isCancelled(departure);
 }
 

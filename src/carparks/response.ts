@@ -114,7 +114,7 @@ function without<Stop>(listed: readonly Stop[], text: string) {
 }
 
 /** Why car parks or readings are missing. */
-export function noticesOf({ unknown, freshness }: Pick<FoundCarParks, 'unknown' | 'freshness'>) {
+export function noticesOf({ unknown, freshness }: FoundCarParks) {
   return [
     ...(unknown > 0
       ? [{ text: `${unknown} car parks are not described yet and missing here. Try again in some seconds.` }]

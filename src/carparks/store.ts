@@ -105,13 +105,7 @@ const KEPT_MS = 7 * DAY_MS;
 const LIST = 'the list';
 
 /** For several instances, which share a Redis; `source` separates the sandbox from upstream. */
-export function redisCarParks({
-  redis,
-  source,
-}: {
-  redis: Pick<SharedRedis, 'trySendTo'>;
-  source: string;
-}): CarParkStore {
+export function redisCarParks({ redis, source }: { redis: SharedRedis; source: string }): CarParkStore {
   const name = `tis:${source}:carparks`;
   const save = async (field: string, value: object) => {
     await redis.trySendTo(name, (to) => to.hset(name, field, JSON.stringify(value)), 0);

@@ -59,9 +59,7 @@ function getReason(reason = ''): string {
 }
 
 /** Reads suspensions, ignoring other entries of earlier versions. */
-export async function loadRestrictions(
-  store: Pick<OperatorRecords, 'loadRestrictions'>,
-): Promise<Map<string, Restriction>> {
+export async function loadRestrictions(store: OperatorRecords): Promise<Map<string, Restriction>> {
   const { values = {} } = (await store.loadRestrictions('none')) ?? {};
   const suspensions = Object.entries(values).filter(([name]) => name.includes(':'));
   return new Map(suspensions.map(([name, text]) => [name, JSON.parse(text)]));

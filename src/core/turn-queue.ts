@@ -53,7 +53,7 @@ export function joinTicket(ticket: Ticket, { priority, accounts }: Ticket): void
 /** Stands for all requests without an account, such as those of the service's own pages. */
 const NO_ACCOUNT = '';
 
-export function accountsOf({ accounts }: Pick<Ticket, 'accounts'>): string[] {
+export function accountsOf({ accounts }: Ticket): string[] {
   const names = accounts.flatMap((set) => (set.size > 0 ? [...set] : [NO_ACCOUNT]));
   return names.length > 0 ? names : [NO_ACCOUNT];
 }

@@ -144,7 +144,7 @@ export function toPosition(point: StopPoint): Position | null {
 }
 
 /** `[lat, lng]` of this very point. */
-export function toOwnPosition({ coord }: Pick<StopPoint, 'coord'>): Position | null {
+export function toOwnPosition({ coord }: StopPoint): Position | null {
   return positionSchema.safeParse(coord).data ?? null;
 }
 

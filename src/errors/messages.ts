@@ -30,7 +30,7 @@ export function invalidParameters(problems: readonly ParameterProblem[]): ApiErr
 }
 
 /** Strips what a caller wrote in brackets after a name. */
-function namesOf(problems: readonly Pick<ParameterProblem, 'parameter'>[]) {
+function namesOf(problems: readonly ParameterProblem[]) {
   const names = new Set(problems.map(({ parameter }) => withoutBrackets(parameter)));
   return { logFields: { parameter: [...names].join(', ') } };
 }

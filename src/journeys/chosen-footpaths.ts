@@ -8,7 +8,7 @@ import type { Footpaths } from './raptor/lines.ts';
  * Returns a function that adapts the walks to a rider's choices. It keeps those of the last rider, because adapting all walks of
  * the whole state takes some milliseconds.
  */
-export function createChosenFootpaths({ stopLat, stopLng }: Pick<Sections, 'stopLat' | 'stopLng'>, usual: Footpaths) {
+export function createChosenFootpaths({ stopLat, stopLng }: Sections, usual: Footpaths) {
   const usualPace: number = PACES.normal;
   let chosen = { pace: usualPace, longest: Number.POSITIVE_INFINITY, footpaths: usual };
 

@@ -5,13 +5,7 @@ import type { Sections } from '../timetable/packed-timetable.ts';
  * Groups the stops between which there may be a journey on some day, by runs of the timetable in either direction and on foot. Returns the
  * group of each stop.
  */
-export function groupConnectedStops({
-  stopId,
-  callStop,
-  patternCalls,
-  walkStart,
-  walkStop,
-}: Pick<Sections, 'stopId' | 'callStop' | 'patternCalls' | 'walkStart' | 'walkStop'>): Int32Array {
+export function groupConnectedStops({ stopId, callStop, patternCalls, walkStart, walkStop }: Sections): Int32Array {
   const parents = Int32Column.from(stopId, (_, stop) => stop);
   const rootOf = (stop: number): number => {
     let root = stop;

@@ -196,7 +196,7 @@ function mapWalkAfter({ footPathInfo, interchange }: EfaLeg): Leg['walkAfter'] {
  * Lists the stops between the ends. A train also lists stations that it passes, without times; if no stop has a time, all
  * count.
  */
-function listStopsBetween({ stopSequence }: Pick<EfaLeg, 'stopSequence'>): readonly unknown[] {
+function listStopsBetween({ stopSequence }: EfaLeg): readonly unknown[] {
   const between = stopSequence.slice(1, -1);
   return stopSequence.some(isTimedCall) ? between.filter(isTimedCall) : between;
 }

@@ -112,7 +112,7 @@ export function listStations(
     without,
     ridesOf,
   }: {
-    timetable: Pick<Timetable, 'stationOf' | 'stopCount'>;
+    timetable: Timetable;
     limit: number;
     without: readonly number[];
     ridesOf(reached: Reached): number;

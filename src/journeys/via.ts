@@ -203,7 +203,7 @@ interface Chain {
  * rides, then a backward pass the latest departures that still fit. The next journeys leave after the one of these that arrives first.
  */
 function* planVia(
-  network: Pick<Network, 'lines' | 'footpaths' | 'mirrored'>,
+  network: Network,
   plan: PlanPart,
   waypoints: readonly Waypoint[],
   request: ViaRequest,
@@ -263,7 +263,7 @@ function postpone({ leaveLast }: ReturnType<typeof createSteps>, chain: readonly
 
 /** Returns the two searches between a waypoint, by its index, and the next one. */
 function createSteps(
-  { lines, footpaths }: Pick<Network, 'lines' | 'footpaths'>,
+  { lines, footpaths }: Network,
   plan: PlanPart,
   waypoints: readonly Waypoint[],
   { prefer: _, maxRides, bound, ...request }: ViaRequest,
@@ -382,7 +382,7 @@ function createSteps(
 
 /** The seconds on foot, without the stays. */
 function countSecondsOnFoot(
-  { lines, footpaths }: Pick<Network, 'lines' | 'footpaths'>,
+  { lines, footpaths }: Network,
   waypoints: readonly Waypoint[],
   { parts }: ViaJourney,
 ): number {
@@ -462,7 +462,7 @@ function stayOn({ nextRuns }: Lines, last: Ride, plan: Plan): Plan | null {
  * to the place and back changes there if one of the rides calls there in time.
  */
 function chooseMeetings(
-  { lines, footpaths }: Pick<Network, 'lines' | 'footpaths'>,
+  { lines, footpaths }: Network,
   plans: readonly Plan[],
   waypoints: readonly Waypoint[],
   { changeSeconds, isWheelchair, withoutBooking }: ViaRequest,

@@ -156,7 +156,7 @@ function toText(moment: number): string {
   return Math.floor(moment / SECOND_MS).toString(36);
 }
 
-function isWithin({ at, arrivesBy }: Pick<Cursor, 'at' | 'arrivesBy'>, base: number): boolean {
+function isWithin({ at, arrivesBy }: Cursor, base: number): boolean {
   const earliest = base - BACK_MS;
   if (arrivesBy === undefined) return at >= earliest && at <= base + AHEAD_MS.departures;
   const isNear = arrivesBy >= at - DAY_MS && arrivesBy <= at + AHEAD_MS.journeys;

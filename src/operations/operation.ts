@@ -146,7 +146,7 @@ export function defineOperation<Query extends z.ZodObject, Body extends object>(
  * Parses the query. Throws `INVALID_PARAMETER`, which names every problem; `calledAs` is the operation's name in that message.
  */
 export function parseQuery<Query extends z.ZodObject>(
-  { path, query }: Pick<Operation<Query>, 'path' | 'query'>,
+  { path, query }: Operation<Query>,
   received: Readonly<Record<string, unknown>>,
   calledAs = path,
 ): z.output<Query> {
@@ -174,10 +174,7 @@ function foldLists(query: z.ZodObject, received: Readonly<Record<string, unknown
 }
 
 /** A notice for each number of the query that is above its maximum. */
-export function noticesOfCut(
-  { query }: Pick<Operation, 'query'>,
-  received: Readonly<Record<string, unknown>>,
-): readonly Notice[] {
+export function noticesOfCut({ query }: Operation, received: Readonly<Record<string, unknown>>): readonly Notice[] {
   return Object.entries(query.shape).flatMap(([name, schema]) => {
     const max = schema.meta()?.['x-counts-up-to'];
     const value = received[name];

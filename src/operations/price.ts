@@ -5,11 +5,7 @@ import type { Operation } from './operation.ts';
 export const DAY_PRICE = 'A day other than yesterday, today and tomorrow costs one more';
 
 /** The number of requests that a query is charged. */
-export function priceOf(
-  { price }: Pick<Operation, 'price'>,
-  query: Readonly<Record<string, unknown>>,
-  now: Date,
-): number {
+export function priceOf({ price }: Operation, query: Readonly<Record<string, unknown>>, now: Date): number {
   return price?.(query, priceOfDay(query, now)) ?? 1;
 }
 

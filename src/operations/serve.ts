@@ -171,11 +171,7 @@ function asJoined(response: FinishedResponse): FinishedResponse {
 }
 
 /** Builds the `Link` header of a response with further pages. */
-function linkHeader(
-  { path, query: schema }: Pick<Operation, 'path' | 'query'>,
-  query: Query,
-  { prev, next }: Pages,
-): string | undefined {
+function linkHeader({ path, query: schema }: Operation, query: Query, { prev, next }: Pages): string | undefined {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     const defaultValue = JSON.stringify(schema.shape[name]?.safeParse(undefined).data);

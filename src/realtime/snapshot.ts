@@ -86,11 +86,7 @@ export interface SnapshotAbout {
 }
 
 /** Names a timetable: when it was imported, and its size. */
-export function identityOf({
-  importedAt,
-  tripCount,
-  stopCount,
-}: Pick<Timetable, 'importedAt' | 'tripCount' | 'stopCount'>): string {
+export function identityOf({ importedAt, tripCount, stopCount }: Timetable): string {
   return `${importedAt} ${tripCount} ${stopCount}`;
 }
 

@@ -40,10 +40,7 @@ export interface Upstream {
 }
 
 /** Returns upstream's address and keys. Without a key it starts the embedded sandbox as upstream. */
-export async function openUpstream(
-  { upstream }: Pick<Config, 'upstream'>,
-  { now }: { now: () => Date },
-): Promise<Upstream> {
+export async function openUpstream({ upstream }: Config, { now }: { now: () => Date }): Promise<Upstream> {
   if (upstream.kind === 'real') {
     const { url, apiKeys } = upstream;
     return {

@@ -103,7 +103,7 @@ export interface RunCall extends Call {
   nextRunId?: string;
 }
 
-export function isLiveCall({ arrival, departure }: Pick<Call, 'arrival' | 'departure'>): boolean {
+export function isLiveCall({ arrival, departure }: Call): boolean {
   return (arrival?.realtimeAt ?? departure?.realtimeAt ?? null) !== null;
 }
 

@@ -91,11 +91,11 @@ export interface Departure {
 }
 
 /** The best-known departure time, in milliseconds since 1970. */
-export function leavesAt({ state, plannedAt }: Pick<Departure, 'state' | 'plannedAt'>): number {
+export function leavesAt({ state, plannedAt }: Departure): number {
   return state.kind === 'live' ? state.leavesAt : plannedAt;
 }
 
-export function isCancelled({ state }: Pick<Departure, 'state'>): boolean {
+export function isCancelled({ state }: Departure): boolean {
   return state.kind === 'cancelled';
 }
 

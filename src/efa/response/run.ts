@@ -97,7 +97,7 @@ export function isWheelchairAccessible(
     transportation: { properties: run },
   }: {
     properties: VehicleProperties | undefined;
-    transportation: Pick<Transportation, 'properties'>;
+    transportation: Transportation;
   },
   isRestricted: () => boolean,
 ): boolean {

@@ -39,10 +39,7 @@ const MAX_TEXT_LENGTH = 49_000;
  * `POST /mcp`: the operations as tools of the Model Context Protocol over streamable HTTP, without sessions. Registered behind the
  * key check, which charges each request as one; a request that calls no tool is refunded.
  */
-async function mcp(
-  app: FastifyInstance,
-  { operations, responses, docsUrl, now }: Pick<Service, 'operations' | 'responses' | 'docsUrl' | 'now'>,
-): Promise<void> {
+async function mcp(app: FastifyInstance, { operations, responses, docsUrl, now }: Service): Promise<void> {
   let tools: Tools | null = null;
   const search = operations.find(({ id }) => id === 'searchStops') as StopSearch;
 

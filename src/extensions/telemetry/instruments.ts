@@ -130,7 +130,7 @@ function countLeftOut({ leftOutRecords }: Instruments, operation: string, leftOu
 
 interface Shown {
   origin: { source: 'timetable' | 'planner'; reason?: string; feed?: string };
-  departures: readonly Pick<Departure, 'state'>[];
+  departures: readonly Departure[];
 }
 
 /** Records a board and its departures. */

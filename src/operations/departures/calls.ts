@@ -38,7 +38,7 @@ export function findCallAt(calls: readonly RunCall[] | null, to: string): RunCal
 /** A further page never reports that nothing was found, because earlier pages may have listed some. */
 function noticesOf(
   to: string,
-  { departures }: Pick<Board, 'departures'>,
+  { departures }: Board,
   { unknown, isFurther }: { unknown: number; isFurther: boolean },
 ): Notice[] {
   const leftOut = { text: `Departures left out because their stops are unknown: ${unknown}.` };

@@ -201,7 +201,7 @@ export function toArrival(
   arrival: Departure,
   now: Date,
   requested: RequestedFields,
-  { lines }: Pick<FindContext, 'lines'>,
+  { lines }: FindContext,
 ): z.infer<typeof arrivalSchema> {
   // A run is identified by one of its departures, so an arrival cannot have a `run_id`.
   const { route, mode, destination, run_id: _, ...others } = toDeparture(arrival, now, requested, { lines });

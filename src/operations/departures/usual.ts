@@ -15,7 +15,7 @@ interface Leaving {
 /** How late each of them usually is, in their order; null where nothing is recorded. */
 export async function loadUsual(
   leaving: readonly Leaving[],
-  { punctuality, lines }: Pick<FindContext, 'punctuality' | 'lines'>,
+  { punctuality, lines }: FindContext,
 ): Promise<(Usual | null)[]> {
   const lookups = leaving.map((one) => {
     const { mode, route, stopId, plannedAt } = one;

@@ -125,7 +125,7 @@ const exampleBody: z.infer<typeof lineResponse> = {
 interface LineSources {
   lines: LineCatalogue;
   stops: StopRegister;
-  alerts: Pick<AlertList, 'alertsOf'>;
+  alerts: AlertList;
 }
 
 /** `GET /v1/lines/{line_id}` */

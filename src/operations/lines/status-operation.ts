@@ -100,7 +100,7 @@ const exampleBody: z.infer<typeof lineStatusResponse> = {
 interface LineStatusSources {
   lines: LineCatalogue;
   stops: StopRegister;
-  alerts: Pick<AlertList, 'load' | 'listOfLine'>;
+  alerts: AlertList;
 }
 
 /** `GET /v1/lines/status` */

@@ -31,7 +31,7 @@ export interface KnownStops {
 /** Returns the trip planner's matches, followed by stops with similar names if it has few matches or is unavailable. */
 export async function searchByName<Hit extends { suburb: string }>(
   query: StopSearchQuery,
-  { queryUpstream, now }: Pick<FindContext, 'queryUpstream' | 'now'>,
+  { queryUpstream, now }: FindContext,
   {
     known: { stops, names, isRehearsal = () => false },
     types,

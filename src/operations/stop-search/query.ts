@@ -49,6 +49,6 @@ function searchQuery(subject: string, text: { required: string; description: str
 
 export type StopSearchQuery = z.infer<typeof stopSearchQuery>;
 
-export function toStopSearchRequest({ q }: Pick<StopSearchQuery, 'q'>) {
+export function toStopSearchRequest({ q }: StopSearchQuery) {
   return { kind: 'stopFinder', text: q.trim() } as const;
 }

@@ -36,10 +36,7 @@ export type FeedSharing = ReturnType<typeof createFeedSharing>;
  * fails: without Redis (null), or while it is unavailable, each instance polls for its own callers within its share of the
  * budget.
  */
-export function createFeedSharing(
-  shared: { redis: Pick<SharedRedis, 'trySendTo'>; source: string } | null,
-  now: () => number,
-) {
+export function createFeedSharing(shared: { redis: SharedRedis; source: string } | null, now: () => number) {
   const trySend: SharedRedis['trySendTo'] = shared?.redis.trySendTo ?? (async (_key, _command, otherwise) => otherwise);
   const instance = randomUUID();
   const prefix = `tis:${shared?.source}:realtime`;

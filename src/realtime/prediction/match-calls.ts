@@ -30,7 +30,7 @@ export const UNKNOWN_STOP = -2;
 export function matchCalls(
   columns: RunColumns,
   updates: Updates,
-  runs: Pick<PlannedRuns, 'isSameStation'>,
+  runs: PlannedRuns,
   { sequences, isLoop }: { sequences: Uint16Column; isLoop: boolean },
   calls: Int32Column,
 ): void {

@@ -19,11 +19,7 @@ export function isEmptyRoute(routeId: string | null): boolean {
  * Returns the headsign that riders see: the trip's own, unless it marks an empty train; then that of a call that allows
  * boarding. Null for a train without passengers.
  */
-export function toRiderHeadsign(
-  headsign: string,
-  calls: Pick<ScheduleCalls, 'count' | 'flags' | 'headsign'>,
-  headsigns: readonly string[],
-): string | null {
+export function toRiderHeadsign(headsign: string, calls: ScheduleCalls, headsigns: readonly string[]): string | null {
   if (!isEmptyHeadsign(headsign)) return headsign;
   for (let call = 0; call < calls.count; call++) {
     const callHeadsign = headsigns[calls.headsign.valueAt(call)];
