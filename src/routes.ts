@@ -26,13 +26,16 @@ type Stops = { stops?: readonly unknown[] | undefined };
 type Reachable = { format: string; limit: number };
 type Times = { to: readonly unknown[] };
 
-/** A search around a position, an area, and each stop of `via`. */
+/**
+ * In requests: a search around a position, an area, each stop of `via`, and the file of all stops. `stopsOfOne` and
+ * `destinationsOfOne` are how many of them one request pays for.
+ */
 export const PRICES = { around: 2, area: 3, via: 2, stopsOfOne: 1000, destinationsOfOne: 5, stopsFile: 100 } as const;
 const P = PRICES;
 
 /**
  * Every operation, by its ID in OpenAPI. Routes, charges, keys, streams, OpenAPI and pages use this table.
- * `operations/all-operations.ts` adds to each line its query, its body and how it is handled.
+ * `operations/all-operations.ts` adds the query, the body and the handler of each.
  */
 // biome-ignore format: one line for each route
 export const OPERATION_ROUTES = {
@@ -63,7 +66,7 @@ export const OPERATION_ROUTES = {
 
 export type OperationId = keyof typeof OPERATION_ROUTES;
 
-/** The line of an operation, with its ID. */
+/** The entry of an operation, with its ID. */
 export function routeOf<Id extends OperationId>(id: Id): { id: Id } & (typeof OPERATION_ROUTES)[Id] {
   return { id, ...OPERATION_ROUTES[id] };
 }

@@ -62,7 +62,7 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
     return leftMs > 0 && leftMs <= MINUTE_MS;
   }
 
-  /** Only valid responses are used, so behind the least recently used one all others expire within a minute too. */
+  /** Drops expired responses from the least recently used end. A valid one there delays the others by at most a minute. */
   function dropExpired(): void {
     for (let dropped = 0; dropped < MAX_DROPPED; dropped++) {
       const [oldest] = responses.rvalues();

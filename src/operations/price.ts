@@ -10,8 +10,8 @@ export function priceOf({ price }: Operation, query: Readonly<Record<string, unk
 }
 
 /**
- * The further requests that a search of this day costs: 1 for a day other than yesterday, today and tomorrow, which are kept ready (see
- * `KEPT_DAYS` in journeys/engine-messages.ts).
+ * The requests that the day of a search costs in addition: none for yesterday, today and tomorrow, which are kept ready (see
+ * `KEPT_DAYS` in journeys/engine-messages.ts), else one.
  */
 function priceOfDay({ date, time }: { date?: string; time?: string }, now: Date): number {
   const day = time?.includes('T') ? time.split('T')[0] : date;

@@ -55,8 +55,8 @@ export function queryKey({ path }: Operation, query: Query): string {
 }
 
 /**
- * Equal requests at the same time run their operation once. A request waits at most `deadlineMs`. What all of its callers have left
- * is dropped from the queues.
+ * Equal requests at the same time run their operation once. A request waits at most `deadlineMs`. A request that all callers
+ * have abandoned is dropped from the queues.
  */
 export function createResponses(options: {
   sources: Sources;

@@ -187,7 +187,7 @@ export const createAlertsOperation = (options: { list: AlertList; stops: StopReg
 /** `YYYYMMDD` */
 const DAY_LENGTH = 8;
 
-/** Times in the hour in which clocks change mean the moment after the change. */
+/** A time that occurs twice or never when clocks change means 03:00 of that day. */
 function momentOf({ at }: AlertsQuery, now: Date): number {
   if (at === undefined) return now.getTime();
   const present = toSydneyWallClock(now);

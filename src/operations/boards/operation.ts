@@ -200,7 +200,7 @@ export const createBoardsOperation = ({
       if (around && listed.length === 0) return { ...around, body: { boards: [] } };
       const outcomes = await Promise.all(
         listed.map(({ stop, lead = parameters.lead }) =>
-          // In the order of a request for this stop alone, whose cached response has the same key.
+          // The parameters in the order of a request for this stop alone, so that both share a cached response.
           run(oneStop, { stop, ...parameters, lead }).catch((error) => toFailure(stop, error)),
         ),
       );

@@ -110,8 +110,8 @@ export const arrivalsOperation = defineOperation({
 });
 
 /**
- * Returns the body without its list (`head`), what the list shows, the time of sending that minutes count from, and the rest of
- * the result.
+ * Returns the body without its list (`head`), the departures to list (`shown`), the texts of their alerts, the time that
+ * `minutes_away` counts from (`sentAt`), and the rest of the result.
  */
 async function fetchShown(query: DeparturesQuery, context: FindContext, { isArrival }: { isArrival: boolean }) {
   const { board, listed, notices: ofBoard, pages } = await fetchBoard(query, context, { isArrival });
@@ -207,7 +207,7 @@ function needsCalls({ to, include }: DeparturesQuery): boolean {
   return to !== undefined || (include?.includes('calls') ?? false);
 }
 
-/** The carriages where a vehicle leaves and at each call. Boards of the trip planner have none. `asOf` is the time of the feed. */
+/** The carriages here and at each call, from the feeds if the board has none. `asOf` is the time of the feed. */
 function chooseCarriages(departure: Departure, calls: RunCall[] | null, runs: FindContext['runs']) {
   const known = calls?.[0]?.carriages;
   if (known !== undefined) return { carriages: known, calls, asOf: Number.POSITIVE_INFINITY };

@@ -423,7 +423,7 @@ async function fetchNext(planned: PlannedJourney, legs: readonly Leg[], sources:
   }
 }
 
-/** The places of `via` that lie ahead of a missed change, and the minutes that the rider stays at the stop before it. */
+/** The places of `via` that lie ahead of a missed change, and the minutes that the rider stays at the stop of the change. */
 async function listViaAhead(
   { via = [] }: PlannedJourney,
   legs: readonly Leg[],

@@ -10,7 +10,7 @@ import { latitudeSchema, longitudeSchema } from '../../transit/place.ts';
 import { dateParameter, endOfDay } from '../../transit/time.ts';
 import type { Notice } from '../operation.ts';
 
-/** Code that the three operations on lines share. */
+/** Code that the operations on lines share. */
 
 export const lineIdQuery = describe(lineIdParameter, 'A `line_id` from /v1/lines.', 'train_T1');
 export const serviceDayQuery = optional(

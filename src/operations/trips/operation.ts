@@ -267,7 +267,7 @@ export const createTripsOperation = ({
         return { of, now: now() };
       }
 
-      /** Marks lifts out of service. Rides of the trip planner are as boards and runs show them. */
+      /** Marks lifts out of service, and gives the trip planner's journeys the times of the feeds. */
       function withNews({ journeys, origin }: FoundJourneys) {
         const marked = query.wheelchair ? journeys.map((journey) => markLifts(journey, findLiftsOut)) : journeys;
         if (origin.source === 'timetable') return { journeys: marked, leftOut: {} };
@@ -306,7 +306,7 @@ export const createTripsOperation = ({
           cancelled: 'include',
           mayBeNone: true,
           maxChanges: query.max_changes,
-          // The page before has one of them.
+          // One of them is already on the previous page.
           limit: query.limit + 1,
         } as const;
         const found = await source.fetch({ ...requested, ...options }, { queryUpstream, turn });
