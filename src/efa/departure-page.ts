@@ -75,7 +75,7 @@ export async function fetchDeparturePage(
   return mapPage(request, await queryUpstream(request, options));
 }
 
-/** Maps a response that was already received; throws like `readPage`. `onDeparture` receives each departure with its record. */
+/** Maps a received response; throws like `fetchDeparturePage`. `onDeparture` receives each departure with its record. */
 export async function mapPage(
   request: DeparturesRequest,
   response: UpstreamResponse<DepartureMonitorPayload>,

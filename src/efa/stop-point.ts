@@ -35,7 +35,7 @@ export interface StopPoint {
   parent: StopPoint | undefined;
 }
 
-/** The end of a leg. */
+/** A stop point with its arrival and departure: an end of a leg, or a call. */
 export type TimedStopPoint = NonNullable<ReturnType<typeof parseTimedStopPoint>>;
 
 /** Undefined if it is not an object. */

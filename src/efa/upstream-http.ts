@@ -12,8 +12,8 @@ import { ApiError } from '../errors/api-error.ts';
 import { unexpectedResponse, unexpectedStatus } from './failure.ts';
 
 /**
- * Only a few responses are read at once if they are above this size or compressed, because reading one takes many times its
- * size in memory.
+ * Responses above this size and compressed ones are read a few at a time, because reading one takes many times its size in
+ * memory.
  */
 const SMALL_BYTES = 64_000;
 
