@@ -38,8 +38,9 @@ export type ErrorCode = keyof typeof ERROR_TABLE;
 
 /**
  * Why a request got 503, logged as `unavailable`. `day`, `rate`: no upstream call is available in time; `account`: the account
- * has too many requests or searches waiting; `upstream`: upstream fails or refuses our keys; `store`: the account store is unreachable;
- * `timetable`: there is none; `product`: the operator's key may not use this product of upstream; `overload`: this process is overloaded or stopping. docs/operations.md says what to do about each.
+ * has too many requests or searches waiting; `upstream`: upstream fails or refuses our keys; `store`: the account store is
+ * unreachable; `timetable`: there is none; `product`: the operator's key may not use this product of upstream; `overload`: this
+ * process is overloaded or stopping. docs/operations.md says what to do about each.
  */
 export type UnavailableCause = 'day' | 'rate' | 'account' | 'upstream' | 'store' | 'timetable' | 'product' | 'overload';
 

@@ -29,7 +29,7 @@ export function invalidParameters(problems: readonly ParameterProblem[]): ApiErr
   return new ApiError('INVALID_PARAMETER', sentences.join(' '), namesOf(problems));
 }
 
-/** Strips what a caller wrote in brackets after a name. */
+/** The names of the parameters for the log, without the caller's text in brackets after them. */
 function namesOf(problems: readonly ParameterProblem[]) {
   const names = new Set(problems.map(({ parameter }) => withoutBrackets(parameter)));
   return { logFields: { parameter: [...names].join(', ') } };
@@ -44,7 +44,7 @@ export function pastDate(parameter: 'date' | 'time', date: string, yesterday: st
   );
 }
 
-/** `date` comes from `date` or `time`, null for today; `lastDay` is that of the timetable, if it is known. Both as `YYYYMMDD`. */
+/** `date` is the requested day, null for today; `lastDay` is the timetable's, null if unknown. Both as `YYYYMMDD`. */
 export function beyondTimetable(date: string | null, lastDay: string | null = null): ApiError {
   const day = date === null ? 'Today' : `The day ${date}, from \`date\` or \`time\`,`;
   const message = `${day} is outside the published timetable.`;
@@ -87,7 +87,7 @@ export function unknownPath(path: string, near: string | null, operations: reado
   return new ApiError('NOT_FOUND', `There is nothing at ${path}.${hint}`);
 }
 
-/** `conditions` are the parameters that limit the journeys; `hint` is a sentence on another possible cause; `within` is how far the timetable was searched. */
+/** `conditions` are the parameters that limit the journeys; `hint` is a sentence on another possible cause. */
 export function noJourneys(
   source: 'timetable' | 'planner',
   from: string,
@@ -131,7 +131,7 @@ export function unknownCarPark(id: string): ApiError {
   return new ApiError('CARPARK_NOT_FOUND', `No car park ${id}. /v1/carparks lists them all.`);
 }
 
-/** Upstream's product needs a tick of its own, beside the trip planner and the feeds. */
+/** Operators enable upstream's car parks separately from the trip planner and the feeds. */
 export function carParksNotEnabled(): ApiError {
   return new ApiError(
     'CARPARKS_NOT_ENABLED',
@@ -334,7 +334,7 @@ export function tooManyConnections(reason: 'in all' | 'from your address'): ApiE
   return new ApiError('SERVICE_UNAVAILABLE', message, { ...retryAfter(5), unavailable: 'overload' });
 }
 
-/* Limits. */
+/* Errors of requests above a limit. */
 
 /** Options of an error for a request above the limit with this name in the log. */
 function overLimit(limit: string, waitSeconds: number) {

@@ -32,7 +32,7 @@ const BY_CODE: ReadonlyMap<string, (cause: unknown) => ApiError> = new Map([
   ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', bodyLengthWrong],
 ]);
 
-/** Messages of plugins for a 5xx are only for the log. */
+/** Our messages by status. A plugin's own message for a 5xx is only for the log. */
 const BY_STATUS: Record<number, (cause: unknown) => ApiError> = {
   413: bodyTooLarge,
   415: unsupportedMediaType,
