@@ -11,11 +11,11 @@ export const UNKNOWN = -0x8000_0000;
 export const CANCELLED = UNKNOWN + 1;
 
 export interface RecordedRun {
-  /** The stops and their planned times. */
+  /** ID of the profile: the stops and their planned times. */
   profile: number;
   /** The planned time of the first call, in seconds of the service day. */
   start: number;
-  /** A hash of the trip's identifier, by which parts of a run that was written twice are joined; 0 once they are. */
+  /** A hash of the trip's identifier, to join the parts of a run; 0 once they are joined. */
   identity: number;
   /** Seconds late at each call, `UNKNOWN` or `CANCELLED`. */
   late: Int32Array;
@@ -100,8 +100,8 @@ export function unpackRuns(packed: Uint8Array): RecordedRun[] {
 }
 
 /**
- * Joins the parts of runs that were written at several times: what is known later counts. Parts of one run have the same key; null
- * stands alone.
+ * Joins the parts of runs that were written at different times. A later part overrides the calls that it knows. Parts of one run
+ * have the same key; a run with the key null is not joined.
  */
 export function joinParts<Run extends { late: Int32Array }>(
   runs: Iterable<Run>,

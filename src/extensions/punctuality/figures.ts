@@ -15,7 +15,7 @@ export interface RunOfDay {
 const HOURS = 24;
 const HOUR_SECONDS = 3600;
 
-/** Counts calls and makes figures of them. */
+/** Counts calls by lateness and computes their figures. */
 class CallTally {
   runs = 0;
   #calls = 0;
@@ -100,7 +100,7 @@ function onClock(moment: number): { weekday: number; hour: number } {
   return { weekday: WEEKDAYS.indexOf(part('weekday')), hour: Number(part('hour')) };
 }
 
-/** Counts calls into the figures of a line. */
+/** Counts the calls of a line that meet the conditions; null is no condition. */
 export function createLineCount(conditions: {
   rule: OnTimeRule;
   stopIds: ReadonlySet<string> | null;
@@ -192,7 +192,7 @@ export function createStopCount(stopId: string, rule: OnTimeRule) {
   };
 }
 
-/** The key of the figures for a moment: those of its hour, and those of its minute. */
+/** The keys of the figures of a moment's hour and of its minute. */
 export function keysAt(moment: number): { hour: string; minute: string } {
   const { weekday, hour } = onClock(moment);
   const ofHour = `${kindOf(weekday)} ${hour}`;

@@ -4,11 +4,11 @@ import type { Timetable } from '../../timetable/timetable.ts';
 import { CANCELLED } from './day-runs.ts';
 import type { FinishedRun } from './recorder.ts';
 
-/** The days before today that a new sandbox makes up: a caller can try everything at once. */
+/** How many days before today a new sandbox makes up, so that callers can try everything at once. */
 const DAYS = DAYS_OF_WEEK;
 const CANCELLED_ONE_OF = 80;
 
-/** Made-up runs of each of the last days, by the runs of the same weekday that the timetable has. The same on every start. */
+/** Makes up the runs of each of the last days, from the timetable of the same weekday. They are the same on every start. */
 export function* makeUpRuns(timetable: Timetable, now: number): Generator<FinishedRun[]> {
   const today = calendarDayAt(now);
   for (let day = today - DAYS; day < today; day++) {

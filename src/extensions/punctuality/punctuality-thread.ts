@@ -70,7 +70,7 @@ function useTimetable(packed: SharedArrayBuffer, now: number): void {
   if (isSandbox && record.isEmpty) addNext(makeUpRuns(timetable, now), now);
 }
 
-/** Adds a made-up day, and the next one after the requests that wait. */
+/** Adds one made-up day and schedules the next, so that waiting requests come first. */
 function addNext(days: ReturnType<typeof makeUpRuns>, now: number): void {
   const { value: runs } = days.next();
   if (!runs) return;

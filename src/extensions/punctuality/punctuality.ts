@@ -9,9 +9,9 @@ import type { Punctuality, PunctualityState } from '../../transit/punctuality.ts
 import type { ThreadOptions, ThreadReply, ThreadRequest } from './punctuality-thread.ts';
 import { WRITE_EVERY_MS } from './run-record.ts';
 
-/** Boards and journeys do not wait longer for what is usual. */
+/** How long boards and journeys wait for the usual lateness. */
 const USUAL_PATIENCE_MS = 1 * SECOND_MS;
-/** Feeds stay polled for five minutes after they were needed. */
+/** How often feeds are requested. They stay polled for five minutes after each request. */
 const TURN_MS = 2 * MINUTE_MS;
 const PATIENCE_MS = 10 * SECOND_MS;
 const MAX_HEAP_MEGABYTES = 128;
@@ -19,7 +19,7 @@ const MAX_YOUNG_MEGABYTES = 4;
 
 /** The thread that records past runs, and answers from the record. */
 export interface PunctualityRecord extends Punctuality {
-  /** Takes a publication of a feed that is trusted. */
+  /** Records a snapshot of a trusted feed. */
   record(snapshot: Snapshot): void;
   /** Calls `requestFeeds` often enough to keep feeds polled that nobody else needs. */
   useFeeds(requestFeeds: () => void): void;
@@ -27,8 +27,8 @@ export interface PunctualityRecord extends Punctuality {
 }
 
 /**
- * Records past runs in a thread of its own: the threads that serve requests and read feeds only hand over shared buffers. The thread
- * writes what is over every ten minutes. If it dies, it is not started again: nothing is recorded until the service restarts.
+ * Records past runs in a thread of its own: the threads that serve requests and read feeds only hand over shared buffers. The
+ * thread writes finished runs every ten minutes. If it dies, nothing is recorded until the service restarts.
  */
 export function openPunctuality(options: {
   path: string;

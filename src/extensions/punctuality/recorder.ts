@@ -7,14 +7,14 @@ import { CANCELLED, UNKNOWN } from './day-runs.ts';
 
 /** A prediction counts if it was published no earlier than this before the time that it predicts. */
 const MAX_AHEAD_SECONDS = 5 * 60;
-/** Times outside are no predictions, as in `realtime/prediction`. */
+/** Times outside this range are ignored, as in `realtime/prediction`. */
 const MAX_LATE_SECONDS = 12 * 3600;
 const MAX_EARLY_SECONDS = 30 * 60;
-/** What the feed says of other calls does not change that the vehicle has passed this one. */
+/** Rules that derive a time from other calls. They do not apply to a call that the vehicle has passed. */
 const DERIVED = new Set(['delay before', 'delay of the trip', 'cannot be there yet', 'before the first update']);
 /** A run that no feed has had for this long is over. */
 const GONE_MS = 20 * MINUTE_MS;
-/** More days than any run is known ahead. */
+/** Keys of runs repeat after this many days, more than any feed reaches ahead. */
 const DAYS_APART = 1024;
 
 /** A run of the timetable as recorded so far. */
@@ -36,16 +36,16 @@ interface OpenRun {
 }
 
 /**
- * Records the last prediction of each call before the vehicle passes it, from the snapshots of the feeds, or the time at which it
- * did while the feed keeps that. What the feeds do not have is unknown, and so is a call whose last prediction is older: a
- * gap in the feeds is a gap. Runs that only a feed has are not recorded, because no timetable says when they should be where.
+ * Records how late each call is, from the snapshots of the feeds: the last prediction before the vehicle passes the call, or the
+ * actual time if the feed still has it. A call is unknown if its last prediction is more than five minutes ahead. Runs that
+ * only a feed has are not recorded, because they have no planned times.
  */
 export class Recorder {
   #timetable: Timetable | null = null;
   #identity = '';
   readonly #open = new Map<number, OpenRun>();
 
-  /** Records by this timetable from now on. Returns the runs of the one before, which may go on under other indices. */
+  /** Switches to another timetable. Returns all runs of the previous one; unfinished ones may go on under other indices. */
   use(timetable: Timetable, now: number): FinishedRun[] {
     const finished = this.finish(now, { isAll: true });
     this.#timetable = timetable;
@@ -57,12 +57,12 @@ export class Recorder {
     return this.#open.size;
   }
 
-  /** Takes one publication of a feed. One of another timetable is ignored. */
+  /** Records one snapshot of a feed. A snapshot for another timetable is ignored. */
   record(snapshot: Snapshot): void {
     if (snapshot.about.timetable !== this.#identity) return;
     const { runTrip, runDay, runUpdate } = snapshot.sections;
     for (let run = 0; run < snapshot.tripCount; run++) {
-      // Without an update of its own, only the vehicle's run before is known.
+      // Without its own update, a run's times come from the vehicle's previous run.
       if (runUpdate.valueAt(run) >= 0) this.#recordRun(snapshot, run, runTrip.valueAt(run), runDay.valueAt(run));
     }
   }
@@ -102,7 +102,7 @@ export class Recorder {
     }
   }
 
-  /** Takes out the runs that are over: no feed has them any more. */
+  /** Removes and returns the runs that are over, which no feed has any more; with `isAll`, all runs. */
   finish(now: number, { isAll = false } = {}): FinishedRun[] {
     const finished: FinishedRun[] = [];
     for (const [key, run] of this.#open) {
@@ -114,7 +114,7 @@ export class Recorder {
     return finished;
   }
 
-  /** What is recorded so far of a line's runs that are not over. */
+  /** The unfinished runs of a line, as recorded so far. */
   listOpen(lineId: string, now: number): FinishedRun[] {
     const timetable = this.#timetable;
     if (!timetable) return [];
@@ -127,7 +127,7 @@ export class Recorder {
     return (this.#timetable as Timetable).callAt({ trip, day, position: late.length - 1 }).arrivesAt;
   }
 
-  /** The run with the calls that are over now; none if nothing is known of them. */
+  /** The run with its past calls; empty if nothing is known about them. */
   #describe({ trip, day, late }: OpenRun, now: number): FinishedRun[] {
     const timetable = this.#timetable as Timetable;
     const dayStart = serviceDayStart(day);

@@ -16,16 +16,16 @@ import { createLineCount, createStopCount, keysAt } from './figures.ts';
 import { type FinishedRun, Recorder } from './recorder.ts';
 import { KEPT_DAYS, RunStore } from './store.ts';
 
-/** Fewer departures of the same minute say less than those of the hour. */
+/** With fewer departures in the same minute, the figures of the hour are used. */
 const MIN_RUNS = 5;
-/** Lines at stops whose figures are kept until the day ends. */
+/** Maximum pairs of line and stop whose figures are cached until the day ends. */
 const MAX_COUNTED = 500;
-/** Runs that wait for the file while it cannot be written; more are forgotten. */
+/** Maximum runs held while the file cannot be written; the oldest are dropped. */
 const MAX_UNWRITTEN = 20_000;
 
 /**
- * The record of past runs: takes snapshots, writes the runs that are over, and counts. It does all of its work at once, so it belongs in
- * a thread (see punctuality-thread.ts). Moments are milliseconds since 1970.
+ * The record of past runs: reads snapshots, writes finished runs and computes figures. Its methods block, so it belongs in a
+ * thread (see punctuality-thread.ts). Moments are milliseconds since 1970.
  */
 export class RunRecord {
   readonly #recorder = new Recorder();
@@ -51,7 +51,7 @@ export class RunRecord {
     this.#recorder.record(snapshot);
   }
 
-  /** Adds runs that are over. */
+  /** Adds finished runs; `write` saves them. */
   add(runs: readonly FinishedRun[]): void {
     this.#unwritten.push(...runs);
   }
@@ -106,7 +106,7 @@ export class RunRecord {
     yield* this.#openStore().list(lineId, { fromDay }, unwritten);
   }
 
-  /** By the days before today, which do not change any more. */
+  /** From the days before today only, which no longer change. */
   findUsual({ lineId, mode, route, stopId, plannedAt }: UsualLookup, now: number): Usual | null {
     const today = calendarDayAt(now);
     if (today !== this.#countedDay) this.#counted.clear();
@@ -138,7 +138,7 @@ export class RunRecord {
     }
   }
 
-  /** Writes all that is known, also of runs that go on. */
+  /** Writes all runs, including unfinished ones. */
   close(now: number): void {
     this.#unwritten.push(...this.#recorder.finish(now, { isAll: true }));
     this.#writeAll(now);

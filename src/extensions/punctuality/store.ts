@@ -15,9 +15,9 @@ import type { FinishedRun } from './recorder.ts';
 
 export const KEPT_DAYS = 90;
 const MAX_BYTES = 200 * 1024 * 1024;
-/** Not yet in the file, which grows by it at once. */
+/** SQLite truncates its write-ahead log to this size. */
 const MAX_WAL_BYTES = 8 * 1024 * 1024;
-/** Lines whose parts are joined at once, which takes tens of milliseconds. */
+/** Maximum line days joined in one call, which takes tens of milliseconds. */
 const JOINED_AT_ONCE = 200;
 const VERSION = 1;
 const BUSY_TIMEOUT_MS = 2000;
@@ -49,7 +49,7 @@ interface Profile {
 
 type RunPart = RunOfDay & Pick<RecordedRun, 'identity'>;
 
-/** Two trips with one identifier, planned at the same stops and times, are one run. */
+/** Parts are of one run if trip, number of calls, first and last planned time are equal. */
 function keyOfPart({ identity, stopIds, seconds }: RunPart): string | null {
   return identity === 0 ? null : `${identity} ${seconds[0]} ${stopIds.length} ${seconds.at(-1)}`;
 }
@@ -183,13 +183,13 @@ export class RunStore {
     return (this.#get('SELECT min(day) AS day FROM line_day') as { day: number | null }).day;
   }
 
-  /** The size of the file, without what is free in it. */
+  /** The size of the file without its free pages. */
   bytes(): number {
     const value = (name: string) => Object.values(this.#get(`PRAGMA ${name}`))[0] as number;
     return (value('page_count') - value('freelist_count')) * value('page_size');
   }
 
-  /** When the first recorded run was planned to begin, in milliseconds since 1970; null before. */
+  /** When the first recorded run was planned to begin, in milliseconds since 1970; null if there is none. */
   since(): number | null {
     const row = this.#prepare("SELECT value FROM meta WHERE name = 'since'").get() as { value: number } | undefined;
     return row?.value ?? null;
