@@ -24,8 +24,8 @@ interface Channel {
   query: Readonly<Record<string, unknown>>;
   subscribers: Set<Subscriber>;
   /**
-   * The response that all subscribers have. Null if they know of a failure, empty if they have different responses: the next
-   * response is then sent even if unchanged.
+   * The ETag of the response that all subscribers have. Null after a failure, empty if they have different responses; the next
+   * response is then sent even if it has not changed.
    */
   etag: string | null;
   timer: NodeJS.Timeout | null;

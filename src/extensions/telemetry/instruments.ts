@@ -35,7 +35,7 @@ export function createInstruments() {
     new Counter({ name, help, labelNames, registers, collect });
   const histogram = <Label extends string>(name: string, help: string, labelNames: Label[], buckets: number[]) =>
     new Histogram({ name, help, labelNames, buckets, registers });
-  /** Responses since the last scrape, by their labels: prom-client takes longer to find a series. */
+  /** Responses since the last scrape, by their labels. This lookup is faster than prom-client's. */
   const responseCounts = new Map<string, ResponseLabels & { count: number }>();
   const count = () => {
     for (const { operation, status, plan, source, count } of responseCounts.values()) {

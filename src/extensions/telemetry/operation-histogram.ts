@@ -1,6 +1,6 @@
 import type { MetricObjectWithValues, MetricValueWithName } from 'prom-client';
 
-/** Counts per bound, of values above all bounds last; and the sum of all values. */
+/** `counts` has one count per bound, then that of values above all bounds. `sum` is the sum of all values. */
 interface Observed {
   counts: number[];
   sum: number;

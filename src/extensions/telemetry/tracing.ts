@@ -28,7 +28,7 @@ import { closeProvider, serviceResource } from './collector.ts';
 const WARN_EVERY_MS = MINUTE_MS;
 const HEALTH_CHECKS = [OTHER_ROUTES.health, OTHER_ROUTES.readiness] as string[];
 
-/** Which traces are kept: a share of them, and whether the caller's `traceparent` decides where it has one. */
+/** Which traces are kept: a share of them, and whether a caller's `traceparent` decides instead. */
 interface TraceSampler {
   share: number;
   followsCaller: boolean;
