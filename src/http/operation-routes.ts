@@ -58,7 +58,7 @@ interface ParsedQuery {
   notices: readonly Notice[];
 }
 
-/** Parses and validates queries; results are cached by URL. A price is not among them, because it may change with the day. */
+/** Parses and validates queries; results are cached by URL. Prices are not cached, because they depend on the current day. */
 export function createQueryReader() {
   const readQueries = createBoundedMap<ParsedQuery>('read queries', {
     maxBytes: MAX_REMEMBERED_BYTES,

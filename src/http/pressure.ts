@@ -60,8 +60,8 @@ interface Measures {
 }
 
 /**
- * Samples every second, and shrinks caches when memory runs short. The import of a timetable, a process of its own, makes it short too,
- * but causes no refusals: if the memory is not enough for both, the kernel ends the import.
+ * Samples every second, and shrinks caches when memory runs short. The import of a timetable is another process with the same
+ * limit: it may cause caches to shrink, but no refusals. If memory is too short for both, the kernel ends the import.
  */
 export class PressureWatch {
   /** How often caches were shrunk since the process began. */
@@ -72,7 +72,7 @@ export class PressureWatch {
   #cancelSample = () => {};
   #heapBytes = 0;
   #ownBytes = 0;
-  /** With the other processes. */
+  /** Bytes of all processes that share the limit. */
   #allBytes = 0;
   #eventLoopDelayMs = 0;
   #isLateAgain = false;
@@ -191,7 +191,7 @@ function countOwnBytes(): number {
   return kilobytes ? Number(kilobytes) * 1024 : process.memoryUsage.rss();
 }
 
-/** Where the memory of this process's control group may be: of both versions, seen from outside of a container and from inside. */
+/** Files that may have the memory of this process's control group: version 1 or 2, outside or inside a container. */
 function* listGroupFiles(): Generator<{ path: string; pattern: RegExp }> {
   const groups = existsSync('/proc/self/cgroup') ? readFileSync('/proc/self/cgroup', 'latin1') : '';
   const [, old] = /^\d+:[\w,]*\bmemory\b[\w,]*:(\S+)$/m.exec(groups) ?? [];
@@ -203,7 +203,7 @@ function* listGroupFiles(): Generator<{ path: string; pattern: RegExp }> {
   for (const at of [`${folder}${group}`, folder]) yield { path: `${at}/memory.stat`, pattern };
 }
 
-/** Without file pages too. Zero where there are no control groups. */
+/** The memory of this process's control group, also without file pages; zero without control groups. */
 function countGroupBytes(): number {
   for (const { path, pattern } of listGroupFiles()) {
     const [, bytes] = (existsSync(path) && pattern.exec(readFileSync(path, 'latin1'))) || [];

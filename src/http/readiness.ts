@@ -85,7 +85,7 @@ export function createStoreProbe(
     return probing;
   }
 
-  /** Whether keys known to this process still work: the store replies, or did so in the last ten minutes. */
+  /** Whether keys known to this process still work: the store replies, or did so within `graceMs`. */
   const servesKnownKeys = async () => (await state()) !== 'unreachable' || now() - heardAt < graceMs;
 
   return { state, servesKnownKeys, heard: recordReply };

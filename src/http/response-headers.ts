@@ -67,9 +67,9 @@ export const PAGE_POLICY =
  * Headers of every response: request ID, CORS and no MIME sniffing; in the sandbox also that the data is made up. The other
  * security headers are only for pages and would double the cost of a cache hit.
  *
- * Every response, including errors, can be read from every origin: there are no cookies, and a key is sent on purpose. The list of
- * exposed headers, a third of all headers, is only on errors and where an `Origin` was sent. Preflights are answered first, without a key or
- * charge, and on unknown paths too, so that scripts can read the 404.
+ * Every response, including errors, can be read from every origin: there are no cookies, and a key is sent on purpose. The list
+ * of exposed headers, a third of all headers, is only on errors and where an `Origin` was sent. Preflights are answered first,
+ * without a key or charge, and on unknown paths too, so that scripts can read the 404.
  */
 export const commonHeaders = fp(
   async (app: FastifyInstance, { isSandbox }: { isSandbox: boolean }) => {

@@ -9,7 +9,7 @@ import type { Connections } from './connections.ts';
 /** How long open connections may still get one last response, marked `Connection: close`. Skipped if none is open. */
 const FAREWELL_MS = 300;
 /**
- * How long responses are held back before the server closes, so that clients that reconnect for each request connect by then.
+ * How long responses are held back before the server closes. Clients that open a connection per request connect in this time.
  */
 const HOLD_MS = 30;
 /** The close then waits until nobody has connected for this long, but at most `MAX_HOLD_MS`. */

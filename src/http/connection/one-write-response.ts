@@ -4,8 +4,8 @@ import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from '
 const MAX_BYTES = 16 * 1024;
 
 /**
- * Headers and body of one response, until the system has copied them. All responses share it, because a text or a buffer of its
- * own for each one would double the memory that a cache hit allocates.
+ * Headers and body of one response, until the system has copied them. All responses share it: a buffer or string per response
+ * would double the memory that a cache hit allocates.
  */
 let block = Buffer.allocUnsafeSlow(MAX_BYTES);
 
@@ -19,9 +19,8 @@ interface ResponseFields {
 }
 
 /**
- * A response that leaves in one write. Node writes headers and a `Buffer` as two parts, which costs an eighth of a small response
- * more than one part does. HTTP/1.1 connections stay open unless a response says otherwise, so `Connection: keep-alive` is left
- * out.
+ * A response that leaves in one write. Node writes headers and a `Buffer` as two parts, which makes a small response an eighth
+ * more expensive. HTTP/1.1 connections stay open unless a response says otherwise, so `Connection: keep-alive` is left out.
  */
 export class OneWriteResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   override writeHead(...head: unknown[]): this {
