@@ -11,11 +11,11 @@ interface SandboxCarPark {
   lat: number;
   lng: number;
   spots: number;
-  /** What it shows besides ordinary days. */
+  /** What is wrong with it, if anything. */
   oddity?: 'overflows' | 'stale' | 'closed' | 'gone' | 'by zones';
 }
 
-/** The last ones show what can go wrong. */
+/** The last ones each have something wrong. */
 const CAR_PARKS: Readonly<Record<string, SandboxCarPark>> = {
   486: {
     name: 'Ashfield',
@@ -140,7 +140,7 @@ const STALE_SECONDS = 2 * 3600;
 /** The share of taken spaces over a day, by the hour in Sydney. */
 const TAKEN_BY_HOUR = [4, 4, 4, 4, 6, 18, 45, 78, 92, 95, 95, 94, 93, 92, 88, 76, 58, 38, 24, 16, 12, 9, 6, 5];
 
-/** Null if there is no such car park. Without an ID it is the list. */
+/** The response for one car park, or for the list of all if `id` is null. Null for an unknown car park. */
 export function carParkResponse(id: string | null, nowSeconds: number): object | null {
   if (id === null) {
     return Object.fromEntries(Object.entries(CAR_PARKS).map(([id, { name }]) => [id, `Park&Ride - ${name}`]));

@@ -108,7 +108,7 @@ const LINE_NOTICES: readonly LineNotice[] = [
   },
 ];
 
-/** Always the same notices for a line. Notices with the same subtitle are on the same lines. */
+/** The notices of a line, the same on every call. Notices with equal subtitles are on the same lines. */
 export function lineNotices({ line }: PatternNode): Notice[] {
   return LINE_NOTICES.filter(
     ({ productClass, share, subtitle }) =>
@@ -141,7 +141,7 @@ export function stopNotices(stop: StopNode, productClass: number): Notice[] {
   return notices;
 }
 
-/** The elements of `infos` on a departure or a leg: notices of the line, then of the stops; always the same for these. */
+/** The elements of `infos` on a departure or a leg: notices of the line, then of the stops. */
 export function alertsFor(pattern: PatternNode, stops: readonly StopNode[]): object[] {
   const productClass = pattern.line.product.class;
   return [

@@ -189,7 +189,7 @@ const BROKEN_SCHEDULE = '/v1/gtfs/schedule/sydneytrains';
 /** Records when each rehearsal was first requested, and finds the current step and the query to respond to. */
 export function createRehearsals(now: () => Date) {
   const begun = new Map<string, number>();
-  /** When something else began to fail, and when that ends. */
+  /** Since when and until when feeds or schedule fail, in epoch seconds. */
   const broken = new Map<'feeds' | 'schedule', { since: number; until: number }>();
 
   function dueStep(key: string, { plainSeconds = 0, step, stepSeconds = Infinity, breaks }: Scenario): Step {

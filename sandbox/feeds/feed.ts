@@ -40,7 +40,7 @@ export const FEEDS = {
 } as const satisfies Record<string, Feed>;
 
 export type FeedName = keyof typeof FEEDS;
-/** The feed of vehicle positions; one word of its path differs. */
+/** The feed of vehicle positions. Its path has `vehiclepos` in place of `realtime`. */
 export type PositionsName = `${FeedName}-positions`;
 
 export function toFeedName(path: string): FeedName | PositionsName | undefined {

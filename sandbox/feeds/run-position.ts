@@ -17,7 +17,7 @@ import { carriagesOf, OCCUPANCY_NUMBERS, ownExtension, tripOf } from './run-upda
 const { ScheduleRelationship } = bindings.transit_realtime.TripDescriptor;
 const { VehicleStopStatus } = bindings.transit_realtime.VehiclePosition;
 
-/** Numbers of a run's traits. */
+/* Trait numbers of a run. */
 const REPORTED = 16;
 const SILENT = 17;
 const OLDEST_REPORT_SECONDS = 20;

@@ -38,7 +38,7 @@ const CARRIAGE = 20;
 /** A train is listed at most this long before it starts. */
 export const MAX_LISTED_SECONDS = 510 * 60;
 
-/** Field 6 as a varint. */
+/** Protobuf tag of field 6, with wire type varint. */
 const OCCUPANCY_FIELD = 6 << 3;
 /** The numbers of GTFS-realtime. */
 export const OCCUPANCY_NUMBERS: Record<Occupancy, number> = { MANY_SEATS: 1, FEW_SEATS: 2, STANDING_ONLY: 3 };
@@ -108,8 +108,8 @@ function updateOfCall(run: Run, call: number, nowSeconds: number): StopUpdate[] 
 }
 
 /**
- * The carriages of a train, each with its position and, in `field`, its load, which is close to that of the whole train.
- * Empty if passengers are not counted.
+ * The carriages of a train or metro, each with its position. `field` has its load, which is close to that of the whole train;
+ * it is missing if passengers are not counted. Empty for other modes.
  */
 export function carriagesOf(
   run: Run,

@@ -68,9 +68,9 @@ export type Ticks = Float64Array;
 /**
  * Returns the best journey with one ride, with two rides and so on, as long as one more ride improves it. So the last one ends
  * earliest (backward: latest). A forward search leads from a departure time to the earliest arrival, a backward search from an
- * arrival time to the latest departure. No journeys if there is none before `limitSeconds`. `ready` is the
- * first tick at which a ride can begin at each point. `bounds` is that of the search in the other direction which found where
- * this one starts: only points that it reached in time can be on the way.
+ * arrival time to the latest departure. Journeys that end after `limitSeconds` (backward: before it) are not found. `ready` is
+ * the first tick at which a ride can begin at each point. `bounds` is the `ready` of an earlier search in the other direction:
+ * points that it did not reach in time are skipped.
  */
 export function searchRounds(
   search: Search,

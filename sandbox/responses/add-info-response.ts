@@ -63,7 +63,7 @@ const OF_2024: Notice = {
   content: 'The 17:04 service does not run. Use the next one.',
 };
 
-/** The run of that day, in the form that notices use. */
+/** A run at `RUN_OF_2024`, in the form that notices use. */
 function lineOf2024(pattern: PatternNode): object {
   const stops = pattern.points.map(({ id }, call) => ({
     id,

@@ -13,7 +13,7 @@ const FOLDERS: Partial<Record<FeedName, string>> = {
   MFF: 'ferries/',
 };
 
-/** The network has no line in this one. */
+/** The sandbox has no line in the feed of Parramatta. */
 const { parramatta: _, ...SERVED_FEEDS } = FEEDS;
 
 /** The zips of upstream's schedule by path. Files for Parramatta, most regions and single contracts are missing. */

@@ -6,7 +6,7 @@ const DOS_DATE = (1 << 5) | 1;
 const UTF8_NAMES = 0x0800;
 const DEFLATED = 8;
 
-/** Creates a zip of these files. */
+/** Creates a zip. `files` maps names to texts. */
 export async function zipOf(files: Readonly<Record<string, string>>): Promise<Buffer> {
   const members: Buffer[] = [];
   const directory: Buffer[] = [];

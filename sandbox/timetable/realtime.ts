@@ -18,7 +18,7 @@ export type CallState =
 
 export type Occupancy = 'MANY_SEATS' | 'FEW_SEATS' | 'STANDING_ONLY';
 
-/* Trait numbers of a run; `STEP + n` is the trait number of call n. Number 15 belongs to the feeds. */
+/* Trait numbers of a run; `STEP + n` is the trait number of call n. Numbers from 15 to 99 belong to the feeds. */
 const MONITORED = 1;
 const HORIZON = 2;
 const CANCELLED = 3;
@@ -98,7 +98,7 @@ const EXTRA_SHARE_OF_CANCELLED = 0.4;
 const EXTRA_STOP_SHARE = 0.01;
 const OMITTED_SHARE_OF_CANCELLED_CALLS = 0.5;
 
-/** The share of calls by product class: trains change their platform, ferries their wharf. */
+/** The share of calls that move, by product class: trains change their platform, ferries their wharf. */
 const MOVED_SHARES: Readonly<Record<number, number>> = { [TRAIN]: 0.004, [FERRY]: 0.03 };
 /** The share of runs, by product class, that have a new list of calls even if nothing is altered. */
 const LISTED_ANEW_SHARES: Readonly<Record<number, number>> = { [TRAIN]: 0.18, [METRO]: 0.1, [FERRY]: 0.1 };
