@@ -8,9 +8,8 @@ export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
   /**
-   * Runs `task` once after the delay and returns a function that cancels it. The process stays alive until then, because somebody
-   * may wait for it: a process that only waits for timers that do not keep it alive ends without a word. With `isBackground` the
-   * process may end before.
+   * Runs `task` once after the delay and returns a function that cancels it. The timer keeps the process alive unless `isBackground`: a
+   * process with only background timers left exits, even if somebody waits for the task.
    */
   after(delayMs: number, task: () => void, options?: TimerOptions): () => void;
 }
@@ -28,7 +27,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Measures durations: its time begins with the process, and nobody can set it. */
+/** Measures durations: it starts with the process and is not affected when the system time is set. */
 export const steadyClock: Clock = { ...systemClock, now: () => performance.now() };
 
 const settled = Promise.resolve();

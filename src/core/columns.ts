@@ -1,7 +1,7 @@
 /*
- * Columns of numbers: typed arrays with `valueAt(index)` for an index within the column, where `column[index]` may be undefined for
- * the compiler. Each kind of array has a class of its own, so that V8 inlines `valueAt`, which then takes as long as `column[index]`.
- * One function for all kinds takes three times as long, and `at`, which also counts from the end, a hundred times.
+ * Columns of numbers: typed arrays with `valueAt(index)`, which the compiler knows to be a number. `column[index]` may be undefined for
+ * it. The index must lie within the column. Each kind of array has a class of its own, so that V8 inlines `valueAt` and it takes as long
+ * as `column[index]`.
  */
 
 export class Uint8Column extends Uint8Array {

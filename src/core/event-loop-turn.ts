@@ -12,7 +12,7 @@ export function nextTurn(): Promise<void> {
   });
 }
 
-/** A request that arrived meanwhile may need a `setImmediate` of its own, for instance for its charge. */
+/** Skips a turn, because a request that arrived meanwhile may need a `setImmediate` of its own, for instance for its charge. */
 function letRequestsPass(): void {
   setImmediate(runNext);
 }

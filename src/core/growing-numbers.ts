@@ -1,7 +1,7 @@
 import { Int32Column } from './columns.ts';
 /** A growing list of integers in a typed array: millions in a plain array take several times the memory. */
 export class Numbers {
-  /** May be longer than `length`. */
+  /** Only the first `length` entries are in use. */
   values = new Int32Column(1024);
   length = 0;
 
@@ -20,7 +20,7 @@ export class Numbers {
     const needed = this.length + count;
     if (needed <= this.values.length) return;
     const length = Math.max(needed, Math.ceil(this.values.length * 1.5));
-    // The bytes are moved, so that no copy waits for the garbage collection.
+    // `transfer` frees the old bytes at once. A copy would leave them to the garbage collection.
     this.values = new Int32Column(this.values.buffer.transfer(length * Int32Array.BYTES_PER_ELEMENT));
   }
 }

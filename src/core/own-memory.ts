@@ -50,16 +50,16 @@ export function createBoundedMap<Value extends object | number | true>(
   return map;
 }
 
-/** What else gives memory back. */
+/** Callbacks that free memory outside the bounded maps. */
 const releases = new Set<() => void>();
 
-/** Calls `release` whenever the process runs short of memory. Returns a function that ends that. */
+/** Calls `release` whenever the process runs short of memory. Returns a function that unregisters it. */
 export function onShortage(release: () => void): () => void {
   releases.add(release);
   return () => void releases.delete(release);
 }
 
-/** Shrinks all caches of this process to `keptShare` of the bytes that they hold. */
+/** Shrinks all caches of this process to `keptShare` (0 to 1) of the bytes that they hold, and calls the callbacks of `onShortage`. */
 export function shrinkCaches(keptShare: number): void {
   for (const release of releases) release();
   for (const { isInBytes, map } of boundedMaps) {

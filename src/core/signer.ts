@@ -3,7 +3,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 /** The first secret signs. Signatures made with the others are also valid, so that a secret can be replaced. */
 export type Secrets = readonly [string, ...string[]];
 
-/** Signs texts. A signature has 43 base64url characters, or fewer with smaller `bytes`. */
+/** Signs texts with HMAC-SHA-256, cut to `bytes`. A full signature has 43 base64url characters. */
 export function createSigner(secrets: Secrets, bytes = 32) {
   const signWith = (secret: string, text: string) =>
     createHmac('sha256', secret).update(text).digest().toString('base64url', 0, bytes);

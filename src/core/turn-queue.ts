@@ -6,7 +6,7 @@ export function isHigher(a: Priority, b: Priority): boolean {
   return PRIORITIES.indexOf(a) > PRIORITIES.indexOf(b);
 }
 
-/** Maximum number of requests of one account that wait at once, in each queue. */
+/** Maximum number of waiting requests of one account in a queue, by priority. */
 export const MAX_WAITING: Readonly<Record<Priority, number>> = {
   background: Number.POSITIVE_INFINITY,
   low: 2,
@@ -15,7 +15,7 @@ export const MAX_WAITING: Readonly<Record<Priority, number>> = {
   feed: Number.POSITIVE_INFINITY,
 };
 
-/** The accounts that wait for work, and its priority. */
+/** The priority of work, and the accounts that wait for it. */
 export interface Turn {
   priority: Priority;
   /** The accounts that wait for it. Others may join while it waits. */
@@ -58,10 +58,10 @@ export function accountsOf({ accounts }: Ticket): string[] {
   return names.length > 0 ? names : [NO_ACCOUNT];
 }
 
-/** How many past turns the round-robin considers. */
+/** The round-robin considers this many recently served accounts. */
 const RECENT_TURNS = 200;
 
-/** What waits for its turn: highest priority first, then round-robin by account. */
+/** A queue of work: highest priority first, then round-robin by account. */
 export class TurnQueue<Waiting extends { ticket: Ticket }> {
   #waiting: Waiting[] = [];
   /** The accounts of recent turns, latest last. */
@@ -83,15 +83,15 @@ export class TurnQueue<Waiting extends { ticket: Ticket }> {
     this.#waiting = this.#waiting.filter((queued) => queued !== waiting);
   }
 
-  /** Removes what got its turn and moves its accounts to the end. */
+  /** Removes work that gets its turn, and moves its accounts to the end of the round-robin. */
   serve(waiting: Waiting): void {
     this.leave(waiting);
     this.#served = [...this.#served, ...accountsOf(waiting.ticket)].slice(-RECENT_TURNS);
   }
 
   /**
-   * What waits, in serving order. `isBeyond`: its accounts have reached their limit. A ticket with several accounts gets their best
-   * position.
+   * The waiting work in serving order. `isBeyond`: its accounts have reached `MAX_WAITING`. A ticket with several accounts gets the best
+   * position among them.
    */
   inOrder(): { waiting: Waiting; isBeyond: boolean }[] {
     const counts = new Map<string, number>();

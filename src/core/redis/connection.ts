@@ -75,7 +75,7 @@ function clusterOptions(url: string, options: (typeof OPTIONS)[keyof typeof OPTI
   } satisfies ClusterOptions;
 }
 
-/** The value of a key; null if there is none or if it is longer than `maxBytes`. Never receives more than that. */
+/** The value of a key; null if there is none or if it is longer than `maxBytes`. Receives at most one byte more than that. */
 export async function getBounded(connection: RedisConnection, name: string, maxBytes: number): Promise<Buffer | null> {
   const value = await connection.getrangeBuffer(name, 0, maxBytes);
   return value.length > 0 && value.length <= maxBytes ? value : null;
@@ -170,9 +170,9 @@ async function fetchNodeMemory(node: Redis, timeoutMs: number): Promise<RedisMem
 const WHEN_FULL = '#!lua flags=allow-oom\n';
 
 /**
- * Registers a Lua script; every script must be registered here. All keys of a script share one hash tag, so it also works on a
- * cluster. ioredis sends the text once per connection, and again if Redis has lost it (NOSCRIPT). `whenFull` is for accounts,
- * charges and the budget: they are small, and must work even when caches have filled the memory.
+ * Registers a Lua script; every script must be registered here. All keys of a script share one hash tag, so it also works on a cluster.
+ * ioredis sends the text once per connection, and again if Redis has lost it (NOSCRIPT). `whenFull` is for small data that must be
+ * written even when caches have filled the memory: accounts, charges, the budget and the list of instances.
  */
 export function defineScript<
   Keys extends readonly string[],

@@ -34,9 +34,9 @@ export interface Presence {
 interface Node {
   /** The measured round trip; null before the first reply. */
   roundTripMs: number | null;
-  /** The calls waiting for a response. */
+  /** One function for each call that waits for a response; it rejects that call. */
   waiting: Set<(error: UnavailableError) => void>;
-  /** How long nothing has arrived while calls wait, not counting the time in which this process was too busy to read. */
+  /** How long nothing has arrived while calls wait, without the time in which this process was too busy to read. */
   silentMs: number;
   isListening: boolean;
 }
