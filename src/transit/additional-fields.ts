@@ -73,7 +73,7 @@ export const delayField = z.int().nullable().optional().meta({
   example: 48,
 });
 
-/** The delay of one time, if it is requested. Moments are in milliseconds since 1970. */
+/** The field `delay_seconds` of one time, if it is requested. Times are in milliseconds since 1970. */
 export function delayFields(
   plannedAt: number | null | undefined,
   realtimeAt: number | null | undefined,

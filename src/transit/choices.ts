@@ -10,8 +10,8 @@ const MOST_CHANGE_MINUTES = 60;
 const paceNames = Object.keys(PACES) as [Pace, ...Pace[]];
 
 /**
- * What a rider chooses; what is absent is as usual. `maxWalk` is the longest walk in metres, as the crow flies. `minChange` are the
- * minutes between two rides at least, including the walk.
+ * A rider's choices; the default applies to absent ones. `maxWalk` is the longest walk in metres of straight line. `minChange` is the
+ * minimum number of minutes between two rides, including the walk.
  */
 export const choicesSchema = z.strictObject({
   pace: z.enum(paceNames).optional(),
@@ -51,7 +51,7 @@ export const walkingParameters = {
   ),
 };
 
-/** Those of journeys alone. */
+/** The parameters that only searches for journeys have. */
 export const changeParameters = {
   min_change: optional(
     describe(

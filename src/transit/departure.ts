@@ -6,13 +6,12 @@ export const OCCUPANCIES = ['MANY_SEATS', 'FEW_SEATS', 'STANDING_ONLY'] as const
 export const occupancySchema = z.enum(OCCUPANCIES).meta({ id: 'Occupancy', description: 'How full a vehicle is' });
 export type Occupancy = (typeof OCCUPANCIES)[number];
 
-/** Where an occupancy is from. */
 export const occupancySourceField = z.enum(['live', 'usual']).nullable().optional().meta({
   description:
     '`live` if `occupancy` is reported for this vehicle, `usual` if it is what the timetable expects on this weekday; null if it is unknown. Only with `include=occupancy`',
 });
 
-/** The fields for an occupancy: as reported, or else as usual if the caller allows that. */
+/** The fields for an occupancy: the reported one; with `include=occupancy` the usual one if none is reported, and the source. */
 export function occupancyFields(
   { occupancy, usualOccupancy = null }: { occupancy: Occupancy | null; usualOccupancy?: Occupancy | null },
   include: readonly string[] | undefined,
@@ -40,7 +39,7 @@ export type CallState =
       /** The vehicle is tracked. */
       kind: 'live';
       leavesAt: number;
-      /** The time of the feed's data; absent for data from the departure monitor. */
+      /** The timestamp of the feed; absent for data from the departure monitor. */
       headerAt?: number;
       /** Occupancy from the feed: null for all modes but trains, absent for data from the departure monitor. */
       occupancy?: Occupancy | null;
@@ -85,7 +84,7 @@ export interface Departure {
   /** How full it usually is, by the timetable; absent if the departure is the trip planner's. */
   usualOccupancy?: Occupancy | null;
   alerts: string[];
-  /** When the departure monitor returned this. */
+  /** When the departure monitor returned this, or when it was built from the timetable. */
   asOf: number;
   state: CallState;
 }
@@ -104,7 +103,7 @@ export function comparePlanned(a: Departure, b: Departure): number {
   return a.plannedAt - b.plannedAt || (a.key < b.key ? -1 : 1);
 }
 
-/** Created once: `localeCompare` is a hundred times slower. */
+/** Created once: `localeCompare` with options is much slower. */
 const COLLATOR = new Intl.Collator('en', { numeric: true });
 
 /** Sorts by best-known time, then planned time, then route. */

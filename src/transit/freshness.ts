@@ -26,7 +26,7 @@ export const FRESHNESS_WINDOWS = {
   timetable: { freshMs: MINUTE_MS, staleMs: 3 * MINUTE_MS },
   /** An upper limit, because vehicles move. */
   vehicles: { freshMs: 30 * SECOND_MS, staleMs: MINUTE_MS },
-  /** Stops known without a request. Callers should fetch a new list daily. */
+  /** Stops, which are known without an upstream request. Callers should fetch a new list daily. */
   stops: { freshMs: DAY_MS, staleMs: 7 * DAY_MS },
 } as const satisfies Record<string, FreshnessWindow>;
 

@@ -1,6 +1,6 @@
 import type { Mode } from './modes.ts';
 
-/** What counts as on time. Seconds are late if positive. */
+/** Which delays count as on time. Positive seconds are late; a null `earliestSeconds` means that no early run is off time. */
 export interface OnTimeRule {
   earliestSeconds: number | null;
   latestSeconds: number;
@@ -24,7 +24,7 @@ const OWN: OnTimeRule = {
   latestSeconds: 359,
   source: 'This service: the rule of buses, because no rule of the operators of this mode is known.',
 };
-/** Trains between cities, by their short names. */
+/** Short names of the intercity lines. */
 const INTERCITY = ['BMT', 'CCN', 'HUN', 'SCO', 'SHL'];
 const INTERCITY_RULE: OnTimeRule = {
   earliestSeconds: null,

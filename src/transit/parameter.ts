@@ -176,7 +176,7 @@ export function quote(value: unknown): string {
   return `${characters.slice(0, MAX_LENGTH).join('')}…${typeof value === 'string' ? '"' : ''}`;
 }
 
-/** Every parameter of the API, and other names that callers write for it and that differ by more than a letter. */
+/** Every parameter of the API, with other names that callers use for it. Misspellings by one letter are found without this list. */
 const OTHER_NAMES = {
   stop: ['id', 'stop_id', 'stopid', 'station', 'station_id'],
   limit: ['count', 'max', 'max_results', 'per_page'],
@@ -227,7 +227,7 @@ export const PARAMETER_NAMES: readonly string[] = Object.keys(OTHER_NAMES);
 /** Shorter names are one letter away from too many words: "lang" is close to "lng". */
 const MIN_LENGTH_FOR_TYPOS = 4;
 
-/** The one of `names` that a caller probably means by an unknown name; null if there is none. */
+/** The name in `names` that a caller probably means by an unknown name; null if there is none. */
 export function findMeant(name: string, names: readonly string[]): string | null {
   const lower = inOurWriting(name);
   return (
@@ -264,7 +264,7 @@ const POSITION =
 const ONLY_MODES = 'No such filter exists. `modes` lists the modes to use.';
 const KEY_IN_HEADER = 'Send the key in the header `Authorization: Bearer YOUR_KEY`, never in a URL.';
 
-/** Names that no operation has or that have no effect, with a hint on what to use instead. */
+/** Names that the requested operation does not have, with a hint on what to use instead. */
 const OTHER_WAYS: Readonly<Record<string, string>> = {
   datetime: `${MOMENT}.`,
   depart_at: `${MOMENT}.`,
@@ -300,7 +300,7 @@ const OTHER_WAYS: Readonly<Record<string, string>> = {
   token: KEY_IN_HEADER,
 };
 
-/** Says how to get what the caller probably wants, for a name that no operation has; null if there is no hint. */
+/** A hint on how to get what the caller probably wants, for a name that the operation does not have; null if there is none. */
 export function findOtherWay(name: string): string | null {
   const lower = inOurWriting(name);
   return Object.hasOwn(OTHER_WAYS, lower) ? (OTHER_WAYS[lower] ?? null) : null;

@@ -47,8 +47,8 @@ export const stopIdParameter = parameterOf(
 ).meta({ type: 'string', pattern: STOP_ID.source });
 
 /**
- * A list of up to `maxStops` stop IDs without repeats, in the order given. `isEntry` may allow more than an ID in an entry, and `hintFor`
- * may help with malformed ones.
+ * A list of up to `maxStops` stop IDs in upper case, without repeats, in the order given. `isEntry` decides which entries are valid; by
+ * default only stop IDs are. `hintFor` may return a hint for malformed ones.
  */
 export function stopListParameter(
   maxStops: number,
@@ -80,7 +80,7 @@ function describePlace(name: string, search = '/v1/stops/search'): string {
   return `Look it up: ${search}?q=${encodeURIComponent(name.slice(0, MAX_NAME).toWellFormed())}`;
 }
 
-/** The notice for a position outside the covered area; null for one inside. */
+/** The notice for a position outside the covered area; null inside it. */
 export function outsideNotice(lat: number, lng: number): string | null {
   if (isCovered(lat, lng)) return null;
   const hint = isCovered(-lat, lng) ? ' South of the equator `lat` is negative.' : '';
@@ -126,7 +126,7 @@ export const boundsParameter = (maxDegrees: number, otherWay: string) =>
 /** Start or end of a journey: the ID of a stop or other place, or a position. */
 export type Place = string | Position;
 
-/** For OpenAPI. */
+/** `lat,lng` as OpenAPI describes it. */
 const PAIR_PATTERN = Array(2).fill(DECIMAL.source.slice(1, -1)).join('\\s*,\\s*');
 /** Six decimals are about 10 cm. Smaller numbers could be written with an exponent. */
 const DECIMALS = 6;

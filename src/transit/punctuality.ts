@@ -97,7 +97,7 @@ export interface UsualLookup {
   plannedAt: number;
 }
 
-/** Which recorded calls of a line count. Days, hours and minutes are those of the planned time in Sydney. */
+/** Selects recorded calls of a line. Days, hours and minutes are those of the planned time in Sydney. */
 export interface PunctualityQuery {
   /** In upper case, as all lines are recorded. */
   lineId: string;
@@ -126,7 +126,7 @@ export interface LinePunctuality {
 /** What was recorded of past runs. Rejects with an `ApiError` while nothing can be read. */
 export interface Punctuality {
   load(query: PunctualityQuery): Promise<LinePunctuality>;
-  /** In the order of the lookups; null where nothing is recorded, and if that takes too long. */
+  /** In the order of the lookups. Null for a lookup without recorded calls, and for all that cannot be read in time. */
   loadUsual(lookups: readonly UsualLookup[]): Promise<(Usual | null)[]>;
   state(): PunctualityState;
 }

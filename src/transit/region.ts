@@ -13,7 +13,7 @@ export interface Bounds {
   east: number;
 }
 
-/** Roughly. */
+/** Australia, roughly. */
 export const AUSTRALIA: Bounds = { west: 110, east: 160, south: -45, north: -9 };
 /** New South Wales with the ACT, roughly. */
 export const COVERED: Bounds = { west: 140.9, east: 153.7, south: -37.6, north: -28.1 };

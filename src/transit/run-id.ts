@@ -6,7 +6,7 @@ import { parameterOf, requiredText } from './parameter.ts';
 
 export { isDated, isSameRun, parseTrainId, withoutDate } from './trip-id.ts';
 
-/** A departure of a run; with it any instance can request the run again at any time. */
+/** A departure of a run. It identifies the run on every instance, without a lookup in memory. */
 export interface RunStart {
   runId: string;
   stopId: string;
@@ -26,7 +26,7 @@ const MAX_LENGTH = 300;
 const CONTENT = /^1 ([A-Za-z0-9:._-]{1,60}) (\d{1,2}) ([0-9a-z]{1,8}) ([^\p{C}]{1,100})$/u;
 const allowed = 'must be a `run_id` as boards and journeys give it with include=ids';
 
-/** Null if upstream does not name the run. */
+/** The signed `run_id` of a departure; null if upstream does not name the run. */
 export function writeRunId(
   { runId, stopId, mode, plannedAt }: Omit<RunStart, 'runId'> & { runId: string | null },
   ids: IdSigner,

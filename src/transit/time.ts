@@ -59,7 +59,7 @@ export const dayOrTimeParameter = parameterOf(requiredText('a time such as 0830'
   return day ?? timeParameter.safeParse(text).data ?? refuse(`${timeAllowed}, or a date such as 2026-11-30`);
 }).meta({ ...timeParameter.meta(), pattern: `${DAY.source}|${timeParameter.meta()?.pattern}` });
 
-/** Null if the text is not ISO 8601. An unencoded `+` (not `%2B`) arrives as a blank. */
+/** The Sydney time of ISO 8601 text as `YYYYMMDDTHHmm`; null for other text. An unencoded `+` (not `%2B`) arrives as a blank. */
 function parseMoment(text: string): string | null {
   const [, day, clock, offset] = ISO_8601.exec(text) ?? [];
   const moment = DateTime.fromISO(`${day}T${clock}${offset?.replace(' ', '+') ?? ''}`, {
@@ -94,8 +94,8 @@ export function earliestMoment({ date, time }: WallClock): number {
 }
 
 /**
- * The latest local time from which upstream lists everything planned since the instant. In the repeated hour, upstream reads a
- * time with the current offset, so the other pass is reachable only from its edge.
+ * The latest local time from which upstream lists everything planned since the instant. In the hour that clocks repeat, upstream reads a
+ * time with the current offset. The other pass is then reachable only from the last minute before it.
  */
 export function wallClockFrom(instant: Date, now: Date): WallClock {
   const [local, present] = [inSydney(instant), inSydney(now)];
@@ -105,7 +105,10 @@ export function wallClockFrom(instant: Date, now: Date): WallClock {
   return { date: local.toFormat('yyyyMMdd'), time: local.toFormat("HH'59'") };
 }
 
-/** The earliest local time up to which upstream lists everything planned before the instant; see `wallClockFrom`. */
+/**
+ * The earliest local time up to which upstream lists everything planned before the instant. The repeated hour is ambiguous as in
+ * `wallClockFrom`.
+ */
 export function wallClockUntil(instant: Date, now: Date): WallClock {
   const minute = new Date(Math.ceil(instant.getTime() / MINUTE_MS) * MINUTE_MS);
   const [local, present] = [inSydney(minute), inSydney(now)];
@@ -152,12 +155,12 @@ export function formatTimestamp(instant: Date): string {
   return `${formatted.text}${TWO_DIGITS[Math.floor(minutes / 60)]}:${TWO_DIGITS[minutes % 60]}:${TWO_DIGITS[ofDay % 60]}Z`;
 }
 
-/** A UTC timestamp of ours in Sydney time, with the offset; null if it is not a timestamp. */
+/** Converts a UTC timestamp of a response to Sydney time with its offset; null if the text is no timestamp. */
 export function toSydneyTimestamp(timestamp: string): string | null {
   return DateTime.fromISO(timestamp, { zone: SYDNEY }).toISO({ suppressMilliseconds: true });
 }
 
-/** Parses an ISO 8601 timestamp, as UTC if it has no offset; undefined for any other text. */
+/** Parses an ISO 8601 timestamp, as UTC if it has no offset; undefined for other text and for years outside 1970 to 2999. */
 export function parseTimestamp(text: string | undefined): Date | undefined {
   if (!text) return undefined;
   const parsed = parseOwnFormat(text) ?? DateTime.fromISO(text, { zone: 'utc' }).toJSDate();
@@ -194,8 +197,8 @@ export function minutesBetween(from: Date, until: Date): number {
 }
 
 /**
- * Minutes until the rider can be at a stop. A board reads at most the next 120 departures, which cover little more than an hour
- * at a busy station.
+ * Minutes that the rider needs to get to the stop. The limit is 60 because a board reads at most the next 120 departures, which cover
+ * little more than an hour at a busy station.
  */
 export const leadParameter = wholeBetween(0, 60);
 

@@ -1,9 +1,8 @@
 const DATE = /\.[0-3]\d[01]\d{3}(?=\.|$)/;
 
 /**
- * The run's own ID without the date of publication: "SN56.4.N.2.1156" of "SN56.140126.4.N.2.1156". Timetable, feeds and trip
- * planner may have runs of ferries, TrainLink and Newcastle's light rail from different publications. IDs of other runs contain no
- * date.
+ * The run's ID without its date of publication: "SN56.4.N.2.1156" for "SN56.140126.4.N.2.1156". For ferries, TrainLink and Newcastle's
+ * light rail, the timetable, the feeds and the trip planner may use different publications. IDs of other runs contain no date.
  */
 export function withoutDate(runId: string): string {
   return runId.replace(DATE, '');
@@ -17,7 +16,10 @@ export function isSameRun(one: string | null, other: string | null): boolean {
   return one === other || (one !== null && other !== null && withoutDate(one) === withoutDate(other));
 }
 
-/** The parts of a train's trip ID. TrainLink's diesel trains are also in the file and the feeds of Sydney's trains, under the same number. */
+/**
+ * The number and type of train in a trip ID. TrainLink's diesel trains also appear in the file and feeds of Sydney's trains, under the
+ * same number.
+ */
 export function parseTrainId(tripId: string): { number: string; isDiesel: boolean } {
   const [number = '', , , , set = ''] = tripId.split('.');
   return { number, isDiesel: /^[NJPX]/.test(set) };

@@ -13,12 +13,12 @@ export function parseFlag(text: string): Flag {
   return text === '1' ? 1 : text === '2' ? 2 : 0;
 }
 
-/** Null for 0. */
+/** Converts a flag of GTFS; null for unknown. */
 export function fromFlag(flag: number): boolean | null {
   return flag === 0 ? null : flag === 1;
 }
 
-/** The flags of a trip in one byte, two bits each. */
+/** Packs the two GTFS flags of a trip into one byte, two bits each. */
 export function packAccess(wheelchairs: string, bikes: string): number {
   return parseFlag(wheelchairs) | (parseFlag(bikes) << 2);
 }
