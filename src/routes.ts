@@ -71,7 +71,6 @@ export function routeOf<Id extends OperationId>(id: Id): { id: Id } & (typeof OP
   return { id, ...OPERATION_ROUTES[id] };
 }
 
-/** The path of an operation's stream. */
 export function streamPath({ path }: Pick<OperationRoute, 'path'>): string {
   return `${path}/stream`;
 }

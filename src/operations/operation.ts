@@ -14,7 +14,6 @@ import { findForeign, findMeant, findOtherWay, type ProblemDetails, withoutBrack
 import type { Punctuality } from '../transit/punctuality.ts';
 import { dayBefore, toSydneyWallClock, type WallClock } from '../transit/time.ts';
 
-/** The result of an operation. */
 export interface OperationResult<Body extends object = object> {
   body: Body;
   freshness: Freshness;
@@ -49,7 +48,7 @@ export interface Notice {
 /** Whether the sandbox simulates a failure for that request. No fallback may hide such a failure. */
 export type IsRehearsal = (request: Parameters<QueryUpstream>[0]) => boolean;
 
-/** The context of an operation. */
+/** What an operation needs to handle a query for a caller. */
 export interface FindContext {
   /** Requests data from upstream for the caller, until the caller's deadline. */
   queryUpstream: QueryUpstream;

@@ -50,7 +50,6 @@ export function protectUpstream(options: ProtectionOptions) {
     callForFeed,
     /** Totals since the process began. */
     counts: Object.assign(counts, { answered }),
-    /** The responses cached by this process. */
     cache,
     state: () => ({
       isBreakerOpen: breaker.isOpen(),

@@ -32,7 +32,6 @@ export const nearbyQuery = z
 
 type NearbyQuery = z.infer<typeof nearbyQuery>;
 
-/** Builds the upstream request for the stops around a place. */
 export function toNearbyRequest({ lat, lng, radius }: NearbyQuery) {
   return { kind: 'coord', lat, lng, radiusMetres: radius } as const;
 }
