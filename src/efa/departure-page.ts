@@ -131,8 +131,8 @@ async function mapEvents(
 }
 
 /**
- * Whether a short page ends too early to be trusted as the last one: if upstream sent fewer events per page, busy stops would
- * otherwise look empty later on. The page that begins at its last departure then decides.
+ * Whether a short page ends too early to count as the last one. If upstream sent fewer events per page, busy stops would look
+ * empty later on. The next page, which begins at the last departure, then decides.
  */
 function endsTooEarly(page: { requestedAt: number | null; from: number; lastPlannedAt: number | null }): boolean {
   const { requestedAt, from, lastPlannedAt } = page;

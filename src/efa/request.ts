@@ -105,7 +105,7 @@ export type UpstreamRequest = {
 /** The payload of upstream's response to this request. */
 export type PayloadOf<Requested extends UpstreamRequest> = ReturnType<(typeof KINDS)[Requested['kind']]['parse']>;
 
-/** The request to send. */
+/** The endpoint, and the query with the fixed parameters. */
 export function toRequest(request: UpstreamRequest): { endpoint: string; query: EfaQuery } {
   const { endpoint, parameters } = KINDS[request.kind];
   return { endpoint, query: { ...parameters, ...writeQuery(request) } };

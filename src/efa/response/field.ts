@@ -134,7 +134,7 @@ const removeTags = compile({
   ],
 });
 
-/** A row of a table becomes an item of a list, with bars between its cells. A row with one text is a frame, no data. */
+/** A row of a table becomes a list item with bars between its cells. A row with a single text is layout, not data. */
 function stripMarkup(markup: string): string {
   let text = removeTags(markup);
   // Rows may contain tables.
