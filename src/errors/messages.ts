@@ -8,7 +8,6 @@ import { ApiError } from './api-error.ts';
  * OpenAPI show them for example values, so the two cannot differ.
  */
 
-/** One problem with a parameter. */
 export interface ParameterProblem {
   parameter: string;
   /** The value as received; undefined if the parameter is missing or the text already quotes it. */

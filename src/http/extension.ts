@@ -20,7 +20,6 @@ export interface Service {
   limitPages: (request: FastifyRequest) => Promise<void>;
   /** Whether vehicle positions are available. */
   hasVehicles: boolean;
-  /** Whether the service is the sandbox. */
   isSandbox: boolean;
   publicUrl: string;
   docsUrl: string;

@@ -18,8 +18,8 @@ declare module 'fastify' {
 /** Ends the wait of requests whose client has hung up, and has them logged and counted at once. */
 export const hangUps = fp(
   async (app: FastifyInstance) => {
-    // The `close` event of a response is missing if a pipelined request before it has no response yet; that of a request
-    // comes as soon as its body is read.
+    // A response has no `close` event while an earlier pipelined request is unanswered. The `close` event of a request comes
+    // as soon as its body is read.
     const unanswered = new WeakMap<Socket, Set<FastifyReply>>();
     app.decorateRequest(CONTROLLER, null);
     app.decorateRequest('hangUp', {

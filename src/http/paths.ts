@@ -131,7 +131,6 @@ export function wantsPage(request: FastifyRequest): boolean {
 
 const IN_BRACES = /\{(\w{1,30})\}/g;
 
-/** Names of the path parameters. */
 export function pathParameters(path: string): string[] {
   return [...path.matchAll(IN_BRACES)].map(([, name = '']) => name);
 }

@@ -20,7 +20,7 @@ const wholeNumber = (min: number, max: number) =>
 
 const OPERATIONS_ALLOWED = `must be a list of operation paths, such as ["/v1/departures"]. Allowed: ${OPERATION_PATHS.join(', ')}`;
 const STOPS_ALLOWED = `must be a list of up to ${MAX_LISTED} stop IDs, such as ["200070"]`;
-/** The body of a request for a token. */
+/** The body of `POST /v1/tokens`. */
 export const tokenRequestSchema = z
   .strictObject({
     minutes: wholeNumber(1, 60).default(DEFAULT_MINUTES).describe('How long the token is valid.'),

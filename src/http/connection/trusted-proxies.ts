@@ -4,7 +4,7 @@ import { z } from 'zod';
 /** Proxies whose `X-Forwarded-For` is trusted: none, a number of proxies in front, or the proxies in the given networks. */
 export type TrustedProxies = false | number | readonly string[];
 
-/** With more hops than proxies, callers choose the address that counts as theirs. */
+/** If the number exceeds that of the proxies, callers can forge their address. */
 const MAX_HOPS = 10;
 const allowed = `must be off, the number of proxies in front (at most ${MAX_HOPS}), or their networks such as 10.0.0.0/8 separated by commas`;
 const everybody =
