@@ -21,7 +21,7 @@ class CallTally {
   #calls = 0;
   #cancelled = 0;
   #onTime = 0;
-  /** How many calls were this late. */
+  /** Number of calls by seconds late. */
   readonly #counts = new Map<number, number>();
   readonly #rule: OnTimeRule;
 
@@ -116,7 +116,6 @@ export function createLineCount(conditions: {
   const days: number[] = [];
 
   return {
-    /** Adds the runs of a service day. */
     addDay(day: number, runs: Iterable<RunOfDay>): void {
       const clock = createClock(day);
       let isRecorded = false;

@@ -25,7 +25,7 @@ export type Incident = z.infer<typeof incidentSchema>;
 const recordSchema = z.object({
   /** When recording began. */
   since: z.number(),
-  /** The last observation. */
+  /** When the last observation was made. */
   seenAt: z.number(),
   /** A state observed once. */
   suspected: z.object({ ...badState, from: z.number() }).nullable(),

@@ -30,7 +30,6 @@ export interface StatusSources {
   timetable?: (() => TimetableStatus) | undefined;
   /** What is recorded of past runs. */
   punctuality?: (() => PunctualityState) | undefined;
-  /** The record of incidents. */
   incidents?: Pick<IncidentLog, 'load'> | undefined;
   isSandbox: boolean;
   now: () => Date;
