@@ -93,7 +93,7 @@ function updateOfCall(run: Run, call: number, nowSeconds: number): StopUpdate[] 
     const time = { delay: expected - plannedSeconds(run, call), time: expected };
     return [stopUpdate(run, call, STOP.SCHEDULED, time, point)];
   }
-  // The delay of a train counts from the planned minute; a scheduled train has no time with it.
+  // The delay of a train counts from the planned minute. Only trains with a new list of calls also have a time.
   const delay = expected - plannedMinuteSeconds(run, call);
   const time = { ...(!isPassed && { delay }), ...(isListedAnew(run) && { time: expected }) };
   const occupancy = occupancyOf(run, call);

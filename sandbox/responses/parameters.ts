@@ -7,7 +7,7 @@ const DAYS_PUBLISHED_AHEAD = 14;
 /**
  * The time given by `itdDate` (YYYYMMDD) and `itdTime` (HHMM), both optional and in Sydney local time. Returns epoch seconds,
  * or undefined for an impossible date. When daylight saving begins, a skipped time means the moment of the change. When
- * it ends, an ambiguous time has the clock offset of now: its first pass until the change, its second one from then on.
+ * it ends, an ambiguous time is read with the current clock offset.
  */
 export function requestedSeconds(query: URLSearchParams, nowSeconds: number): number | undefined {
   const date = query.get('itdDate');
