@@ -1,4 +1,4 @@
-/** Markup, as opposed to text. Only `html` creates it; every other value is escaped. */
+/** Markup, as opposed to text: `html` escapes texts and inserts markup unchanged. */
 export interface Html {
   readonly markup: string;
 }

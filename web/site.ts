@@ -15,7 +15,7 @@ export interface SiteOptions extends HomeOptions, DocsOptions, ExploreOptions, O
   operations: readonly Operation[];
 }
 
-/** The pages for people. */
+/** The pages for people, with their assets and the files that browsers and robots request. */
 export async function site(app: FastifyInstance, options: SiteOptions): Promise<void> {
   await app.register(assets);
   await app.register(home, options);

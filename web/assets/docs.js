@@ -158,7 +158,7 @@ function unfoldTarget() {
   for (let fold = target.closest('details'); fold; fold = fold.parentElement.closest('details')) folds.push(fold);
   const isFolded = folds.some(({ open }) => !open);
   for (const fold of folds) fold.open = true;
-  // The description of a parameter or field that was looked for.
+  // Unfold the rest of the target's own description too.
   const more = target.querySelector(':scope > dd > .more');
   if (more) more.open = true;
   if (isFolded) target.scrollIntoView();

@@ -9,8 +9,8 @@ export interface Field {
   type: string;
   description: string;
   /**
-   * Its ID on the page; fields of further variants have a number appended. Fields of a record that is described before have the
-   * IDs there.
+   * Its ID on the page. Fields of later variants have a number appended. Fields of a record that was described earlier have the
+   * IDs from there.
    */
   anchor: string;
   /** The earlier field with the same fields inside: "legs[].from" for "legs[].to". The page describes them once. */

@@ -65,7 +65,7 @@ ${parameters.join('\n')}
 ${fields.join('\n')}`;
 }
 
-/** A line for the field and each one inside it; fields of a record that is described before are not repeated. */
+/** A line for the field and each field inside it. Fields of a record that was described earlier are not repeated. */
 function fieldLines(field: Field | Variant): string[] {
   if ('variant' in field) return [`- ${field.variant}`];
   const { path, type, description, sameAs, inner } = field;
@@ -99,7 +99,6 @@ ${days.map(
 `.markup;
 }
 
-/** One entry of the search index. */
 export interface SearchEntry {
   page: string;
   heading: string;

@@ -73,7 +73,7 @@ export async function signup(app: FastifyInstance, options: SignupOptions): Prom
   const perHour = (purpose: keyof typeof SHARES) => Math.ceil(limits.perHour * SHARES[purpose]);
   const perDomain = Math.ceil(perHour('signup') * DOMAIN_SHARE);
   const throttle = createThrottle({ perDomain, ...limits, perHour: perHour('signup') }, now);
-  // The window is as long as a link is valid, so when a link is refused, one in the inbox may still work.
+  // As long as a link is valid: when another link is refused, an earlier one in the inbox may still work.
   const linkLimits = {
     ...limits,
     perDomain: Number.POSITIVE_INFINITY,

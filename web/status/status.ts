@@ -130,7 +130,7 @@ ${feedsSection(report)}
 <p class="quiet small">A response is a success unless its status is 500 or higher. An assistant’s call counts as the operation it runs; streams and terminal boards are not counted. Times are measured in the server, in steps of 15%. Counts cover 24 hours at most; without Redis they start with the server. Timetable and feeds are those of the server that sent this page. Days of the history are UTC days; degraded counts as up.</p>`;
 }
 
-/** Why there are none, or how many; only those that somebody requests are read. */
+/** How many car parks have a current reading, or why none has. Only requested car parks are read. */
 function carParksText({ state, listed, current }: NonNullable<Report['carParks']>): string {
   if (state === 'unused') return 'none requested yet';
   if (state === 'not enabled') return 'not enabled for the key';

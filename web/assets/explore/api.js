@@ -1,6 +1,6 @@
 // Calls the API like any front end: fetch, the key in the Authorization header, errors from the body.
 
-/** An error returned by the service. */
+/** The error in a response's body, with the status. */
 export class ServiceError extends Error {
   constructor({ code, message, docs }, status) {
     super(message);

@@ -7,7 +7,7 @@ const L = globalThis.L;
 /** From this zoom on, sandbox stops are labelled; below it, towns and suburbs are. */
 const STOPS_FROM_ZOOM = 12;
 const PLACES_FROM_ZOOM = 8;
-/** Widths of the water and the land that the shore lacks at wharves and other stops. */
+/** Widths of the strips of water and land that correct the coarse shore at wharves and other stops. */
 const CHANNEL_METRES = 120;
 const CAUSEWAY_METRES = 60;
 /** A stop within this many pixels of a labelled marker is not labelled again. */

@@ -25,7 +25,7 @@ import {
 } from './view.js';
 
 const REFRESH_MS = 15_000;
-/** The next departures around a place cost two requests. */
+/** Longer than for other views, because the departures around a place cost two requests. */
 const REFRESH_AROUND_MS = 60_000;
 const STOPS_WITH_DEPARTURES = 4;
 const DEPARTURES_OF_EACH = 3;
@@ -275,7 +275,7 @@ function followed({ journey_id }) {
 
 const placeOf = ({ origin, destination }) => `${origin.stop_id} ${destination.stop_id}`;
 
-/** Refreshes what is shown. */
+/** Repeats the current view at an interval while the page is visible. */
 function keepRefreshing(pause = REFRESH_MS) {
   stopRefreshing();
   stopRefreshing = everyWhileVisible(pause, () => show({ isRefresh: true }));
@@ -379,7 +379,6 @@ function listNotices() {
   tellMore(find('notices'), notices);
 }
 
-/** Sets one end of a journey. */
 function chooseEnd(end, stop) {
   setPlace(end, stop);
   unfold('trip');

@@ -61,7 +61,7 @@ export function whenOf({ date, time }) {
 /** The places chosen for the journey; null where only text is typed, or nothing. */
 const places = { from: null, to: null, via: null };
 
-/** What is said about a field that the journey needs and that is empty. */
+/** Messages for required fields that are empty. */
 const MISSING = { from: 'Enter where the journey starts.', to: 'Enter where the journey ends.' };
 
 export function setPlace(field, stop) {
@@ -89,8 +89,8 @@ export function swapEnds() {
 }
 
 /**
- * Returns the IDs of both ends, after the first match of a text that was typed without choosing a suggestion. If one is missing,
- * says which, moves there and returns null.
+ * Returns the IDs of both ends. A text that was typed without choosing a suggestion is replaced by its first match. If there is
+ * no text or no match, shows a message, focuses the field and returns null.
  * @param {(field: string, text: string) => Promise<{ id: string, name: string } | undefined>} findFirst
  */
 export async function completeEnds(findFirst) {
@@ -99,7 +99,7 @@ export async function completeEnds(findFirst) {
     if (!text && MISSING[field]) return refuse(field, MISSING[field]);
     if (!text || places[field]) continue;
     const place = await findFirst(field, text);
-    // The reader has typed on.
+    // The text has changed meanwhile.
     if (find(field).value.trim() !== text) return null;
     if (!place) return refuse(field, `Nothing matches “${text}”.`);
     setPlace(field, { stop_id: place.id, name: place.name });

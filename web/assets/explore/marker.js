@@ -11,7 +11,7 @@ export function createMarker({ lat, lng }, element) {
 
 export const iconOf = (element) => L.divIcon({ className: 'marker', html: element, iconSize: [24, 24] });
 
-/** The markers already say what a station is. */
+/** The name without the kind of stop, which the marker shows. */
 export const nameOnMap = (name) => name.replace(/ (?:Station|Light Rail)$/, '');
 
 /** Creates a name beside a position. */
