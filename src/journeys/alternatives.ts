@@ -53,7 +53,7 @@ const MOST = 2;
 const WINDOWS_MS = [2 * HOUR_MS, 8 * HOUR_MS, DAY_MS] as const;
 /** A vehicle leaves at most this long before its plan. */
 const EARLIEST_MS = HOUR_MS / 2;
-/** A trip identifier occurs once a day. */
+/** Two departures with the same trip ID within this time are the same run, because an ID occurs once a day. */
 const SAME_RUN_MS = 12 * HOUR_MS;
 
 /**
@@ -151,7 +151,7 @@ function stopsOf(timetable: Timetable, { stopId, parentId }: LegEnd): readonly n
   return index === null ? listBoardStops(timetable, parentId ?? stopId) : timetable.boardStops(index);
 }
 
-/** The departures that go there, by best-known times. Those in no feed are read window by window. */
+/** The departures that go there, by best-known times. Those that no feed has are read window by window. */
 function* listCalls(
   parts: DepartureParts,
   { from, latest, to, modes }: { from: number; latest: number; to: ReadonlySet<number>; modes: readonly Mode[] },

@@ -19,7 +19,7 @@ const DIRECTIONS = 32;
 /** The direction of `DIRECTIONS` in which a point lies. */
 const directionOf = (north: number, east: number) =>
   Math.round((Math.atan2(east, north) / (2 * Math.PI)) * DIRECTIONS + DIRECTIONS) % DIRECTIONS;
-/** The distance to the water is accurate to a 16th of the maximum. */
+/** The distance to the water is found by this many halvings, to a 16th of the maximum. */
 const HALVINGS = 4;
 
 /** Polygons as in GeoJSON: each has an outer ring and its holes, of `[lng, lat]` in degrees. */
@@ -31,13 +31,13 @@ const MAX_POINTS = 1_000_000;
 /** Coordinates are rounded to five decimals, about a metre. */
 const PER_DEGREE = 1e5;
 
-/** More than is left anywhere. */
+/** Marks points well inside a circle; more metres than are ever left. */
 const DEEP = 1e6;
 
 /** Draws the area within a walk of the time that is left at an origin and at each stop reached from it. */
 export function createAreas(timetable: Timetable) {
   const { stopLat, stopLng } = timetable.sections;
-  /** Found when an area is first drawn there. */
+  /** By stop, found on first use. */
   const shores = new Map<number, Float32Array | null>();
   const shoreAt = (position: Position) =>
     findShore(position, LONGEST_WALK_METRES, (...ends) => timetable.isOverWater(...ends));
@@ -108,7 +108,7 @@ export function mergeCircles(circles: readonly Circle[]): MultiPolygon {
     const y = ((position[0] - south) * perDegree[0]) / step + margin;
     const x = ((position[1] - west) * perDegree[1]) / step + margin;
     const radius = Math.max(metres, minRadius) / step;
-    // Most circles that are reached with a walk add nothing to the one where it begins.
+    // A circle reached on foot usually lies within the one where the walk begins, and adds nothing.
     if (
       walkedFrom &&
       !walkedFrom.shore &&
@@ -116,9 +116,9 @@ export function mergeCircles(circles: readonly Circle[]): MultiPolygon {
     )
       continue;
     const longestReach = radius * step;
-    // Without a shore, what is left matters only at the edge: points next to one outside have less than a step.
+    // Without a shore, exact values matter only at the edge, where the outline runs: points further in are only marked.
     const inner = shore ? 0 : Math.max(0, radius - 2);
-    // Points further than one step outside the circle have less than all points have at first.
+    // More than one step outside the circle, a point would get less than the value that it has at first.
     for (let row = Math.ceil(y - radius - 1); row <= y + radius + 1; row++) {
       const north = row - y;
       const half = Math.sqrt((radius + 1) * (radius + 1) - north * north);
@@ -130,7 +130,7 @@ export function mergeCircles(circles: readonly Circle[]): MultiPolygon {
         }
         const east = column - x;
         const at = row * columns + column;
-        // Most points have more from other circles, which takes less time to see than the distance.
+        // Most points have more from other circles. Finding that out takes less time than the distance.
         const more = longestReach - (left[at] as number);
         const square = north * north + east * east;
         if (more <= 0 || square * step * step > more * more) continue;

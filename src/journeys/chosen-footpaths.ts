@@ -5,8 +5,8 @@ import { PACES, walkSeconds } from '../transit/walking.ts';
 import type { Footpaths } from './raptor/lines.ts';
 
 /**
- * Returns a function that adapts the walks to a rider's choices. It keeps those of the last rider, because adapting all walks of
- * the whole state takes some milliseconds.
+ * Returns a function that adapts the walks to a rider's choices. It caches the last result, because adapting all walks of New South
+ * Wales takes some milliseconds.
  */
 export function createChosenFootpaths({ stopLat, stopLng }: Sections, usual: Footpaths) {
   const usualPace: number = PACES.normal;
@@ -29,7 +29,7 @@ export function createChosenFootpaths({ stopLat, stopLng }: Sections, usual: Foo
       for (let at = usual.first[stop] as number; at < (usual.first[stop + 1] as number); at++) {
         const target = usual.targets[at] as number;
         const usualSeconds = usual.seconds[at] as number;
-        // Seconds are rounded, so those of the longest walk may be of a longer one.
+        // Seconds are rounded, so a walk of exactly the most seconds may still be too long.
         if (usualSeconds > longestSeconds) continue;
         if (usualSeconds === longestSeconds && metresBetween(stop, target) > longest) continue;
         targets[count] = target;

@@ -5,26 +5,29 @@ import { serviceDayStart } from '../timetable/service-day.ts';
 import { createDraft, type Lines } from './raptor/lines.ts';
 
 /**
- * The lines have all runs that end at most this many seconds before the day. On a day that begins with a clock change, the first
+ * Runs that end at most this many seconds before the day are in its lines too. On a day that begins with a clock change, the first
  * search starts before midnight.
  */
 export const BEFORE_DAY_SECONDS = 2 * 3600;
 
-/** The days whose runs are in the lines of a day, relative to it. Of the first one, only those that are on their way the day after. */
+/**
+ * The days whose runs are in the lines of a day, relative to it. The first day has only those of its runs that are still on their
+ * way the day after.
+ */
 export interface DaySpan {
   first: number;
   last: number;
 }
 
-/** The runs of a day and the next one. */
+/** A day, the next one, and the runs of the day before that are still on their way. */
 export const USUAL_SPAN: DaySpan = { first: -1, last: 1 };
 
-/** When the runs begin that lines of this span have in full, in milliseconds since 1970. */
+/** The time from which lines of this span have all runs, in milliseconds since 1970. */
 export function firstRunsAt(day: number, { first }: DaySpan = USUAL_SPAN): number {
   return serviceDayStart(day + first + 1) - BEFORE_DAY_SECONDS * SECOND_MS;
 }
 
-/** `servicesOn` and `nextTrip` are the timetable's functions of those names. */
+/** Builds the planned lines of a day. `servicesOn` and `nextTrip` are the timetable's methods of those names. */
 export function createLines(
   sections: Sections,
   {
@@ -55,14 +58,14 @@ export function createLines(
     const [firstTrip, endTrip] = [patternTrips.valueAt(pattern), patternTrips.valueAt(pattern + 1)];
     const longest = callLatest.valueAt(end - 1);
     for (const { offset, dayStart, isRunning } of days) {
-      // Trips are sorted by start. The last runs of the day before are still on their way.
+      // Trips are sorted by start. Earlier ones end too soon, even with the longest duration of the pattern.
       const leastStart = earliestEnd - longest - dayStart;
       let trip = firstFrom(firstTrip, endTrip, (at) => tripStart.valueAt(at) >= leastStart);
       for (; trip < endTrip; trip++) {
         if (!isRunning[tripService.valueAt(trip)]) continue;
         const start = tripStart.valueAt(trip) + dayStart;
         const arrivals = tripArrivals.valueAt(trip);
-        // Skip runs that end before the day begins.
+        // This run may be shorter than the longest one.
         if (start + (offsets[arrivals + end - first - 1] as number) < earliestEnd) continue;
         draft.addRun({ trip, day: offset, start, arrivals, departures: tripDepartures.valueAt(trip) });
       }
@@ -86,7 +89,10 @@ export function createLines(
   return lines;
 }
 
-/** By how much the times of a pattern's trips after their start differ at most. A trip that starts that much later overtakes none. */
+/**
+ * The greatest difference between trips of a pattern in the time from the start to a call. A trip that starts at least this much
+ * later overtakes none.
+ */
 function greatestSpread({ callEarliest, callLatest }: Sections, first: number, end: number): number {
   let spread = 0;
   for (let call = first; call < end; call++) {

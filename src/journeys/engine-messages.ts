@@ -88,7 +88,7 @@ export interface EngineViaQuery
   ends: readonly (EngineEnd & Pick<Waypoint, 'staySeconds' | 'walkSeconds'>)[];
 }
 
-/** A part of a journey, between two of the ends by their indices. The walk to the next part is the walk after its last ride. */
+/** A part of a journey. `from` and `to` are indices of the query's `ends`. The walk after its last ride leads to the next part. */
 export interface EngineViaPart {
   from: number;
   to: number;
@@ -141,9 +141,9 @@ export type EngineMessage =
     };
 
 /**
- * How many days a thread keeps: yesterday, today and tomorrow, which all threads share, and unless memory is small two others, those
- * searched last. With
- * the lines of both directions, a day of the whole state takes 16 MB; opening it takes some 100 ms of processor time.
+ * How many days a thread keeps: yesterday, today and tomorrow, which all threads share, and the two others searched last, unless
+ * memory is small. With the lines of both directions, a day of New South Wales takes 16 MB; opening it takes some 100 ms of
+ * processor time.
  */
 export const KEPT_DAYS = hasLittleMemory() ? 3 : 5;
 

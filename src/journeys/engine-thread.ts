@@ -39,7 +39,7 @@ import { chooseChanges, listWalks, walkBetween } from './where-to-change.ts';
 
 const CHANGE_MINUTES = 2;
 const changeSecondsOf = ({ minChange = CHANGE_MINUTES }: Choices = {}) => minChange * 60;
-/** Of a minute. */
+/** The last second of a minute. */
 const LAST_SECOND = 59;
 const HOUR_SECONDS = 3600;
 /** Most destinations are reached within this time, which makes their search cheap. */
@@ -71,7 +71,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
   const areas = createAreas(timetable);
   let groups: Int32Array | null = null;
 
-  /** A search for journeys with some stops, and the runs of some days. */
+  /** A search that can be repeated with other usable stops and with the runs of other days. */
   interface DayByDay<One> {
     query: Pick<SearchQuery<'plan'>, 'at' | 'isArrival' | 'avoidedStops' | 'choices'>;
     /** The origin, the places on the way and the destination. */
@@ -81,7 +81,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
     departsAt(one: One): number;
   }
 
-  /** Searches a day. If there is nothing, not even on foot, it searches three, unless no vehicle ever goes there. */
+  /** Searches one day. If nothing is found, not even a walk, it searches three, unless the timetable never connects the ends. */
   function listJourneys<One>(wanted: DayByDay<One>): One[] {
     const { query, ends } = wanted;
     const stops = query.avoidedStops.length > 0 ? [withoutStops(query.avoidedStops), access.stops] : [access.stops];
@@ -95,7 +95,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
     return access.stops.map((usable, stop) => (avoided.has(stop) ? 0 : usable));
   }
 
-  /** Uses the first of these stops with which there are rides. */
+  /** Tries each set of usable stops until there are rides; the last set is final. */
   function planWith<One>(
     [stops, ...others]: readonly Uint8Array[],
     wanted: DayByDay<One>,
@@ -149,7 +149,6 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
     });
   }
 
-  /** Plans with the runs of some days. */
   function planOn(
     days: { day?: number; span?: DaySpan },
     usableStops: Uint8Array,
@@ -275,7 +274,6 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
     });
   }
 
-  /** Plans journeys with `via` with the runs of some days. */
   function viaOn(
     days: { day?: number; span?: DaySpan },
     usableStops: Uint8Array,
@@ -409,7 +407,9 @@ function toAccess({ sections, stopCount }: Timetable): WheelchairAccess {
   };
 }
 
-/** Of the threads that take the longest searches: the last thread and the main one go first. */
+/**
+ * The nice value of all threads but the last, because they take the longest searches: the last thread and the main one go first.
+ */
 const LOW_PRIORITY = 10;
 // Elsewhere the priority is that of the whole process.
 if (parentPort && process.platform === 'linux' && workerData && !workerData.isLast) setPriority(LOW_PRIORITY);
@@ -426,7 +426,7 @@ parentPort?.on('message', (message: EngineMessage) => {
     reply('ready');
   } else if (message.kind === 'keep') {
     engine?.closeOthers(message.day);
-    // Memory that threads share is freed by the collection of each.
+    // Shared memory is only freed once each thread has collected its garbage.
     globalThis.gc?.();
   } else if (message.kind === 'snapshots') {
     engine?.use(message.packed.map((packed) => new Snapshot(packed)));

@@ -22,9 +22,9 @@ import {
 } from './engine-messages.ts';
 import type { SharedLines } from './raptor/lines.ts';
 
-/** Of all accounts. Those at the end of the queue are refused. */
+/** The limit for all accounts together. Searches at the end of the queue are refused. */
 const MAX_QUEUE = 40;
-/** From the beginning of the wait. Most searches take some 50 ms. */
+/** Counts from when a search joins the queue. Most searches take some 50 ms. */
 const DEADLINE_MS = 5 * SECOND_MS;
 /** A search ends by itself this long before, with what it has found. */
 const REPLY_MS = SECOND_MS / 2;
@@ -35,8 +35,8 @@ const RESERVED_MS = MINUTE_MS;
 /** How long a search waits for a busy thread that has its day, while another one is idle and would have to build the day's lines. */
 const DAY_PATIENCE_MS = SECOND_MS;
 /**
- * A busy machine delays searches too. A thread that is replaced has to prepare for two seconds of processor time, which would make
- * the next searches fail too.
+ * A search that takes this long is stuck. The limit is long because a busy machine delays searches too, and a new thread first
+ * needs two seconds of processor time, in which the next searches would fail too.
  */
 const STUCK_MS = 60 * SECOND_MS;
 const RESTART_MS = SECOND_MS;
@@ -79,10 +79,9 @@ interface Thread {
 
 /**
  * Plans journeys in worker threads, which start with the first timetable. Each thread runs one search at a time; further searches
- * wait for their turn, by priority and account.
- *
- * A search cannot be interrupted. So the last of two threads takes no journeys with `via`. For a minute after a search of a higher priority, it
- * takes only short searches of a lower one, and of each account only one search at a time is under way.
+ * wait for their turn, by priority and account. A search cannot be interrupted, so the last of two threads is kept free for short
+ * ones: it never takes journeys with `via`. For a minute after a search of a higher priority, it takes lower priorities only if the
+ * search is short and no other one of the same account is running.
  */
 export class JourneyEngine {
   readonly #log: Log<'warn' | 'error'>;
@@ -95,7 +94,7 @@ export class JourneyEngine {
   /** When the latest search of each priority arrived. */
   readonly #latestAt = new Map<Priority, number>();
   #timetable: Timetable | null = null;
-  /** The lines of yesterday, today and tomorrow that a thread has made for all. */
+  /** By day, yesterday, today and tomorrow: lines that one thread has made for all. */
   readonly #lines = new Map<number, SharedLines>();
   #lastId = 0;
   #isServingLater = false;
@@ -108,14 +107,14 @@ export class JourneyEngine {
     /** The timetable with the newest snapshots. */
     snapshotFor?: ((timetable: Timetable) => LiveTimetable) | undefined;
     startThread?: typeof startThread;
-    /** What the process may take, in bytes. */
+    /** The memory limit of the process, in bytes. */
     memoryLimit?: number;
   }) {
     this.#log = options.log;
     this.#now = options.now;
     this.#snapshotFor = options.snapshotFor ?? ((timetable) => new LiveTimetable(timetable));
     this.#startThread = options.startThread ?? startThread;
-    // At the size of the state each of them takes some 100 MB.
+    // With the timetable of all New South Wales, each thread takes some 100 MB.
     this.#threadCount = hasLittleMemory(options.memoryLimit) ? 1 : 2;
   }
 
@@ -194,8 +193,8 @@ export class JourneyEngine {
   }
 
   /**
-   * Prefers a thread that has the day, and among those the one that fewest other searches may use. Null if the search has to wait.
-   * A search does not wait behind one of a lower priority, which may be long.
+   * Prefers an idle thread that has the day: the last one, or the first one while the last is reserved for higher priorities. Null
+   * if the search has to wait. A search does not wait behind one of a lower priority, which may be long.
    */
   #chooseThread(waiting: WaitingSearch): Thread | null {
     const open = this.#threads.filter((thread) => thread.isReady && this.#isOpenTo(thread, waiting));
@@ -243,7 +242,7 @@ export class JourneyEngine {
     this.#post(thread, { kind: 'search', id, ...search });
   }
 
-  /** A search may wait for a busy thread only so long. */
+  /** Serves the queue again once searches stop waiting for a busy thread that has their day. */
   #serveLater(): void {
     if (this.#isServingLater || this.#queue.length === 0) return;
     this.#isServingLater = true;
@@ -374,7 +373,7 @@ export class JourneyEngine {
     }
   }
 
-  /** A thread that is stuck in a search is ended. */
+  /** Fails a search at its deadline. Its thread is replaced only if it is still in that search much later. */
   #giveUp(thread: Thread, waiting: WaitingSearch): void {
     this.#fail(waiting, searchTookTooLong());
     const endStuck = () => thread.current?.waiting === waiting && this.#replace(thread);

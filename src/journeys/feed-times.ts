@@ -65,7 +65,10 @@ export function withFeeds(
   return { journeys: updated, leftOut, freshness };
 }
 
-/** The calls that the trip planner lists. Planned times keep their seconds; only skipped calls tell whether they are cancelled. */
+/**
+ * The calls that the trip planner lists, with live times. Planned times keep their seconds; `isCancelled` is set only on skipped
+ * calls.
+ */
 function listCalls(leg: Leg, view: CurrentRide): Call[] | null {
   const listed = leg.listCalls();
   if (!listed) return null;

@@ -27,7 +27,7 @@ export interface LiveRunRef {
   run: number;
 }
 
-/** Lines of the timetable, or with the runs of snapshots behind its own. */
+/** Lines of the timetable alone, or followed by the runs of snapshots. */
 export interface LinesWithRefs {
   lines: Lines;
   /** The run of a snapshot behind a run of the lines; null for a run that no feed has. */
@@ -41,7 +41,7 @@ interface LivePart {
   lines: Lines;
   /** The run of a snapshot behind each run of the lines. */
   refs: LiveRunRef[];
-  /** The runs of the timetable that the feeds have changed or cancelled, by trip and day, relative to that of the lines. */
+  /** The runs of the timetable that feeds have changed or cancelled. `day` is relative to that of the lines. */
   changed: { trip: number; day: number }[];
 }
 
@@ -83,7 +83,7 @@ export function createDayLines(
     if (mirrored) mirrorLive(mirrored, live);
   }
 
-  /** The lines have copies of all its columns. */
+  /** Safe at any time, because the lines have copies of all its columns. */
   function freePart({ lines }: LivePart): void {
     freeColumns(Object.values(lines));
   }
@@ -208,7 +208,10 @@ function extend<Column extends Int32Array | Int8Array | Uint8Array | Uint16Array
   return extended;
 }
 
-/** Writes lines behind the planned ones, in place of those that were there. `nextRuns` are the planned ones. */
+/**
+ * Writes lines behind the planned ones, in place of those that were there. `nextRuns` are those of the planned runs; null leaves
+ * them.
+ */
 function append(into: Lines, part: Lines, nextRuns: Int32Array | null): void {
   const { plannedLines, plannedRuns } = into;
   const callCount = into.firstCall[plannedLines] as number;
@@ -232,12 +235,12 @@ function append(into: Lines, part: Lines, nextRuns: Int32Array | null): void {
   (into.usable as Uint8Array).fill(1);
   const visits = part.visits.slice();
   for (let at = 0; at < visits.length; at += 2) visits[at] = plannedLines + (visits[at] as number);
-  // Those of the former snapshots, which nothing else has.
+  // Columns of the former snapshots, which nothing else uses.
   if (into.live) freeColumns(Object.values(into.live));
   into.live = { firstVisit: part.firstVisit.slice(), visits, offsets: part.offsets.slice() };
 }
 
-/** If a vehicle continues as a run that a feed has changed, or after one, it does so today too if it can. */
+/** Links changed runs: a vehicle that is planned to continue before or after one does so today too, if it still can. */
 function linkRuns(lines: Lines, plannedNext: Int32Array, find: (run: { trip: number; day: number }) => number): void {
   const { plannedRuns, runCount, trips, days, nextRuns } = lines;
   const usable = lines.usable as Uint8Array;
@@ -312,7 +315,7 @@ function draftSnapshots(
     return sections.runTrip.valueAt(run) >= 0 || sections.departure.valueAt(first) + toDay < latestStart;
   }
 
-  /** The group of runs with the same stops, where riders may do the same. */
+  /** The group of runs with the same stops and call flags; a new one if there is none. */
   function groupOf(groups: Group[], snapshot: Snapshot, run: number): Group {
     const [first, end] = snapshot.callsOf(run);
     const stops = snapshot.sections.stop.subarray(first, end);
@@ -324,7 +327,7 @@ function draftSnapshots(
     return group;
   }
 
-  /** Makes lines of the groups. */
+  /** Makes lines of the groups. Returns the list for the next ones, which is empty. */
   function closeGroups(groups: readonly Group[]): Group[] {
     for (const { stops, flags, mode, runs } of groups) {
       for (const { ref, trip, day: offset } of runs) {

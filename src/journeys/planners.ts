@@ -19,14 +19,15 @@ interface Day {
   lines: ReturnType<typeof createDayLines>;
   /** Searches the timetable alone. */
   planned: Planner | null;
-  /** Searches the timetable with the runs of the snapshots `of`; null if there are newer ones. */
+  /** Searches the timetable with the runs of the snapshots `of`, which is null once there are newer ones. */
   live: (Planner & { of: LiveTimetable | null }) | null;
 }
 
 /**
- * Makes the planners of the days that are searched, and keeps those of the last `KEPT_DAYS` days. Searches call `checkDeadline` again and
- * again; they end if it throws. `share` gets the lines of yesterday, today and tomorrow for other threads. Lines of other days are this
- * thread's own, because memory that threads share is only freed by the garbage collection of each, which does not count it.
+ * Makes the planners of the days that are searched, and keeps those of the last `KEPT_DAYS` days. Searches often call
+ * `checkDeadline`, and end if it throws. `share` receives the lines of yesterday, today and tomorrow for other threads. Lines of
+ * other days stay in this thread's own memory, which can be freed at once: shared memory waits for the garbage collection of every
+ * thread.
  */
 export function createPlanners(
   timetable: Timetable,
@@ -55,7 +56,7 @@ export function createPlanners(
 
   function openDay(day: number, span: DaySpan, now: number): Day {
     const known = days.find((one) => one.day === day && one.span === span);
-    // The lines of many days are large.
+    // Only one of the other spans is kept, because the lines of many days are large.
     const others = span === USUAL_SPAN || known ? [] : days.filter((one) => one.span !== USUAL_SPAN);
     for (const one of others) freeDay(one);
     const opened = known ?? store(createDay(day, span, now));
@@ -131,7 +132,7 @@ export function createPlanners(
     /** Searches from now on use these snapshots. */
     use(live: LiveTimetable): void {
       current = live;
-      // Days without searches would keep old snapshots in memory.
+      // Otherwise days without searches would keep old snapshots in memory.
       for (const { lines, live: planner } of days) {
         lines.forget();
         if (planner) planner.of = null;

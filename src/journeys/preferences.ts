@@ -10,15 +10,15 @@ export const WORTH = {
   less_walking: { changeSeconds: 60, onFoot: 1 },
 } as const satisfies Record<Preference, object>;
 
-/** How many times as long walks take in the searches for less walking. The longer ones find journeys that wait after a walk. */
+/** Searches for less walking stretch all walks by these factors. The greater one finds journeys that wait after a walk. */
 export const WALK_FACTORS = [2, 8] as const;
 
 /** A request with the walks of its rider. */
 export type WalkingRequest = PlanRequest & { footpaths: Footpaths };
 
 /**
- * Returns the journeys of a rider's preference. They are chosen from more than those that others get: further searches, with fewer
- * rides or with walks that take several times as long, find slower journeys that may be preferred to those.
+ * Returns journeys by a rider's preference, chosen from more candidates than usual: further searches, with fewer rides or with
+ * walks that take several times as long, find slower journeys that the rider may prefer.
  */
 export function planPreferred(
   prefer: Preference,
@@ -54,7 +54,10 @@ export function planPreferred(
   return [...walks, ...preferred.slice(0, limit)];
 }
 
-/** Up to when a journey may be preferred to one of these, which it may miss by some seconds. */
+/**
+ * How late a journey may arrive (with `isArrival`: how early it may leave) and still be preferred to one of these, to within some
+ * seconds.
+ */
 function boundAfter(
   plans: readonly Plan[],
   { isArrival, bound }: Pick<PlanRequest, 'isArrival' | 'bound'>,
@@ -79,7 +82,7 @@ function withSlowWalks(request: WalkingRequest, factor: number): PlanRequest {
   };
 }
 
-/** The plan with its own walks again; none for a journey on foot, which the first search has. */
+/** Returns the plan with walks at the rider's own pace. Empty for a journey on foot, which the first search has found. */
 function withOwnWalks(plan: Plan, factor: number): Plan[] {
   const [access, egress] = [plan.access, plan.egress].map(({ stop, seconds }) => ({ stop, seconds: seconds / factor }));
   if (plan.rides.length === 0 || !access || !egress) return [];

@@ -54,7 +54,7 @@ interface ReachOrigin {
 }
 
 export interface FoundReach extends ReachOrigin {
-  /** When the search begins. */
+  /** When the search begins, in milliseconds since 1970. */
   departsAt: number;
   /** The earliest arrival first, without the origin. */
   stations: ReachedStation[];

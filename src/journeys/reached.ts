@@ -119,7 +119,7 @@ export function listStations(
   },
 ): { stations: Reached[]; total: number } {
   const { stopCount } = timetable;
-  /** For each station, the number of the first arrival, from 1 on; 0 if there is none. */
+  /** For each station, the index of its first arrival in `reached`, plus 1; 0 if there is none. */
   const firstAt = new Uint32Array(stopCount);
   const own = new Set(without);
   const found: number[] = [];
@@ -147,7 +147,7 @@ export function listStations(
   return { stations, total: found.length };
 }
 
-/** Null on foot. `base` is the beginning of the lines in milliseconds. */
+/** Null if the stop is reached on foot. `base` is the beginning of the lines in milliseconds since 1970. */
 export function toLastRide(
   { alightedAt }: Reached,
   rides: number,
@@ -168,7 +168,7 @@ export function toLastRide(
   };
 }
 
-/** What riders see on the vehicle at a call. The whole run is not built, which would take most of the time of a long list. */
+/** What riders see on the vehicle at a call. Building the whole run instead would take most of the time of a long list. */
 function signsOfRun(live: LiveTimetable, { snapshot, run }: LiveRunRef, position: number) {
   const { mode, route } = live.routeOf(snapshot, run);
   return { mode, route, headsign: live.headsignAt(snapshot, run, snapshot.callsOf(run)[0] + position) };

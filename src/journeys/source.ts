@@ -31,7 +31,10 @@ export interface JourneyQuery extends Pick<RequestedFields, 'cancelled'> {
   withoutBooking?: boolean | undefined;
   /** Stops on the way, in order, with the minimum stay at each. Only the timetable has journeys with them. */
   via?: readonly { stopId: string; stayMinutes: number }[] | undefined;
-  /** How many journeys with `via` are searched. Other searches find as many as they can. Default: all. */
+  /**
+   * The number of journeys with `via` to search; by default as many as in other searches of the timetable. Other searches ignore
+   * it.
+   */
   limit?: number;
   /** Names of the parameters that each journey must match. */
   conditions?: readonly string[] | undefined;
@@ -59,7 +62,7 @@ export interface FoundJourneys {
   names?: { from: string | null; to: string | null };
 }
 
-/** Requests data from upstream, and waits for searches of the timetable, for the same callers. */
+/** What a search may use: upstream, and the caller's turn in the queue of timetable searches. */
 interface JourneyContext {
   queryUpstream: QueryUpstream;
   turn?: Turn | undefined;

@@ -45,7 +45,6 @@ export const DEFAULT_CHANGES = 6;
 /** The timetable must cover departures up to this long after the requested time. */
 const COVERED_MS = HOUR_MS / 2;
 
-/** The dependencies of a search in the timetable. */
 export interface TimetableSearch {
   timetable: Pick<CurrentTimetable, 'get' | 'missing'>;
   engine: Pick<JourneyEngine, 'search' | 'use'>;
@@ -376,7 +375,7 @@ function walk(origin: LegEnd, destination: LegEnd, durationSeconds: number): Leg
   return { ...LEG_DEFAULTS, origin, destination, durationSeconds, distanceMetres: metres, path };
 }
 
-/** The headers of the feeds that have live times of these rides. */
+/** The timestamps of the feeds that have live times of these rides, in milliseconds since 1970. */
 export function asOfRides(journeys: readonly EngineJourney[], live: LiveTimetable): number[] {
   const parts = journeys.flatMap(({ rides }) => rides.flatMap((ride) => ride.parts));
   return parts.flatMap((part) => {
@@ -459,7 +458,7 @@ export function endAt(timetable: Timetable, call: RunCall, time: RunCall['arriva
   };
 }
 
-/** Returns the requested end. */
+/** The requested stop or position at a time in milliseconds since 1970. */
 function endOf(timetable: Timetable, { stop, place, position, name }: End, moment: number): LegEnd {
   const times = { planned: new Date(moment), realtime: null };
   if (stop !== null) return { ...placeOf(timetable, stop), ...times };

@@ -54,7 +54,7 @@ interface ViaRequest
       'at' | 'isArrival' | 'changeSeconds' | 'modes' | 'isWheelchair' | 'withoutBooking' | 'isFar'
     >,
     Pick<PlanRequest, 'usableStops' | 'limit' | 'bound'> {
-  /** On the whole journey. */
+  /** The limit for the whole journey. */
   maxRides: number;
   prefer?: Preference | undefined;
 }
@@ -63,7 +63,7 @@ interface ViaRequest
 const MAX_COMPARED = 3;
 /** The number of journeys searched for one that continues in the rider's vehicle. */
 const MAX_ONWARD = 6;
-/** So many ways to a waypoint are continued. */
+/** At most this many ways to a waypoint are continued. */
 const MAX_CHAINS = 3;
 /** The number of departures searched for each journey of a list, because some journeys are not listed in the end. */
 const STARTS_PER_JOURNEY = 2;
@@ -130,7 +130,7 @@ function countFewest(journeys: readonly ViaJourney[]): number {
   return Math.min(...journeys.map(({ rides }) => rides.length || Number.POSITIVE_INFINITY), MAX_RIDES);
 }
 
-/** Up to when a journey with fewer rides may be listed beside these. */
+/** How late a journey with fewer rides may arrive (with `isArrival`: how early it may leave) and still be listed beside these. */
 function boundAfter(journeys: readonly ViaJourney[], isArrival: boolean, changeSeconds: number): number {
   const slack = ({ departsAt, arrivesAt, rides }: ViaJourney) =>
     Math.max(arrivesAt - departsAt, rides.length * changeSeconds);
@@ -139,7 +139,7 @@ function boundAfter(journeys: readonly ViaJourney[], isArrival: boolean, changeS
     : Math.max(...journeys.map((one) => one.arrivesAt + slack(one)));
 }
 
-/** Plans by departure. By arrival, time is reversed: the journeys by departure from the destination in mirrored lines. */
+/** Plans by departure. With `isArrival` it does the same in reversed time: from the destination, in mirrored lines. */
 function* planEither(
   network: Network,
   plan: PlanPart,
@@ -227,7 +227,10 @@ function* planVia(
   }
 }
 
-/** The first arrivals by number of rides. One more ride must save a minute. With `seconds`, those that arrive so much later too. */
+/**
+ * The first arrivals by number of rides. One more ride must save a minute. With `seconds`, also those that arrive up to that much
+ * later.
+ */
 function chooseFirst(chains: readonly Chain[], seconds: number): Chain[] {
   const arrivalOf = ({ plans }: Chain) => (plans.at(-1) as Plan).arrivesAt;
   const isBetter = (one: Chain, other: Chain) => {
@@ -246,7 +249,9 @@ function chooseFirst(chains: readonly Chain[], seconds: number): Chain[] {
   return [...first.slice(0, MAX_CHAINS).filter((one) => one !== simplest), simplest].slice(-MAX_CHAINS);
 }
 
-/** The chain with each plan as late as possible; the unchanged chain if the changes would then take longer. */
+/**
+ * Returns the chain with each plan as late as possible. Returns it unchanged if a plan then has no connection to a later next one.
+ */
 function postpone({ leaveLast }: ReturnType<typeof createSteps>, chain: readonly Plan[]): readonly Plan[] {
   const late = [...chain];
   for (let index = chain.length - 2; index >= 0; index--) {
@@ -268,7 +273,7 @@ function createSteps(
   waypoints: readonly Waypoint[],
   { prefer: _, maxRides, bound, ...request }: ViaRequest,
 ) {
-  // A plan that arrives more than an hour after the first one costs more, whatever changes it saves.
+  // `isBrief`, because a plan that arrives more than an hour after the first one costs more, whatever changes it saves.
   const search = (wanted: Pick<PlanRequest, 'access' | 'egress' | 'at' | 'maxRides'> & Partial<PlanRequest>) =>
     wanted.maxRides < 1
       ? []
@@ -411,7 +416,7 @@ function countSecondsOnFoot(
   return seconds;
 }
 
-/** The same places with walks that take several times as long. */
+/** The network and the waypoints with all walks lengthened by a factor. */
 function walkSlowly(network: Network, waypoints: readonly Waypoint[], factor: number) {
   const { footpaths } = network;
   return {
@@ -424,7 +429,7 @@ function walkSlowly(network: Network, waypoints: readonly Waypoint[], factor: nu
   };
 }
 
-/** The journey with its own walks again; none if a part is on foot, which the first search has. */
+/** Returns the journey with walks at the rider's own pace. Empty if a part is on foot, which the first search has found. */
 function withOwnWalks({ parts }: ViaJourney, factor: number): ViaJourney[] {
   if (parts.some(({ plan }) => plan.rides.length === 0)) return [];
   const own = ({ stop, seconds }: Walk) => ({ stop, seconds: seconds / factor });
@@ -458,8 +463,8 @@ function stayOn({ nextRuns }: Lines, last: Ride, plan: Plan): Plan | null {
 }
 
 /**
- * At a place without a stay, a rider whose next ride is in the same vehicle stays there if it passes the place. A rider who would walk
- * to the place and back changes there if one of the rides calls there in time.
+ * Improves the changes at waypoints. Without a stay, a rider whose next ride is in the same vehicle stays in it if it calls at the
+ * place. A rider who would walk to the place and back changes there instead, if the next ride calls there in time.
  */
 function chooseMeetings(
   { lines, footpaths }: Network,

@@ -112,8 +112,8 @@ function placedAt({ planned, realtime }: LegEnd, place: LegEnd): LegEnd {
 }
 
 /**
- * Returns the legs with each walk in the realtime of an adjacent ride: a walk follows the ride before it; a leading walk is
- * timed backwards from the ride after it. Planned times do not change. A walk next to a ride without realtime has none.
+ * Returns the legs with the live times of each walk from an adjacent ride: a walk follows the ride before it; a leading walk is
+ * timed backwards from the ride after it. Planned times do not change. A walk next to a ride without live times has none.
  */
 export function timeWalks(legs: readonly Leg[]): Leg[] {
   const firstRide = legs.findIndex((leg) => leg.mode !== 'walk');

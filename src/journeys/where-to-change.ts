@@ -81,7 +81,7 @@ export function* listWalks({ first, targets, seconds }: Footpaths, stop: number)
   }
 }
 
-/** The walk between two stops in seconds; 0 if they are the same. */
+/** The walk between two stops in seconds; 0 if they are the same or have no footpath. */
 export function walkBetween(footpaths: Footpaths, from: number, to: number): number {
   for (const [target, seconds] of listWalks(footpaths, from)) if (target === to) return seconds;
   return 0;

@@ -28,7 +28,7 @@ export function findRun(
   const last = end - 1;
   const lastOffset = offsets[(departures[last] as number) + position] as number;
   if ((starts[last] as number) + lastOffset < from) return -1;
-  // The starts lie side by side, and most runs of a line take as long as its last one.
+  // Compares starts alone, which lie side by side in memory: most runs of a line have the same times as its last one.
   let low = first;
   let high = last;
   while (low < high) {

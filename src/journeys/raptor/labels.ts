@@ -37,9 +37,9 @@ export function createLabels(stopCount: number) {
     alightRun: column(),
     alightAt: column(),
     walkedFrom: column(),
-    /** The first position from which each line was followed. */
+    /** The first position on each line from which the search followed it; `NEVER` for other lines. */
     followed: new Int32Array(0),
-    /** What is left to the destination at least. */
+    /** Lower bounds of the time to the destination. */
     left: { alighted: [], ready: [], aboard: [], of: null } as TimeLeftRows,
     visits: createWindowVisits(stopCount),
   };

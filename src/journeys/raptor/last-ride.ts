@@ -5,8 +5,8 @@ import { type Lines, offsetsOf } from './lines.ts';
 import type { Search, Walk } from './query.ts';
 
 /**
- * After a search that has not reached a destination: until when it is worth searching, up to `until`. That is when a rider arrives who takes
- * one more ride from a stop that was reached; `until` if none leads there; null if no vehicle arrives in time.
+ * Returns how late the next search has to look for a destination that this one has not reached: until the arrival with one more
+ * ride from a stop that was reached. `until` if no such ride leads there; null if no vehicle arrives by then.
  */
 export function boundArrival(
   lines: Lines,

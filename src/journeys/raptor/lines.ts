@@ -13,7 +13,10 @@ export interface Lines {
   /** How many lines and runs there are. Columns may be longer. */
   lineCount: number;
   runCount: number;
-  /** The first ones are those of the timetable, without the runs that feeds have changed; the others are these runs. */
+  /**
+   * Lines and runs below these numbers are the timetable's, the others those of feeds. A planned run that a feed has changed stays,
+   * but is not `usable`.
+   */
   plannedLines: number;
   plannedRuns: number;
   /** The mode of each line, as its index in `MODES`. */
@@ -99,7 +102,7 @@ export function withoutBooked(flags: Uint8Array): Uint8Array {
 
 const mirroredOffsets = new WeakMap<Int32Array, Int32Array>();
 
-/** All days share the offsets of the timetable. */
+/** Cached, because all days share the offsets of the timetable. */
 function mirrorOffsets(offsets: Int32Array): Int32Array {
   const known = mirroredOffsets.get(offsets);
   if (known) return known;
@@ -117,7 +120,7 @@ export interface SharedLines {
   mirrored: Lines;
 }
 
-/** Mirrors planned lines and moves both to shared memory. The lines become empty. */
+/** Mirrors planned lines and moves both to shared memory. The columns of `lines` become empty. */
 export function shareLines(lines: Lines): SharedLines {
   const mirrored = mirrorLines(lines);
   const shared = { planned: copyToShared(lines), mirrored: copyToShared(mirrored) };
@@ -204,8 +207,8 @@ export function mirrorLines(lines: Lines): Lines {
 }
 
 /**
- * Frees the memory of all columns that no other lines and threads share, and makes them empty. The garbage collector waits until dozens of
- * megabytes of old columns have gathered. The offsets are those of the timetable.
+ * Frees and empties all columns except those that `others` or other threads use, and the timetable's offsets. The garbage collector
+ * would wait until dozens of megabytes of old columns have gathered.
  */
 export function freeLines(lines: Lines, ...others: readonly (Lines | null)[]): void {
   const shared = new Set<unknown>(others.flatMap((other) => (other ? Object.values(other) : [])));
@@ -230,7 +233,7 @@ interface DraftRun {
   departures: number;
 }
 
-/** A list of numbers in a typed array. It grows and ends in place, so that no old arrays are left. */
+/** A list of numbers in a typed array. It is grown and cut to length in place, so that no old arrays are left. */
 function createColumn<Column extends Int32Array<ArrayBuffer> | Int8Array<ArrayBuffer> | Uint8Array<ArrayBuffer>>(
   Type: { new (length: number): Column; new (buffer: ArrayBuffer): Column },
   capacity: number,
@@ -291,8 +294,8 @@ export function createDraft(offsets: ArrayLike<number>, capacity = { runs: 0, ca
       added.push(run);
     },
     /**
-     * Makes lines from the runs added since the last call. Runs that start at least `safeSeconds` apart are known not to overtake
-     * each other.
+     * Makes lines from the runs added since the last `closeLines`. Runs that start at least `safeSeconds` apart are known not to
+     * overtake each other.
      */
     closeLines(
       stops: ArrayLike<number>,
@@ -319,7 +322,7 @@ export function createDraft(offsets: ArrayLike<number>, capacity = { runs: 0, ca
       addedBefore += added.length;
       added = [];
     },
-    /** `sources` lists the runs in the order in which they were added. */
+    /** `sources` has, for each run of the lines, its place in the order of `addRun`. */
     finish(stopCount: number): Lines & { sources: Int32Array } {
       const runCount = runs.trip.length;
       const firstRun = lines.firstRun.finish();
@@ -388,7 +391,7 @@ function splitLines(
   return lines;
 }
 
-/** The least time between calls, over all runs of a line. Runs with the same times follow each other. */
+/** The least time between calls, over all runs of a line. Consecutive runs with the same times are read once. */
 function buildHops(lines: Pick<Lines, 'stops' | 'firstCall' | 'firstRun' | 'arrivals' | 'departures' | 'offsets'>) {
   const { stops, firstCall, firstRun, arrivals, departures, offsets } = lines;
   const hops = new Uint16Array(stops.length).fill(0xffff);

@@ -33,7 +33,7 @@ export interface PlanRequest extends Pick<Search, 'access' | 'egress' | 'changeS
   bound?: number;
   /** Whether journeys may end days after `at`, if the lines have runs of these days. Otherwise they end within a day. */
   isFar?: boolean;
-  /** Whether only journeys are needed that may be the best one, with the cost of their changes added. */
+  /** Whether only the best journey is needed, by arrival plus the cost of changes. Others may then be missing. */
   isBrief?: boolean;
 }
 
@@ -57,7 +57,7 @@ export interface WheelchairAccess {
   stops: Uint8Array;
 }
 
-/** How many days from its time a far search covers. */
+/** A far search covers this many days from its time. */
 export const FAR_DAYS = 3;
 const DAY_SECONDS = 86_400;
 const FAR_SECONDS = FAR_DAYS * DAY_SECONDS;
@@ -74,9 +74,9 @@ const SOON_SECONDS = 3 * 60 * 60;
 const PASS_SECONDS = 60 * 60;
 /** Where a single journey is chosen, one more change must save this many seconds. */
 export const CHANGE_IS_WORTH_SECONDS = 600;
-/** The search stops after this many results, for instance where walking is faster than riding. */
+/** The search stops after this many results, even if most were dropped, for instance because walking is faster. */
 const MAX_FOUND = 40;
-/** A search for up to so many destinations is aimed at them. */
+/** A search is aimed at its destinations if it has at most this many. */
 const MOST_AIMED = 3;
 /** In a list, one more change must save this many seconds. */
 export const LEAST_SAVED_SECONDS = 60;
@@ -88,7 +88,7 @@ export function createPlanner(
   access: WheelchairAccess,
   labels: readonly [Labels, Labels],
   checkDeadline: () => void = () => {},
-  /** Opens the mirrored lines, which the first search in this direction needs. */
+  /** Opens the mirrored lines, for the first backward search. */
   openMirrored: () => Lines = () => mirrorLines(lines),
 ) {
   const open = (one: Lines, own: Labels) => createDirection(one, footpaths, access, own, checkDeadline);
@@ -119,7 +119,7 @@ export function createPlanner(
     const end = begin + (request.isFar ? FAR_SECONDS : DAY_SECONDS);
     const latest = bound === undefined ? end : Math.min(end, isArrival ? -bound : bound);
     const startBack = () => back.begin(request, { changeSeconds, access: far, egress: near, latest: -begin });
-    /** Found in the direction of `back`, whose arrival is the departure. */
+    /** As `back` finds them, in mirrored time: `departsAt` is minus the arrival in the direction of `ahead`. */
     const plans: Found[] = [];
     /** Returns whether no more are needed. */
     const note = (plan: Found) => {
@@ -136,7 +136,7 @@ export function createPlanner(
       ahead.begin(request, { changeSeconds, access: near, egress: far, latest: until });
       return Array.from(ahead.reach(start, rideLimit, slack).subarray(0, rideLimit + 1));
     };
-    /** Returns the first of these arrivals. */
+    /** Updates `leastCost` and returns the first of these arrivals. */
     const recordArrivals = (arrivals: readonly number[]) => {
       leastCost = Math.min(
         leastCost,
@@ -147,15 +147,15 @@ export function createPlanner(
     /** The first arrival up to `end`. `rides` grows to the number of rides that it takes. */
     const findFirst = (end: number) => {
       let first = NEVER;
-      /** The last search, by number of rides. */
+      /** The arrivals of the last search, by number of rides. */
       let found: readonly number[] = [];
       // If the last ride helped, one more may help too. On a long journey, two more may help where one does not.
       for (let allowedRides = Math.min(maxRides, FEW_RIDES); allowedRides <= maxRides; allowedRides++) {
-        // A later arrival with fewer rides would go first.
+        // A later arrival with fewer rides is preferred to more rides, so look for that first.
         if (allowedRides > RIDES_OF_LONG && first === NEVER && end < latest) break;
         if (allowedRides >= found.length) {
           const most = allowedRides > USUAL_RIDES ? Math.max(allowedRides, RIDES_OF_LONG) : allowedRides;
-          // If there is nothing with these rides, there is seldom anything with all.
+          // If there is nothing with these rides, there is seldom anything with more: try the maximum at once.
           const isLast = allowedRides > USUAL_RIDES && first === NEVER && end === latest;
           found = reach(isLast ? maxRides : Math.min(maxRides, most), Math.min(end, first - LEAST_SAVED_SECONDS), 0);
         }
@@ -199,7 +199,7 @@ export function createPlanner(
       start = left + 1;
       return limit < latest;
     };
-    // Searches with fewer rides would each go through the whole network in vain.
+    // If there is no journey at all, the searches with fewer rides below would each go through the whole network in vain.
     if (request.isFar && Math.min(...reach(maxRides, latest, 0)) === NEVER) return;
     startBack();
     const hasMore = pass();
@@ -209,7 +209,10 @@ export function createPlanner(
     if (hasMore) while (pass());
     addSimpler();
 
-    /** Finds journeys with fewer rides than all of these. They may arrive after the passes, or be hidden from them by faster ones. */
+    /**
+     * Finds journeys with fewer rides than all of these. They may arrive after the times that the passes covered, or faster ones
+     * hid them there.
+     */
     function addSimpler(): void {
       const known = [...plans];
       const fewer = Math.min(...known.map(({ rides: own }) => own.length)) - 1;
@@ -252,7 +255,7 @@ export function createPlanner(
   /** Returns labels with the first arrival at each stop, by number of rides. They are valid until the next forward search. */
   function spread(request: SpreadRequest): Labels {
     const { access: ways, ends, latest, changeSeconds } = request;
-    // Of more destinations, the time left to the nearest one takes longer to find than it saves.
+    // With more destinations, finding the time left to the nearest one takes longer than it saves.
     const egress = ends && ends.length <= MOST_AIMED ? ends.flatMap((end) => end.egress) : [];
     forward.begin(request, { access: ways, egress, ...(ends && { ends }), latest, changeSeconds });
     forward.reach(request.at, Math.min(request.maxRides, MAX_RIDES), 0);
@@ -289,7 +292,7 @@ export function createPlanner(
   }
 }
 
-/** What is found in mirrored lines as it is in `lines`, and the other way round. */
+/** Converts a journey of mirrored lines to one of `lines`. Both may also be swapped: `lines` are those of the result. */
 export function mirrorFound(lines: Lines, { departsAt, arrivesAt, rides }: Found): Found {
   const back = (mirrored: number, position: number) => {
     const run = mirrorRun(lines, mirrored);
@@ -386,8 +389,8 @@ export function chooseBest<One extends Found>(plans: readonly One[]): One[] {
 type Span = [after: number, until: number];
 
 /**
- * When journeys with fewer rides may arrive that are listed beside these, apart from the times up to `after`. The journeys are
- * those of the backward search, whose departure is the arrival.
+ * Lists when journeys with fewer rides may arrive after `after` and still be listed beside these. The journeys are those of the
+ * backward search: `departsAt` is minus the arrival.
  */
 function listSpans(plans: readonly Found[], { after, until }: { after: number; until: number }): Span[] {
   const spans: Span[] = [];

@@ -4,7 +4,10 @@ import type { Footpaths } from './lines.ts';
 /** Ends a search at its deadline. */
 export class SearchEnded extends Error {}
 
-/** Runs a search that adds to what is found. If it is ended, what has been found stays; without anything it has failed. */
+/**
+ * Runs a search that adds to a result. What it has found by its deadline counts as the result; rethrows `SearchEnded` if that is
+ * nothing, and any other error.
+ */
 export function searchUntilEnded(search: () => void, hasFound: () => boolean): void {
   try {
     search();
@@ -30,7 +33,7 @@ export interface Destination {
 export interface Search {
   access: readonly Walk[];
   egress: readonly Walk[];
-  /** If there are several destinations: the search goes on until each is reached. `egress` then has the walks to all of them, or none. */
+  /** With several destinations, the search continues until each is reached. `egress` then has the walks to all of them, or none. */
   ends?: readonly Destination[];
   /** Journeys that arrive later are not searched. */
   latest: number;
@@ -39,8 +42,8 @@ export interface Search {
   /** The minimum time between two rides. */
   changeSeconds: number;
   /**
-   * One byte for each line, run or stop: 0 if it must not be used. Null if all may be used. `flags` replaces the flags of all calls of
-   * the lines.
+   * By line, run and stop: 0 if it must not be used, else 1; null if all may be used. `flags` replaces the flags of the calls of
+   * all lines.
    */
   allowed: Record<'lines' | 'runs' | 'stops' | 'flags', Uint8Array | null>;
 }
@@ -50,9 +53,12 @@ export interface Range {
   from: number;
   until: number;
   maxRides: number;
-  /** The labels of the search in the other direction, which every result has to match; null without one. */
+  /**
+   * The labels of the search in the other direction, which drop whatever cannot reach its origin in time; null without such a
+   * search.
+   */
   bounds: Pick<Labels, 'arrived' | 'ready' | 'followed'> | null;
-  /** Journeys that leave at `until` or later. Results have to be better in departure, arrival or rides. */
+  /** Journeys found before, which leave at `until` or later. Each result is better than them in departure, arrival or rides. */
   known?: readonly Found[];
 }
 

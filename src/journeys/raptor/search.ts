@@ -16,20 +16,20 @@ import { type Destination, NO_SEARCH, type Range, type Search, type Walk } from 
 import { createTimeLeft, FAR } from './time-left.ts';
 import { createWindow } from './window.ts';
 
-/** Times for more rides left take longer to find than they save. */
+/** `timeLeft` is used for up to this many rides left: for more, it takes longer than it saves. */
 const MOST_LEFT = 2;
 
-/** Of a line. */
+/** The `firstBoarding` of a line that is not in the queue. */
 const NOT_QUEUED = NEVER;
 
-/** A window is opened for the later passes of a search too: `reach` of these begins later, `range` earlier. */
+/** Windows are opened this much wider, for the later passes of a search: their `reach` begins later, their `range` earlier. */
 const REACH_SECONDS = 9 * 3600;
 const RANGE_SECONDS = 3 * 3600;
 
-/** A journey with fewer rides than another one within its time may take this many times as long. */
+/** A journey with fewer rides is listed beside a quicker one if it takes at most this many times as long. */
 const SLOWEST = 2;
 
-/** The latest arrival of a journey that leaves then and is listed beside the quick one. */
+/** The latest arrival of a journey that leaves at `departsAt` and is still listed beside the quick one. */
 export function latestBeside(quick: Pick<Found, 'departsAt' | 'arrivesAt'>, departsAt: number): number {
   return departsAt + SLOWEST * (quick.arrivesAt - quick.departsAt);
 }
@@ -50,14 +50,14 @@ export function createSearcher(
   const { rounds, arrived, ready, boardRun, boardAt, alightRun, alightAt, walkedFrom } = labels;
   let query: Search = NO_SEARCH;
   let maxRides = 0;
-  /** The labels of the rounds up to this one are those of this search. */
+  /** The labels of the rounds below this one belong to the current search; the others are old. */
   let openRounds = 0;
   let bounds: Range['bounds'] = null;
   /** By round: labels at this time or later cannot improve the arrival at the destination. */
   const cutoff = new Int32Array(rounds);
   const window = createWindow(lines, labels.visits);
   const timeLeft = createTimeLeft(lines, labels.left, window);
-  /** With up to so many rides left, `timeLeft` drops labels; -1 for a search that is not aimed at a destination. */
+  /** `timeLeft` drops labels with up to this many rides left; -1 for a search that is not aimed at a destination. */
   let mostLeft = -1;
   const nothingLeft = new Uint16Array(stopCount);
   /** In this round, the least time to the destination for riders who alight at a stop, or can board there. */
@@ -68,8 +68,8 @@ export function createSearcher(
   /** The first position on each line from which `reach` has followed it; `NEVER` for other lines. The search back follows only these. */
   const followed = new Int32Array(lines.modes.length).fill(NEVER);
   /**
-   * By round and line, the first run that was ridden with so many rides or fewer, and where it was boarded. From there on, only earlier
-   * runs are worth boarding.
+   * By round and line, the first run that was boarded with that many rides or fewer, and at which position. From there on, only
+   * earlier runs are worth boarding.
    */
   const ridden = new Int32Array(rounds * lines.modes.length);
   const riddenFrom = new Int32Array(rounds * lines.modes.length);
@@ -80,7 +80,7 @@ export function createSearcher(
   const bestStop = new Int32Array(rounds);
   const improved = new Uint8Array(rounds);
   const egressSeconds = new Int32Array(stopCount).fill(-1);
-  /** The columns have room for the lines of later snapshots. */
+  /** Columns by line have room for the lines of later snapshots. */
   const firstBoarding = new Int32Array(lines.modes.length).fill(NOT_QUEUED);
   const lastBoarding = new Int32Array(lines.modes.length);
   const queue: number[] = [];
@@ -102,7 +102,7 @@ export function createSearcher(
     boarding.push(stop);
   }
 
-  /** Adds a line to the queue, which may be boarded at a call. */
+  /** Adds a line that may be boarded at a call to the queue. */
   function enqueue(line: number, call: number): void {
     if (endOf(line) < 0) return;
     if (firstBoarding[line] === NOT_QUEUED) {
@@ -127,7 +127,7 @@ export function createSearcher(
     markedStops.length = 0;
   }
 
-  /** Adds the lines at a stop that lead to the destination in time, as far as known, and have a run that begins by then. */
+  /** Adds the lines at a stop to the queue, without those that are known to be too late for the destination. */
   function enqueueVisits(stop: number, round: number): void {
     const { lines: isAllowed } = query.allowed;
     const aboard = leftAboard;
@@ -147,7 +147,9 @@ export function createSearcher(
     }
   }
 
-  /** Records that a run was boarded in a round. Where vehicles continue, a later run may lead elsewhere. */
+  /**
+   * Records that a run was boarded in a round; not on lines whose vehicles continue, because there a later run may lead elsewhere.
+   */
   function recordRidden(round: number, line: number, position: number, run: number): void {
     if (timeLeft.continues[line]) return;
     const { length } = lines.modes;
@@ -169,7 +171,7 @@ export function createSearcher(
     for (let round = 1; round <= maxRides; round++) ridden.set(lines.firstRun.subarray(1, length + 1), round * length);
   }
 
-  /** Clears the labels of more rounds. Filling all of them takes as long as a small search. */
+  /** Clears the labels up to a round. Clearing those of all rounds would take as long as a small search. */
   function openTo(round: number): void {
     arrived.fill(NEVER, openRounds * stopCount, (round + 1) * stopCount);
     ready.fill(NEVER, openRounds * stopCount, (round + 1) * stopCount);
@@ -187,7 +189,7 @@ export function createSearcher(
     return bounds ? end - (bounds.followed[mirrorLine(lines, line)] as number) : end;
   }
 
-  /** Chooses the rows of a round. */
+  /** Chooses the rows of `timeLeft` that apply in a round. */
   function boundTimeLeft(round: number): void {
     const { alighted, ready: boarding, aboard } = labels.left;
     const ridesLeft = maxRides - round;
@@ -251,7 +253,7 @@ export function createSearcher(
     const firstOfLine = firstRun[line] as number;
     /** The run of the ride: only an earlier one is worth boarding. */
     let end = firstRun[line + 1] as number;
-    /** The last run before this one. */
+    /** The run for which the next two values are cached. */
     let lastBefore = -1;
     let lastStart = 0;
     let lastDepartures = 0;
@@ -344,7 +346,7 @@ export function createSearcher(
     const { first, targets, seconds } = query.footpaths ?? footpaths;
     const { changeSeconds } = query;
     const row = round * stopCount;
-    // Most walks lead nowhere, so they are dropped without a call.
+    // Most walks lead nowhere. They are dropped here, without a function call for each.
     const latest = cutoff[round] as number;
     const left = leftReady;
     const known = ready;
@@ -381,7 +383,7 @@ export function createSearcher(
     for (let other = 0; other < rounds; other++) cutoff[other] = Math.min(cutoff[other] as number, last + 1);
   }
 
-  /** Runs the rounds on the enqueued stops. */
+  /** Runs the rounds, beginning with the lines in the queue. */
   function runRounds(): void {
     try {
       for (let round = 1; round <= maxRides && queue.length > 0; round++) {

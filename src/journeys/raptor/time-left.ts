@@ -2,9 +2,9 @@ import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/call-flags.ts';
 import { callAt, type Footpaths, type Lines, lastPosition } from './lines.ts';
 import type { Window } from './window.ts';
 
-/** No way to the destination in time. */
+/** The destination cannot be reached with the rides left. */
 export const FAR = 0xffff;
-/** This time or more, which does not fit. */
+/** The longest time that fits; longer ones count as this. */
 const LONG = 0xfffe;
 
 /**
@@ -15,7 +15,7 @@ export interface TimeLeftRows {
   alighted: Uint16Array<ArrayBuffer>[];
   ready: Uint16Array<ArrayBuffer>[];
   aboard: Uint16Array<ArrayBuffer>[];
-  /** What the rows lead to. */
+  /** The destination for which the rows were made. */
   of: Target | null;
 }
 
@@ -27,24 +27,25 @@ export interface Target {
 }
 
 /**
- * Finds the least time to a destination at any time of the window: a search backwards along all lines that run then, each at its fastest
- * and without waiting. A label that is too late even so is dropped. Rows are made round by round, because few stops have a direct line.
+ * Finds lower bounds of the time to a destination that hold throughout the window: a search backwards along all lines that run
+ * then, each at its fastest and without waiting. Searches drop a label that would be too late even so. Each round only follows the
+ * lines at stops that the round before improved, which are few.
  */
 export function createTimeLeft(lines: Lines, rows: TimeLeftRows, window: Window) {
   const { alighted, ready, aboard } = rows;
   const { stopCount, firstCall, stops, flags, hops } = lines;
   let target: Target = { egress: [], changeSeconds: 0, footpaths: NO_FOOTPATHS };
-  /** How many rows there are. */
+  /** The number of rows made for `target`. */
   let count = 0;
-  /** The window for which they are made, as its number. */
+  /** The `window.opened` for which they were made. */
   let opened = 0;
-  /** For each line, those as which its vehicles came. */
+  /** For each line, those whose vehicles continue as it. */
   let previous = new Map<number, Continuation[]>();
   /** Whether vehicles of a line continue as another one. */
   const continues = new Uint8Array(lines.modes.length);
   /** The least time left at the end of a line whose vehicles continue. */
   const onward = new Uint16Array(lines.modes.length);
-  /** The call from which a line in the queue is followed; -1 for other lines. */
+  /** The call from which a line in the queue is followed back; -1 for other lines. */
   const furthest = new Int32Array(lines.modes.length).fill(-1);
   const queue: number[] = [];
   const isMarked = new Uint8Array(stopCount);
@@ -72,7 +73,7 @@ export function createTimeLeft(lines: Lines, rows: TimeLeftRows, window: Window)
     count = 0;
   }
 
-  /** Makes the rows for so many rides left, in the open window. */
+  /** Makes the rows for up to this many rides left, in the open window. */
   function extend(rideCount: number): void {
     if (count === 0 || rows.of !== target || window.opened !== opened) startRows();
     for (; count <= rideCount; count++) addRow(count);
@@ -108,7 +109,7 @@ export function createTimeLeft(lines: Lines, rows: TimeLeftRows, window: Window)
     riding.set(aboard[row - 1] as Uint16Array);
     for (const stop of improved) enqueueVisits(stop);
     forget();
-    // Lines whose vehicles continue as these are added at the end.
+    // `followBack` appends the lines whose vehicles continue as this one.
     for (let at = 0; at < queue.length; at++) followBack(queue[at] as number, before, boarding, riding);
     queue.length = 0;
     walkBack(boarding, after);
@@ -137,7 +138,7 @@ export function createTimeLeft(lines: Lines, rows: TimeLeftRows, window: Window)
     if (known < call) furthest[line] = call;
   }
 
-  /** Goes along a line from its last call where riders may alight for the destination to its first one. */
+  /** Follows a line back to its first call, from the last one where riders alight for the destination. */
   function followBack(line: number, before: Uint16Array, boarding: Uint16Array, riding: Uint16Array): void {
     const first = firstCall[line] as number;
     let call = furthest[line] as number;
@@ -175,7 +176,10 @@ export function createTimeLeft(lines: Lines, rows: TimeLeftRows, window: Window)
     marked.push(stop);
   }
 
-  /** From the stops where a ride begins, the rider comes from another ride there or on foot. */
+  /**
+   * Extends the times at stops where a ride begins to the stops where the ride before it may end: the same ones, and those within a
+   * walk.
+   */
   function walkBack(boarding: Uint16Array, after: Uint16Array): void {
     const { changeSeconds, footpaths } = target;
     const { first, targets, seconds } = footpaths;
@@ -201,7 +205,10 @@ export function createTimeLeft(lines: Lines, rows: TimeLeftRows, window: Window)
 
 const NO_FOOTPATHS: Footpaths = { first: new Int32Array(1), targets: new Int32Array(0), seconds: new Int32Array(0) };
 
-/** A line whose vehicles continue as another one, at least so many seconds after its end; less than 0 if it is late. */
+/**
+ * A line whose vehicles continue as another one. `seconds` is the least time from its end to the start of the other; negative if a
+ * vehicle is late.
+ */
 interface Continuation {
   line: number;
   seconds: number;

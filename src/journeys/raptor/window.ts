@@ -2,12 +2,12 @@ import { type Lines, lastPositionOf, NEVER, offsetsOf } from './lines.ts';
 
 const UNKNOWN = -0x80000000;
 const HOUR_SECONDS = 3600;
-/** A window is open for searches that begin up to so long after it. */
+/** A window serves searches that begin up to this many seconds after it. */
 const OPEN_SECONDS = 6 * HOUR_SECONDS;
 
-/** The visits in windows. All searches in one direction use the same memory, one at a time. */
+/** The visits of the lines in a window. All searches in one direction share this memory, one at a time. */
 export interface WindowVisits {
-  /** For each stop, where its visits begin and end in `items`. The end is -1 until they are needed. */
+  /** For each stop, where its visits begin and end in `items`. The end is -1 until they are listed. */
   first: Int32Array;
   end: Int32Array;
   /** Pairs of line and call. */
@@ -28,21 +28,21 @@ export function createWindowVisits(stopCount: number): WindowVisits {
 }
 
 /**
- * The lines that run at the time of a search. Most do not: without them there are far fewer visits to look at. When the first run of a line
- * begins that is still on its way, and the visits of a stop, are found when they are first needed. What is known at the beginning of the window
- * is true of later times, but may be of less use.
+ * The lines that run at the time of a search. Most do not, and leaving them out saves most visits. The visits of a stop, and the
+ * start of a line's first run that is still on its way, are looked up when they are first needed. Later searches may use the same
+ * window: it then lists more than they need, but misses nothing.
  */
 export function createWindow(lines: Lines, visits: WindowVisits) {
   const starts = new Int32Array(lines.modes.length);
   let from = NEVER;
   let until = NEVER;
-  /** `opened` counts the windows. `starts` has the lines of listed visits. */
+  /** `opened` grows whenever the visits are reset. `starts` has the start of the first run of each line that was listed. */
   const window = { open, refresh, list, starts, visits, opened: 0 };
   return window;
 
   /**
-   * Opens the window of a search that leaves at `at` or later, and arrives by `end`. A new window has room `before` and `after` for the
-   * next searches.
+   * Opens the window of a search that leaves at `at` or later and arrives by `end`. A new window begins `before` seconds earlier,
+   * and lasts at least until `after` seconds past `at`, so that the next searches can use it too.
    */
   function open(at: number, end: number, { before = 0, after = 0 } = {}): void {
     const isOpen = at >= from && at < from + OPEN_SECONDS && end <= until;
