@@ -23,7 +23,7 @@ const CARRIED_MS = 2 * HOUR_MS;
 const MAX_BYTES = 2 * 1024 * 1024;
 const MAX_NOTICE_BYTES = 50_000;
 const OVERHEAD_BYTES = 300;
-/** Finds only the alerts of the line. */
+/** An ID that no stop has, for alerts of the line alone. */
 const NO_STOP = '';
 
 interface Carried {
@@ -79,7 +79,7 @@ export class AlertList {
     return listAlerts(this.#index, subject).filter((alert) => holdsAt(alert, subject.at));
   }
 
-  /** Reads the last list like `alertsOf`. */
+  /** Reads the last list without waiting, like `alertsOf`; null before the first one. */
   readonly liftsOut: FindLiftsOut = (at) => {
     this.#refresh();
     if (!this.#kept) return null;
@@ -96,7 +96,7 @@ export class AlertList {
       return { ...this.#kept, freshness: { ...this.#kept.freshness, source: 'cache' as const }, leftOut: {} };
     }
     const { alerts, ...list } = await fetchCurrentAlerts(queryUpstream);
-    // By the next turn, everything that arrived earlier has been processed.
+    // Responses that arrived earlier are recorded in the next turn (see `add`), so wait for them.
     await nextTurn();
     this.#listed = new Set(alerts.map(({ text }) => alertId(text)));
     this.#dropCarried();
