@@ -85,9 +85,9 @@ const SECTIONS = {
   tripPattern: Uint32Column,
   /** Departure from the first call, in seconds since the start of the service day. */
   tripStart: Int32Column,
-  /** A vehicle leaves about every so many seconds, without fixed times; 0 if the times are fixed. */
+  /** The seconds between vehicles without fixed times; 0 if the times are fixed. */
   tripHeadway: Uint16Column,
-  /** Where the times of the calls begin in `offsets`, in seconds after `tripStart`; one for each call of the pattern. */
+  /** Where the times of the calls begin in `offsets`. Each call of the pattern has one entry: seconds after `tripStart`. */
   tripArrivals: Uint32Column,
   tripDepartures: Uint32Column,
   /** A plain array, like those that searches make for live runs. */
@@ -202,7 +202,7 @@ function placeSections(headerLength: number, lengths: readonly number[]): { offs
  * items may have the same ID.
  */
 
-/** Hashes the ID of each item. Pass `numbers` if the items are not 0, 1, 2 … */
+/** Builds the slots from the hash of each item's ID. Pass `numbers` if the items are not 0, 1, 2 … */
 export function fillSlots(hashes: ArrayLike<number>, numbers?: ArrayLike<number>): Uint32Array {
   const slots = new Uint32Array(Math.ceil(hashes.length * 1.6) + 1);
   for (let index = 0; index < hashes.length; index++) {
@@ -213,7 +213,7 @@ export function fillSlots(hashes: ArrayLike<number>, numbers?: ArrayLike<number>
   return slots;
 }
 
-/** Yields the items whose ID may have this hash. */
+/** Yields the items whose ID may be the one with this hash; compare the ID, because hashes collide. */
 export function* candidatesOf(slots: Uint32Array, hash: number): Generator<number> {
   for (let slot = hash % slots.length; slots[slot] !== 0; slot = (slot + 1) % slots.length) {
     yield (slots[slot] as number) - 1;

@@ -111,22 +111,22 @@ export interface TimetableLine {
   route: string;
   mode: Mode;
   lineName: string;
-  /** As of a route. */
+  /** As in `TimetableRoute`. */
   network: number | null;
   /** Most frequent first. */
   headsigns: string[];
 }
 
 /**
- * Trains of the last evening run until about 04:00, so boards before that need the previous service day and later boards do
- * not. Only TrainLink's longest runs are still running then.
+ * Trains of the last evening run until about 04:00: boards before that need the previous service day too, later ones do not. After
+ * it, only TrainLink's longest runs are still under way.
  */
 const NIGHT_MS = 4 * HOUR_MS;
 /** A vehicle that waits longer at its last call ends there. */
 const MAX_STAND_SECONDS = 15 * 60;
-/** Planned times may let a vehicle leave this long before it arrives; it does not, and leaves late. */
+/** A vehicle's next trip may be planned to start up to this long before the previous one ends; it then starts late. */
 const MAX_OVERLAP_SECONDS = 5 * 60;
-/** A vehicle may go on from another stand of the same place. */
+/** A vehicle may start its next trip from another stand within this distance. */
 const SAME_STAND_METRES = 100;
 
 /**
@@ -375,7 +375,7 @@ export class Timetable {
     return this.#route(this.sections.patternRoute.valueAt(pattern));
   }
 
-  /** The trips with this ID; if none has it and it contains a date, those with another date in it. */
+  /** The trips with this ID; if none has it, those whose ID differs only in its date. Sorted by index. */
   listTripsBetween(tripId: string, files?: readonly FileId[]): number[] {
     const { tripSlots, datelessSlots } = this.sections;
     const find = (slots: Uint32Array, id: string, idOf: (trip: number) => string) =>
@@ -439,7 +439,7 @@ export class Timetable {
   }
 
   /**
-   * The next trip of the same block on this service day, which the vehicle continues as with its riders; null if there is none. The
+   * The next trip of the same block on this service day, as which the vehicle continues with its riders; null if there is none. The
    * trips may have different services. It starts strictly later, so that following a block ends: a file may have trips that take no
    * time and lead in a circle.
    */
@@ -475,7 +475,7 @@ export class Timetable {
     return stop === other || distanceMetres(positionOf(stop), positionOf(other)) <= SAME_STAND_METRES;
   }
 
-  /** The stop, and those from which a vehicle may go on that ends its trip there. */
+  /** The stops from which a vehicle may start its next trip after ending one at this stop, itself included. */
   standsAround(stop: number): number[] {
     const { stopLat, stopLng } = this.sections;
     return this.near(stopLat.valueAt(stop), stopLng.valueAt(stop), SAME_STAND_METRES).map(({ index }) => index);
@@ -503,7 +503,10 @@ export class Timetable {
     return day >= first && day <= last;
   }
 
-  /** The last day, as `YYYYMMDD`, that all of these files cover; null if they share none. */
+  /**
+   * The day, as `YYYYMMDD`, on which the first of these files ends; null without files, or if a file is missing or has no valid
+   * days.
+   */
   lastDay(files: readonly FileId[] = this.files.map(({ file }) => file)): string | null {
     const day = Math.min(...files.map((file) => this.#coverage.get(file)?.[1] ?? Number.NEGATIVE_INFINITY));
     return Number.isFinite(day) ? toDate(day) : null;

@@ -1,14 +1,14 @@
 import type { Position } from '../transit/place.ts';
 import type { Sections } from './packed-timetable.ts';
 
-/** A walk that comes this close to a ferry's path is over water too: between two wharves both follow nearly the same line. */
+/** A walk that comes this close to a ferry's path is over water too: between two wharves, both run along nearly the same line. */
 const NEAR_METRES = 20;
 const METRES_PER_MICRO_DEGREE = 0.111195;
 /** Size of a cell in millionths of a degree: about 550 m from south to north. */
 const CELL = 5000;
 const CELLS_AROUND = 100_000;
 
-/** [south to north, west to east], in metres from where the timetable's ferries are. */
+/** [south to north, west to east] in metres from latitude 0 and longitude 0, scaled for the latitude of the timetable's ferries. */
 type Point = readonly [y: number, x: number];
 
 /**

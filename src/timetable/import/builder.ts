@@ -102,7 +102,10 @@ export class TimetableBuilder {
     (typeof TRIP)[number],
     Numbers
   >;
-  /** Trains with the IDs of the suburban file that may be duplicates, and the services of each run with an ID of TrainLink's. */
+  /**
+   * Trains with IDs as in the suburban file, which may repeat TrainLink's; and, for each run with an ID of TrainLink's, its
+   * services.
+   */
   readonly #diesels: { run: string; trip: number; report: FileReport }[] = [];
   readonly #trainLinkRuns = new Map<string, Set<number>>();
 
@@ -331,7 +334,7 @@ export class TimetableBuilder {
     }
   }
 
-  /** The services of all runs so far. */
+  /** The services of all trips so far, by `runKeyOf`. */
   #servicesOfRuns(): Map<string, Set<number>> {
     const services = new Map<string, Set<number>>();
     const { service, pattern } = this.#trips;
@@ -525,7 +528,7 @@ type FinishedTrips = { patternTrips: Uint32Column } & Record<
 >;
 type FinishedCalls = Record<'visitStart' | 'visitPattern' | 'patternRoute', Uint32Column>;
 
-/** Where each of some lists begins if they follow each other, and the end of the last one. */
+/** Where each list begins when lists of these lengths follow each other, and the end of the last one. */
 function startsOf(lengths: readonly number[]): Uint32Column {
   const starts = new Uint32Column(lengths.length + 1);
   for (const [at, length] of lengths.entries()) starts[at + 1] = starts.valueAt(at) + length;
@@ -562,8 +565,8 @@ function buildCallTimes(
 }
 
 /**
- * The limits of one line, which its timetable of a day reads as a whole. All lines of New South Wales together have 185,000 trips and
- * 12,000 patterns.
+ * The limits of one line, because its timetable of a day reads all of it. All lines of New South Wales together have 185,000 trips
+ * and 12,000 patterns.
  */
 const MAX_LINE_TRIPS = 100_000;
 const MAX_LINE_PATTERNS = 5000;
@@ -580,7 +583,7 @@ const MAX_BLOCK_TRIPS = 5000;
 /** A shape with fewer points only connects the wharves and may cross land. */
 const DRAWN_POINTS_PER_CALL = 4;
 
-/** Hub, station, platform. */
+/** More levels than hub, station and platform mean that the parents form a cycle. */
 const MAX_LEVELS = 4;
 
 /** Returns the number of the item with this key. If it is new, `add` adds it and returns the new count. */
@@ -594,7 +597,7 @@ function leaveOut(report: FileReport, reason: string, count: number): void {
   report.leftOut[reason] = (report.leftOut[reason] ?? 0) + count;
 }
 
-/** The trips; those of too long a block are in none. */
+/** Returns the trips. Those of blocks that are too long get no block. */
 function withoutLongBlocks(trips: readonly ScheduleTrip[], report: FileReport): readonly ScheduleTrip[] {
   const counts = new Map<string | null, number>();
   for (const { blockId } of trips) counts.set(blockId, (counts.get(blockId) ?? 0) + 1);
@@ -605,8 +608,8 @@ function withoutLongBlocks(trips: readonly ScheduleTrip[], report: FileReport): 
 }
 
 /**
- * What remains of a trip's ID in each publication, and is unique on a day: of dated ones all but the date, of Sydney's trains the run
- * number.
+ * The part of a trip ID that is the same in every publication and unique on a day: of a dated ID all but the date, of Sydney's
+ * trains the run number.
  */
 function runKeyOf(id: string, mode: Mode): string {
   return mode === 'train' && !isDated(id) ? `train ${parseTrainId(id).number}` : withoutDate(id);
@@ -627,7 +630,7 @@ function overlaps({ firstDay, days }: ScheduleService, other: ScheduleService): 
   return days.some((bits, at) => (bits & (other.days[at + shift] ?? 0)) !== 0);
 }
 
-/** Returns the stops of these trips, those that other files have, and the stations of both. */
+/** Returns the indices of the stops of these trips, of those that other files have, and of the stations of both. */
 function stopsOf(
   { stops, calls }: ScheduleFile,
   trips: readonly ScheduleTrip[],

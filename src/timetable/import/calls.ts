@@ -89,9 +89,9 @@ type CallRow = Readonly<Record<(typeof SHARED)[number] | (typeof TIMES)[number],
 const UNTIMED_OFFSET = -0x80000000;
 
 /**
- * The rows of stop_times.txt by trip. Rows of a trip that follow each other are a segment: usually all of them. Segments with the same
- * stops are stored once, and so are those with the same times after their first one, because a file repeats both many times: all rows
- * of the state would take 100 MB.
+ * The rows of stop_times.txt by trip. Rows of a trip that follow each other form a segment; usually that is the whole trip.
+ * Segments with the same stops are stored once, and so are those with the same times after their first one. A file repeats both
+ * many times: without that, all rows of New South Wales would take 100 MB.
  */
 export class TripCalls {
   readonly #shared = new Lists();
@@ -105,12 +105,12 @@ export class TripCalls {
   };
   readonly #tripCount: number;
   #byTrip: Groups = { start: new Uint32Column(), members: new Uint32Column() };
-  /** The segment that is added to. */
+  /** The trip and length of the segment that rows are added to. */
   #trip = -1;
   #length = 0;
   readonly #addedShared = new Int32Column(SHARED.length * MAX_TRIP_CALLS);
   readonly #addedTimes = new Int32Column(TIMES.length * MAX_TRIP_CALLS);
-  /** The trip that was read last. */
+  /** The calls of the trip that was read last; `get` reuses the columns. */
   readonly #calls: ScheduleCalls = {
     count: 0,
     startsAt: UNTIMED,
@@ -185,7 +185,7 @@ export class TripCalls {
     return calls;
   }
 
-  /** Loads the rows of a trip as they are in the file. Returns whether there are not too many. */
+  /** Loads the rows of a trip as they are in the file. Returns false if there are too many. */
   #load(trip: number): boolean {
     const { length, start, shared, times } = this.#segments;
     const [sharedLists, timeLists] = [this.#shared.numbers.values, this.#times.numbers.values];

@@ -95,7 +95,7 @@ function grows(distances: Int32Column): boolean {
 function placeByPosition(line: ShapeLine, { lat, lng }: ShapedCalls): PlaceOnShape[] | null {
   const segments = line.lat.length - 1;
   const calls = lat.length;
-  /** The minimum sum up to this call if it is in segment `n` or before, and its segment. */
+  /** By segment: the minimum sum for the calls so far, if the last of them lies in this segment or before. */
   let sums = new Float64Column(segments);
   const choices = new Int32Column(calls * segments);
   for (let call = 0; call < calls; call++) {

@@ -13,7 +13,7 @@ const FERRY = 1 << MODES.indexOf('ferry');
 /** About 550 m, so that all stops within reach lie in the same cell or in an adjacent one. */
 const CELLS_PER_DEGREE = 180;
 const CELLS_AROUND = 100_000;
-/** From a cell to itself and to those around it. */
+/** Added to the number of a cell, these give the cell and the eight around it. */
 const STEPS_AROUND = [-CELLS_AROUND, 0, CELLS_AROUND].flatMap((row) => [row - 1, row, row + 1]);
 
 /**
@@ -77,6 +77,6 @@ export function createFootpaths({
 }
 
 function cellOf([lat, lng]: Position): number {
-  // A degree of longitude is shorter here.
+  // A degree of longitude is shorter than one of latitude.
   return Math.floor(lat * CELLS_PER_DEGREE) * CELLS_AROUND + Math.floor(lng * CELLS_PER_DEGREE * 0.8);
 }

@@ -12,10 +12,10 @@ interface Frequency {
   isExact: boolean;
 }
 
-/** By index of the trip. A trip whose rows cannot be read has none. */
+/** By index of the trip. The list is empty if none of the trip's rows can be read. */
 export type Frequencies = ReadonlyMap<number, readonly Frequency[]>;
 
-/** The longest headway that the timetable has room for. */
+/** The longest headway, in seconds, that fits the timetable's 16 bits. */
 const MAX_HEADWAY = 65_535;
 
 /** Reads frequencies.txt. `trips` has the index of each trip, -1 for those that were left out. */
@@ -45,8 +45,9 @@ export async function loadFrequencies(
 }
 
 /**
- * The runs of a trip with these frequencies. `startsAt` is its departure from the first row of stop_times.txt, whose times only
- * tell how long the vehicle takes from stop to stop. A frequency belongs to no block, because no vehicle is planned for it.
+ * Returns the runs of a trip with these frequencies. `startsAt` is its departure from the first row of stop_times.txt; the times
+ * there only tell how long the vehicle takes from stop to stop. The runs belong to no block, because no vehicle is planned for
+ * them.
  */
 export function toRuns(
   trip: ScheduleTrip,

@@ -44,7 +44,7 @@ export type ImportMessage =
   /** Nothing was written if no file was usable. */
   | { kind: 'done'; isWritten: boolean };
 
-/** Lower than the service and most other processes. */
+/** A nice value: a lower priority than the service and most other processes. */
 const PRIORITY = 10;
 
 /** Reads the zips and writes the timetable, and reports progress through `tell`. Only unusable files are skipped. */
@@ -115,7 +115,7 @@ if (import.meta.main) {
     // If memory runs out, the kernel then kills this process and not the service.
     writeFileSync('/proc/self/oom_score_adj', '1000');
   } catch {
-    // It then runs as the service does.
+    // If that is not permitted, the process keeps the settings of the service.
   }
   process.once('disconnect', () => process.exit(1));
   await importFiles(

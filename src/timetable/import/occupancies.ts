@@ -6,7 +6,10 @@ import type { LeftOutCounter } from './left-out.ts';
 import { type ScheduleCalls, type ScheduleService, type ScheduleTrip, UnreadableFile } from './schedule-file.ts';
 import type { ScheduleZip } from './zip.ts';
 
-/** By number in GTFS: 0 unknown, 1 many seats, 2 few seats, 3 standing only. Empty counts as many seats, full as standing only. */
+/**
+ * The load for each `occupancy_status` of GTFS: 1 many seats, 2 few seats, 3 standing only. Empty counts as many seats, full as
+ * standing only.
+ */
 const LOADS: readonly number[] = [1, 1, 2, 3, 3, 3];
 const CONFLICT = -1;
 
@@ -91,7 +94,7 @@ function listDays({ firstDay, days }: ScheduleService): number[] {
     .map((at) => firstDay + at);
 }
 
-/** The load on a day; 0 if no row or different ones have it. */
+/** The load on a day; 0 if no row applies to it, or rows disagree. */
 function chooseLoad(rows: Rows, ofCall: readonly number[], day: number): number {
   const loads = [0, 0];
   for (const row of ofCall) {

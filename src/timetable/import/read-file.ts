@@ -26,7 +26,7 @@ import { ScheduleZip } from './zip.ts';
 
 export * from './schedule-file.ts';
 
-/** As many as trips.txt may have. */
+/** The limit of trips with all runs of frequencies, the same as for the rows of trips.txt. */
 const MAX_RUNS = 1_000_000;
 
 /** Reads one zip. Unreadable rows are skipped. Throws `UnreadableFile` if the file as a whole is unusable. */
@@ -107,7 +107,7 @@ export async function loadScheduleFile(zipPath: string, id: FileId): Promise<Sch
   }
 }
 
-/** A call may arrive this long after it departs; it then arrives when it departs. */
+/** If the arrival at a call is up to this much later than the departure, the departure counts for both. */
 const MAX_LATE_ARRIVAL_SECONDS = 5 * 60;
 
 /**

@@ -12,7 +12,9 @@ import { UnreadableFile } from './schedule-file.ts';
  * row.
  */
 const MAX_ROW_BYTES = 64_000;
-/** After so many rows the size of the file tells how many it has: a file with far too many is refused before it is read. */
+/**
+ * After this many rows, the number of all rows is estimated from the size of the file: a file with far too many is refused early.
+ */
 const SAMPLE_ROWS = 100_000;
 /** Upstream's tables have up to 13. */
 const MAX_COLUMNS = 100;

@@ -10,7 +10,7 @@ export class UnreadableFile extends Error {
   override name = 'UnreadableFile';
 }
 
-/** The file was read, but nothing of it, or too little, can be used. The message ends with what was left out. */
+/** Builds the error for a file that was read but has too little that can be used. The message ends with what was left out. */
 export function refuseFile(problem: string, leftOut: Readonly<Record<string, number>>): UnreadableFile {
   const reasons = describeLeftOut(leftOut, MAX_REASONS);
   return new UnreadableFile(reasons === '' ? problem : `${problem}; left out: ${reasons}`);
@@ -80,12 +80,12 @@ export interface ScheduleTrip {
   access: number;
   /** The number of its shape; -1 if it has none. */
   shape: number;
-  /** The number under which `calls` has its calls. It has at least two. */
+  /** Its index in the file's `calls`, which runs of a frequency share. It has at least two calls. */
   calls: number;
   callCount: number;
-  /** Seconds to add to the times of its calls, which runs of a frequency share; else 0. */
+  /** Seconds to add to the times of its calls, for runs of a frequency; else 0. */
   shift: number;
-  /** A vehicle leaves about every so many seconds, without fixed times; 0 if the times are fixed. */
+  /** The seconds between vehicles without fixed times; 0 if the times are fixed. */
   headway: number;
 }
 

@@ -10,7 +10,7 @@ const MAX_POINTS = 200_000;
 /** The limit for all simplified shapes of a file. */
 const MAX_KEPT = 4_000_000;
 const MICRO = 1e6;
-/** Larger distances do not fit. */
+/** Larger distances do not fit into 32 bits when converted by `toDistance`. */
 const MAX_DISTANCE = 2e6;
 
 const NO_SHAPES: ScheduleShapes = {

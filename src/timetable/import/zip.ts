@@ -25,7 +25,7 @@ export type MemberName = keyof typeof LIMITS;
 const EXTRAS: readonly string[] = ['shapes.txt', 'occupancies.txt'] satisfies MemberName[];
 /** Upstream's zips have up to 16 files. */
 const MAX_ENTRIES = 1000;
-/** In bytes. */
+/** The size of unpacked chunks, in bytes. */
 const PIECE = 1 << 18;
 
 /** A zip of the schedule. Sizes are checked before and during unpacking. */
@@ -79,7 +79,7 @@ export class ScheduleZip {
       refuse(`${name} is broken`)(error);
     }
     if (length !== entry.uncompressedSize) throw new UnreadableFile(`${name} has a different size than the zip states`);
-    // Of a zip that changed while it was downloaded, some parts may be old.
+    // If a zip changed while it was downloaded, some of its parts may be old.
     if (checksum !== entry.crc32) throw new UnreadableFile(`${name} has a different checksum than the zip states`);
   }
 

@@ -5,8 +5,8 @@ import { setTimeout } from 'node:timers/promises';
 import { SECOND_MS } from '../../core/clock.ts';
 
 /**
- * `unreachable`: nothing was received. `no-calls`: upstream accepts no calls, or none are left. `unusable`: a status other than 200, an incomplete body, or
- * a body that is not a zip.
+ * `key-refused`: upstream refuses the key. `unreachable`: nothing was received. `no-calls`: upstream accepts no calls, or none are
+ * left. `unusable`: any other status than 200, an incomplete body, or a body that is not a zip.
  */
 export type DownloadFailure = 'key-refused' | 'unreachable' | 'no-calls' | 'unusable';
 
@@ -30,7 +30,7 @@ export interface ScheduleSource {
   fetch(path: string, file: string, knownVersion: string | null): Promise<{ lastModified: string | null } | null>;
 }
 
-/** How often a file is copied that changes meanwhile, and how long until the next copy. */
+/** A file that changes while it is copied is copied again, up to this many times, after this wait. */
 const COPIES = 3;
 const COPY_AGAIN_MS = SECOND_MS;
 

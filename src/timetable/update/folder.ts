@@ -151,12 +151,12 @@ export async function prepareFolder(folder: string): Promise<void> {
 }
 
 const LEASE_RENEWED_EVERY_MS = 20 * SECOND_MS;
-/** After this time, the holder must have been killed or its machine lost. */
+/** A lease that was not renewed for this long is over: its holder was killed, or its machine lost. */
 const LEASE_OVER_MS = 2 * MINUTE_MS;
 
 /**
- * The tokens of this process. A lease with this process number but another token belongs to an earlier container with the same
- * number.
+ * The tokens of the leases that this process holds. A lease with this process number but another token belongs to an earlier
+ * container with the same number.
  */
 const heldTokens = new Set<string>();
 
@@ -173,7 +173,7 @@ export async function acquireLease(folder: string): Promise<{ release(): Promise
     await writeFile(draft, lease);
     await link(draft, path);
   } catch (error) {
-    // The holder removes drafts.
+    // `ENOENT`: the holder has removed all drafts.
     if (['EEXIST', 'ENOENT'].includes(String((error as NodeJS.ErrnoException).code))) return null;
     throw error;
   } finally {

@@ -58,11 +58,11 @@ const NIGHT_MINUTES = 3 * 60;
  * it; starts can follow each other quickly.
  */
 const FRESH_MS = { night: NIGHT_MINUTES * MINUTE_MS, start: 12 * HOUR_MS, retry: 0 };
-/** How long a new timetable waits for what must be ready with it. */
+/** How long a new timetable waits for the preparations of `beforeChange`. */
 const PREPARED_MS = 10 * SECOND_MS;
 /** How long until failed downloads are retried. */
 const RETRY_MS = 3 * HOUR_MS;
-/** How long a first update takes; used until its first files show its speed. */
+/** An estimate for a first update, until its first files show its speed. */
 const FIRST_UPDATE_MS = 2 * MINUTE_MS;
 const MIN_LEFT_MS = 5 * SECOND_MS;
 
@@ -92,7 +92,7 @@ export async function followUpdates(options: {
   let nextUpdateAt = clock.now();
   let isUpdatingElsewhere = false;
   const tried = Promise.withResolvers<void>();
-  /** Each file is downloaded and then read. */
+  /** The first pass has two steps for each file: download and read. */
   const isFirst = (id: FileId) => !SCHEDULE_FILES[id].standsInFor && !(isBundleLast && SCHEDULE_FILES[id].isBundle);
   const steps = 2 * wanted.filter(isFirst).length;
   let progress = { startedAt: clock.now(), stepAt: clock.now(), begun: 0 };
@@ -103,7 +103,7 @@ export async function followUpdates(options: {
     progress.begun++;
   }
 
-  /** Expects that the files to come take as long as those that are done. */
+  /** The milliseconds that the update still takes, if the remaining steps take as long as those done. */
   function leftOfUpdate(): number {
     const { startedAt, stepAt, begun } = progress;
     const done = Math.min(begun - 1, steps);
@@ -154,7 +154,7 @@ export async function followUpdates(options: {
   async function updateNow(trigger: keyof typeof FRESH_MS): Promise<void> {
     let isIncomplete = false;
     try {
-      // Another process may have made one already.
+      // Another process may have imported a timetable already.
       await openNewestImport();
       // After an upgrade of the service, the zips may already be there.
       if (!timetable && [...states.values()].some(({ good }) => good)) await run(null);

@@ -63,7 +63,7 @@ const LOST = {
   'no-calls': 'upstream accepts no calls, or none are left',
 } as const satisfies Partial<Record<DownloadFailure, string>>;
 
-/** If more files end the process, the machine is at fault. */
+/** If more files than this crash the import process, the machine is at fault. */
 const MAX_CRASHES = 4;
 
 /**
@@ -123,7 +123,7 @@ class Update {
     await this.#forgetUnwanted();
   }
 
-  /** Nothing would renew these files, so they would count as out of date for ever. */
+  /** Removes the files that are no longer wanted: nothing would renew them, so they would count as out of date for ever. */
   async #forgetUnwanted(): Promise<void> {
     const { folder, wanted } = this.#options;
     const unwanted = [...this.#states.keys()].filter((id) => !wanted.includes(id));
@@ -133,7 +133,7 @@ class Update {
     for (const id of unwanted) await rm(zipPath(folder, id), { force: true });
   }
 
-  /** Whether the file could not be downloaded and its last good zip ends too soon. */
+  /** Whether the file has no good zip, or one that ends too soon and could not be replaced. */
   #isBroken(id: FileId): boolean {
     const state = this.#states.get(id);
     return !state?.good || (state.problem !== null && findUncovered(state.good.report, this.#today()) !== null);
@@ -211,7 +211,10 @@ class Update {
     }
   }
 
-  /** Runs once the new timetable is in place, so that zips lost in a crash are downloaded again. */
+  /**
+   * Keeps or refuses a zip that was read. It runs once the new timetable is in place: if the process crashes before, the zip is
+   * downloaded again.
+   */
   async #settle(
     { id, used, report, problem }: Extract<ImportMessage, { kind: 'read' }>,
     lastModified: string | null,
