@@ -35,11 +35,11 @@ export interface LineDirection {
   headsigns: string[];
   /** Stations and street stops, in an order that fits every run. A stop at which loops call twice comes twice. */
   stops: LineStop[];
-  /** Sorted so that later runs come later at most stops. Empty if none runs that day. */
+  /** Sorted so that later runs come later at most stops. Empty if none runs on the day. */
   runs: LineRun[];
   /** The median between departures at the stop with most of them; null below two. */
   headwayMinutes: number | null;
-  /** Those shown, most calls first. */
+  /** The patterns shown, those with most calls first. */
   patterns: readonly number[];
   /** The number of runs that are left out, because a table with their stops would be too long. */
   leftOut: number;
@@ -47,7 +47,7 @@ export interface LineDirection {
 
 const MAX_HEADSIGNS = 10;
 
-/** Reads both directions. One without runs that day has the stops of all its days. */
+/** Reads both directions. A direction without runs on the day has the stops of all days. */
 export async function loadDirections(
   timetable: Timetable,
   patterns: readonly number[],

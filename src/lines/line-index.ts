@@ -30,7 +30,7 @@ export interface LineIndex {
 
 const indexes = new WeakMap<Timetable, LineIndex>();
 
-/** The lines of a timetable. They are found once, in about 0.1 s for New South Wales. */
+/** The lines of a timetable. They are indexed once, in about 0.1 s for New South Wales. */
 export function indexLines(timetable: Timetable): LineIndex {
   const index = indexes.get(timetable) ?? createIndex(timetable);
   indexes.set(timetable, index);
@@ -76,7 +76,10 @@ function sortKeyOf({ mode, route, id }: Line): string {
   return `${MODES.indexOf(mode)} ${route} ${id}`.replace(/\d+/g, (digits) => digits.padStart(8, '0'));
 }
 
-/** Returns how well a line fits a search: 0 by its short name, 1 by the start of that, 2 by words of its names; null if not. */
+/**
+ * Returns a function that ranks a line for a search: 0 by its short name, 1 by the start of that, 2 by words of its names; null if
+ * it does not fit.
+ */
 export function searchFor(q: string): (line: IndexedLine) => number | null {
   const searchText = toWords(q).trim();
   const words = searchText.split(' ');

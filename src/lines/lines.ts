@@ -11,16 +11,16 @@ import { drawCourse } from './course.ts';
 import { type LineDirection, loadDirections } from './directions.ts';
 import { type IndexedLine, indexLines, type Line, searchFor } from './line-index.ts';
 
-/** Unknown lines named in a notice, and their length. */
+/** How many unknown lines notices name, and the most characters of a name. */
 const MAX_NAMED = 5;
 const MAX_NAME = 50;
-/** Can be sent in a header as it is. */
+/** Names that can be sent in a header as they are. */
 const PLAIN = /^[\x20-\x7e]{1,50}$/;
-/** Lines named instead of an unknown one. */
+/** How many lines are suggested for an unknown one. */
 const MAX_NEAR = 3;
 const OR = new Intl.ListFormat('en-AU', { type: 'disjunction' });
 
-/** What the line of a ride or departure is found by. `lineId` is null or missing if it is the trip planner's. */
+/** The data from which the line of a ride or departure is found. `lineId` is null or missing if the ride is the trip planner's. */
 interface LineOf {
   lineId?: string | null | undefined;
   mode: Mode | 'walk';
@@ -90,8 +90,8 @@ export class LineCatalogue {
   }
 
   /**
-   * The ID of the line of a ride or departure: that of its run, or else the only line of its short name; on roads that stops there
-   * too, because operators elsewhere may use the number. Null if the timetable has neither.
+   * The ID of the line of a ride or departure: that of its run, else that of the only line with its short name. On roads that line
+   * must also call at the stop, because operators elsewhere may use the same number. Null if there is none.
    */
   findIdOf({ lineId, mode, route, runId, stopId }: LineOf): string | null {
     const { timetable } = this.#stops;
@@ -115,8 +115,8 @@ export class LineCatalogue {
   }
 
   /**
-   * A line, and its directions on the service day of a date (`YYYYMMDD`). Throws for an unknown line, and for a day outside the
-   * timetable.
+   * A line, and its directions on the service day of a date (`YYYYMMDD`). Throws for an unknown line, and for a day that the
+   * timetable does not cover.
    */
   async load(id: string, date: string): Promise<{ line: Line; directions: LineDirection[] }> {
     const { timetable } = this;
@@ -132,7 +132,7 @@ export class LineCatalogue {
     return drawCourse(this.timetable, patterns);
   }
 
-  /** Throws while there is none. */
+  /** Throws `SERVICE_UNAVAILABLE` while there is no timetable. */
   get timetable(): Timetable {
     const { timetable } = this.#stops;
     if (timetable) return timetable;

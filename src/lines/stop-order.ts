@@ -17,7 +17,7 @@ export interface StopSequence {
 const MAX_ROWS = 2000;
 /** The limit of rows times stops over all sequences, several times that of any line. It takes about 0.1 s. */
 const MAX_WORK = 20_000_000;
-/** Other requests get a turn after so much of it. */
+/** After this much work, other requests get a turn. */
 const WORK_OF_TURN = 1_000_000;
 
 /**
