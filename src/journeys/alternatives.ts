@@ -134,7 +134,7 @@ export function findAlternatives(
     );
   }
 
-  /** The walks of the journey or, if the other ride uses another platform, the one from or to that platform. */
+  /** The journey's own walks. If the ride uses another platform, the walk from or to that. */
   function walks({ destination: from }: Leg, { origin: to }: Leg, own: readonly Leg[], hasMoved: boolean) {
     const durationSeconds = walkSeconds(distanceMetres(from.position, to.position), wanted.choices);
     return hasMoved ? [{ ...LEG_DEFAULTS, origin: from, destination: to, durationSeconds }] : own;
@@ -184,7 +184,7 @@ function byTime(one: BoardCall, other: BoardCall): number {
   return one.bestAt - other.bestAt || one.plannedAt - other.plannedAt;
 }
 
-/** Whether the departure is that of the ride. Runs of some files have no identifier. */
+/** Whether the departure is the ride itself. Some files have no run IDs; then mode, route and time decide. */
 function isSameRide({ mode, runId, route, origin }: Leg, departure: Departure): boolean {
   const plannedAt = startOfMinute(origin.planned).getTime();
   if (runId !== null && departure.runId !== null) {

@@ -9,14 +9,14 @@ import type { Reached } from './reached.ts';
 export interface Circle {
   position: Position;
   metres: number;
-  /** The distance to the water in each direction; null if there is none nearby. */
+  /** The metres to the water in each direction, clockwise from north; null if there is no water nearby. */
   shore: Float32Array | null;
-  /** The circle from whose middle a rider has walked here. */
+  /** The circle of the stop where the walk to this one began. */
   walkedFrom?: Circle | undefined;
 }
 
 const DIRECTIONS = 32;
-/** The direction of `DIRECTIONS` in which a point lies. */
+/** The direction in which a point lies, as a number below `DIRECTIONS`: clockwise from north. */
 const directionOf = (north: number, east: number) =>
   Math.round((Math.atan2(east, north) / (2 * Math.PI)) * DIRECTIONS + DIRECTIONS) % DIRECTIONS;
 /** The distance to the water is found by this many halvings, to a 16th of the maximum. */
@@ -25,7 +25,7 @@ const HALVINGS = 4;
 /** Polygons as in GeoJSON: each has an outer ring and its holes, of `[lng, lat]` in degrees. */
 export type MultiPolygon = [lng: number, lat: number][][][];
 
-/** The distance between two points of the grid; greater for areas that would have more than `MAX_POINTS`. */
+/** The least distance between two points of the grid. It is greater for areas that would have more than `MAX_POINTS`. */
 const GRID_METRES = 100;
 const MAX_POINTS = 1_000_000;
 /** Coordinates are rounded to five decimals, about a metre. */
@@ -34,7 +34,7 @@ const PER_DEGREE = 1e5;
 /** Marks points well inside a circle; more metres than are ever left. */
 const DEEP = 1e6;
 
-/** Draws the area within a walk of the time that is left at an origin and at each stop reached from it. */
+/** Draws the area that a rider can reach in time: on foot from the origin, and from each stop reached with the time left there. */
 export function createAreas(timetable: Timetable) {
   const { stopLat, stopLng } = timetable.sections;
   /** By stop, found on first use. */
@@ -100,7 +100,7 @@ export function mergeCircles(circles: readonly Circle[]): MultiPolygon {
   const [height, width] = [(north - south) * perDegree[0], (east - west) * perDegree[1]];
   const step = Math.max(GRID_METRES, Math.sqrt(((height + 2 * longest) * (width + 2 * longest)) / MAX_POINTS));
   const minRadius = step * 1.5;
-  // The outermost points are outside the area.
+  // The outermost points of the grid must lie outside the area, so that its outline closes.
   const margin = Math.ceil(Math.max(longest, minRadius) / step) + 1;
   const [rows, columns] = [Math.ceil(height / step) + 2 * margin, Math.ceil(width / step) + 2 * margin];
   const left = new Float32Array(rows * columns).fill(-step);

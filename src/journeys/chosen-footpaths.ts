@@ -29,7 +29,7 @@ export function createChosenFootpaths({ stopLat, stopLng }: Sections, usual: Foo
       for (let at = usual.first[stop] as number; at < (usual.first[stop + 1] as number); at++) {
         const target = usual.targets[at] as number;
         const usualSeconds = usual.seconds[at] as number;
-        // Seconds are rounded, so a walk of exactly the most seconds may still be too long.
+        // Seconds are rounded, so a walk of exactly `longestSeconds` may still be too long.
         if (usualSeconds > longestSeconds) continue;
         if (usualSeconds === longestSeconds && metresBetween(stop, target) > longest) continue;
         targets[count] = target;

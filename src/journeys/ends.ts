@@ -96,9 +96,9 @@ export async function nameEnd(
 }
 
 /**
- * Returns the name that the journeys give the requested stop. `isCertain` is false if they only name a part of the station.
- * Uses the name of the point itself, else of the platform's stop, else the most frequent name; names that begin with the
- * station's are preferred.
+ * Returns the name that the journeys give the requested stop. For each group of `MODES_BY_CERTAINTY` in turn, it looks for the name
+ * of the stop itself, then for that of the platform's stop; in the end it takes the most frequent name. `isCertain` is false if the
+ * journeys only name a part of the station.
  */
 function chooseEndName(journeys: readonly Journey[], stopId: string, end: 'origin' | 'destination') {
   const ends = journeys.map(({ legs }) => {

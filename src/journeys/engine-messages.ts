@@ -147,7 +147,6 @@ export type EngineMessage =
  */
 export const KEPT_DAYS = hasLittleMemory() ? 3 : 5;
 
-/** The searches of an engine. */
 export interface Searches {
   plan(query: EngineQuery): EngineJourney[];
   reach(query: EngineReachQuery): EngineReach;

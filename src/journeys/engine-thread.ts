@@ -45,7 +45,7 @@ const HOUR_SECONDS = 3600;
 /** Most destinations are reached within this time, which makes their search cheap. */
 const SOON_SECONDS = 3 * HOUR_SECONDS;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
-/** The days of far searches. */
+/** The days of far searches by departure and by arrival, relative to the day of the search. */
 const DAYS_AHEAD: DaySpan = { first: -1, last: FAR_DAYS };
 const DAYS_BEFORE: DaySpan = { first: -FAR_DAYS - 1, last: 0 };
 
@@ -226,7 +226,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
       if (left.length > 0) searchWithin({ ...request, latest, ends: left }, opened.planner, found);
     };
     searchUntil(start + SOON_SECONDS, ends);
-    // Most others are reached with one more ride: a search until then is cheaper than one of the whole day.
+    // Most others are reached with one more ride. A search up to that arrival is cheaper than one of the whole day.
     const until = start + DAY_SECONDS;
     const later = ends
       .filter((end) => !found.has(end))
@@ -247,7 +247,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
     });
   }
 
-  /** Adds the journeys to the ends that are reached in time. */
+  /** Adds to `found` the journey to each destination that is reached by `request.latest`. */
   function searchWithin(
     request: Parameters<Planner['spread']>[0] & { ends: readonly Destination[] },
     planner: Planner,
@@ -370,7 +370,10 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
   const searches: Searches = { plan, reach, times, via };
 
   return {
-    /** At the deadline, in milliseconds since 1970, it returns the journeys that it has found. Throws `TOOK_TOO_LONG` if there are none. */
+    /**
+     * Ends at the deadline `until`, in milliseconds since 1970, and returns what it has found by then. Throws `SearchEnded` if that
+     * is nothing.
+     */
     search<Name extends SearchName>(
       name: Name,
       query: SearchQuery<Name>,
@@ -411,7 +414,7 @@ function toAccess({ sections, stopCount }: Timetable): WheelchairAccess {
  * The nice value of all threads but the last, because they take the longest searches: the last thread and the main one go first.
  */
 const LOW_PRIORITY = 10;
-// Elsewhere the priority is that of the whole process.
+// On other systems this would change the priority of the whole process.
 if (parentPort && process.platform === 'linux' && workerData && !workerData.isLast) setPriority(LOW_PRIORITY);
 
 let engine: ReturnType<typeof openEngine> | null = null;

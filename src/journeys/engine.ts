@@ -26,11 +26,11 @@ import type { SharedLines } from './raptor/lines.ts';
 const MAX_QUEUE = 40;
 /** Counts from when a search joins the queue. Most searches take some 50 ms. */
 const DEADLINE_MS = 5 * SECOND_MS;
-/** A search ends by itself this long before, with what it has found. */
+/** A search ends by itself this long before its deadline, with what it has found. */
 const REPLY_MS = SECOND_MS / 2;
 /** A search that would begin later would hardly have time. */
 const MAX_WAIT_MS = 4 * SECOND_MS;
-/** Lower priorities leave the last thread to a priority for this long after its latest search. */
+/** After a search, the last thread is reserved for its priority and higher ones for this long. */
 const RESERVED_MS = MINUTE_MS;
 /** How long a search waits for a busy thread that has its day, while another one is idle and would have to build the day's lines. */
 const DAY_PATIENCE_MS = SECOND_MS;
@@ -68,7 +68,7 @@ interface Thread {
   packed: SharedArrayBuffer;
   /** The snapshots that the thread has received last. */
   snapshots: readonly Snapshot[];
-  /** The days whose lines the thread has, latest last. */
+  /** The days whose lines the thread has, the one used last at the end. */
   days: number[];
   /** Whether the thread has prepared for its timetable. Until then, searches wait in the queue. */
   isReady: boolean;
@@ -94,7 +94,7 @@ export class JourneyEngine {
   /** When the latest search of each priority arrived. */
   readonly #latestAt = new Map<Priority, number>();
   #timetable: Timetable | null = null;
-  /** By day, yesterday, today and tomorrow: lines that one thread has made for all. */
+  /** The lines of yesterday, today and tomorrow, by day. One thread has made them for all. */
   readonly #lines = new Map<number, SharedLines>();
   #lastId = 0;
   #isServingLater = false;
@@ -340,7 +340,7 @@ export class JourneyEngine {
     }
   }
 
-  /** Frees the lines of other days. */
+  /** Frees the lines of all days but today. */
   #closeOtherDays(): void {
     const day = calendarDayAt(this.#now());
     for (const other of this.#lines.keys()) if (other !== day) this.#lines.delete(other);
@@ -423,7 +423,7 @@ function isByArrival(query: SearchQuery<SearchName>): boolean {
   return 'isArrival' in query && query.isArrival;
 }
 
-/** A search by arrival opens the day six hours earlier first (see `planWith` of engine-thread.ts). */
+/** A search by arrival opens the day six hours earlier first (see `planNear` of engine-thread.ts). */
 function dayOf(query: SearchQuery<SearchName>): number {
   return calendarDayAt(isByArrival(query) ? query.at - DAY_MS / 4 : query.at);
 }

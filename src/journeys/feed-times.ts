@@ -15,8 +15,9 @@ interface RideFinder {
 }
 
 /**
- * Returns a ride of the trip planner as its run is today, like boards and the run itself. `view` is null for a walk and if the feeds
- * do not have the run; then the leg stays as it is. A ride that the trip planner reports as cancelled runs only if a feed says so.
+ * Returns a ride of the trip planner as its run is today, like boards and the run itself. `view` is null for walks and on-demand
+ * rides, and if the feeds do not have the run; then the leg stays as it is. A ride that the trip planner reports as cancelled runs
+ * only if a feed says so.
  */
 export function withFeedTimes(leg: Leg, runs: RideFinder): { leg: Leg; view: CurrentRide | null } {
   const { mode, runId, origin, destination, isOnDemand } = leg;
@@ -41,8 +42,8 @@ export function withFeedTimes(leg: Leg, runs: RideFinder): { leg: Leg; view: Cur
 }
 
 /**
- * Returns journeys of the trip planner with the times of the feeds, without those whose vehicle has left early. `freshness` lists
- * that of the feeds.
+ * Returns journeys of the trip planner with the times of the feeds. Leaves out those whose vehicle has left early and, unless
+ * requested, those that are cancelled. `freshness` has one entry for each feed's data that was used.
  */
 export function withFeeds(
   journeys: readonly Journey[],

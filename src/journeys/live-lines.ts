@@ -21,7 +21,6 @@ const DAY_SECONDS = 86_400;
 /** The columns get room for this many times the runs in the feeds, because the next feeds have more. */
 const SPARE = 1.5;
 
-/** A run of a snapshot. */
 export interface LiveRunRef {
   snapshot: Snapshot;
   run: number;
@@ -83,7 +82,7 @@ export function createDayLines(
     if (mirrored) mirrorLive(mirrored, live);
   }
 
-  /** Safe at any time, because the lines have copies of all its columns. */
+  /** The lines have copies of all its columns, so nothing else uses them. */
   function freePart({ lines }: LivePart): void {
     freeColumns(Object.values(lines));
   }
@@ -95,7 +94,7 @@ export function createDayLines(
     live = null;
   }
 
-  /** Writes the same into the mirrored lines. */
+  /** Writes the runs of the snapshots into the mirrored lines too. */
   function mirrorLive(mirrored: Lines, { lines, part }: NonNullable<typeof live>): void {
     const mirroredPart = mirrorLines(part.lines);
     append(mirrored, mirroredPart, null);
@@ -124,7 +123,6 @@ export function createDayLines(
     mirroredLive() {
       const current = live as NonNullable<typeof live>;
       if (!current.mirrored) {
-        // Both directions have the same room.
         current.mirrored = withRoom(this.mirroredPlanned(), roomOf(current.lines));
         mirrorLive(current.mirrored, current);
       }
@@ -139,7 +137,6 @@ export function createDayLines(
     forget(): void {
       if (live) live.part.refs = [];
     },
-    /** Frees all columns. */
     free(): void {
       freeLive();
       freeLines(planned);
@@ -259,8 +256,8 @@ function linkRuns(lines: Lines, plannedNext: Int32Array, find: (run: { trip: num
 }
 
 /**
- * Whether the vehicle still goes to the end of its run, and not long after it should have left there as the next run. A vehicle that
- * only passes the stop between the two runs stops there in neither.
+ * Whether the vehicle still runs to the end of its run, and arrives there not much later than the next run is to leave. A run whose
+ * last stop is skipped counts as cut short, unless the next run skips that stop too.
  */
 function canContinue(lines: Lines, plannedRun: number, run: number, next: number): boolean {
   const endOf = (one: number) => callAt(lines, one, lastPosition(lines, one));

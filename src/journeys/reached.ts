@@ -15,7 +15,7 @@ export interface Reached {
   alightedAt: number;
 }
 
-/** The last ride to a stop. */
+/** The last ride to a stop, as riders see it. */
 export interface LastRide {
   mode: Mode;
   route: string;

@@ -76,7 +76,6 @@ export interface Journeys {
   fetch(query: JourneyQuery, context: JourneyContext): Promise<FoundJourneys>;
 }
 
-/** Plans from the timetable. */
 export interface TimetableJourneys {
   /** Whether the timetable has both ends and covers the time. */
   covers(query: JourneyQuery): boolean;

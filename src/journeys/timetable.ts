@@ -42,7 +42,7 @@ import { timeWalks } from './walks.ts';
 const WHARF_REACH_METRES = [500, 150] as const;
 const MAX_JOURNEYS = 6;
 export const DEFAULT_CHANGES = 6;
-/** The timetable must cover departures up to this long after the requested time. */
+/** The timetable must cover the time from this long before the requested one to this long after it. */
 const COVERED_MS = HOUR_MS / 2;
 
 export interface TimetableSearch {
@@ -89,7 +89,7 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
     return coversEnds(ends.timetable, [ends.from, ends.to], { at: momentOf(query.at, now()), modes: query.modes });
   }
 
-  /** Why the timetable does not have both ends. With `via` or choices no other source can have them. */
+  /** The error for a query whose ends the timetable lacks. With `via` or choices, no other source can have them. */
   function toSearchError(query: JourneyQuery): ApiError {
     const { from, to, at } = query;
     const timetable = options.timetable.get();
@@ -356,7 +356,10 @@ function mapVia(
   }
 }
 
-/** Planned times are cut to the minute, so a walk may appear up to a minute too long. */
+/**
+ * The walk from one ride to the next. Planned times are cut to the minute, so the time for it may appear up to a minute too short;
+ * the walk is then shown shorter.
+ */
 function walkTo(ride: Leg, next: Leg, { walkSeconds: seconds }: EngineRide): Leg {
   const moment = ({ planned, realtime }: LegEnd) => (realtime ?? planned).getTime();
   const spare = Math.max(0, moment(next.origin) - moment(ride.destination)) / 1000;

@@ -69,15 +69,15 @@ const MAX_CHAINS = 3;
 const STARTS_PER_JOURNEY = 2;
 
 interface SearchOptions {
-  /** The number of departures. */
+  /** The number of departures to search. */
   most: number;
   enough?: () => boolean;
   adapt?: (one: ViaJourney) => ViaJourney[];
 }
 
 /**
- * Returns journeys via the waypoints, by departure; with `isArrival` by arrival, latest first. They are chosen as journeys without
- * waypoints are. Further searches with fewer rides find slower journeys with fewer changes.
+ * Returns journeys via the waypoints, by departure; with `isArrival` by arrival, latest first. They are chosen by the same rules as
+ * journeys without waypoints. Further searches with fewer rides find slower journeys with fewer changes.
  */
 export function listVia(
   network: Network,

@@ -5,8 +5,8 @@ export const NEVER = 0x7fffffff;
 
 /**
  * The runs of some days in the form that RAPTOR needs: grouped into lines. All runs of a line make the same stops and none
- * overtakes another. Times are seconds since the beginning of the middle day. Everything is stored in columns; the entries of
- * item `n` lie from `first…[n]` up to `first…[n + 1]`.
+ * overtakes another. Times are seconds since the start of one of the days, the base. Everything is stored in columns; the entries
+ * of item `n` lie from `first…[n]` up to `first…[n + 1]`.
  */
 export interface Lines {
   stopCount: number;
@@ -36,7 +36,7 @@ export interface Lines {
   lineOfRun: Int32Array;
   /** The run as which the vehicle continues after the last call; -1 if there is none. */
   nextRuns: Int32Array;
-  /** The trip of each run, and its day: -1, 0 or 1. The trip is -1 for a run that only a feed has. */
+  /** The trip of each run, and its day relative to that of the base. The trip is -1 for a run that only a feed has. */
   trips: Int32Array;
   days: Int8Array;
   /** For each run, 0 if it does not run as planned; null if all runs do. */

@@ -27,7 +27,6 @@ export interface PlanRequest extends Pick<Search, 'access' | 'egress' | 'changeS
   withoutBooking?: boolean;
   /** Replaces the accessible stops of the planner. */
   usableStops?: Uint8Array;
-  /** The number of journeys requested. */
   limit: number;
   /** Journeys that arrive later are left out; with `isArrival`, those that leave earlier. */
   bound?: number;
@@ -81,7 +80,9 @@ const MOST_AIMED = 3;
 /** In a list, one more change must save this many seconds. */
 export const LEAST_SAVED_SECONDS = 60;
 
-/** Returns a planner for these lines. */
+/**
+ * Returns a planner for these lines. `labels` are those of forward and of backward searches; other planners may use the same ones.
+ */
 export function createPlanner(
   lines: Lines,
   footpaths: Footpaths,
@@ -407,7 +408,7 @@ function listSpans(plans: readonly Found[], { after, until }: { after: number; u
   return spans;
 }
 
-/** A walk from end to end. */
+/** A plan without rides: a walk from end to end. */
 export function walkOnly(departsAt: number, arrivesAt: number): Plan {
   return {
     departsAt,

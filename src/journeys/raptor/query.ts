@@ -22,7 +22,6 @@ export interface Walk {
   seconds: number;
 }
 
-/** One of several destinations. */
 export interface Destination {
   egress: readonly Walk[];
   /** When a rider arrives who only walks; `NEVER` if it is too far. */

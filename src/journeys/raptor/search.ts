@@ -60,10 +60,13 @@ export function createSearcher(
   /** `timeLeft` drops labels with up to this many rides left; -1 for a search that is not aimed at a destination. */
   let mostLeft = -1;
   const nothingLeft = new Uint16Array(stopCount);
-  /** In this round, the least time to the destination for riders who alight at a stop, or can board there. */
+  /**
+   * In this round, the least time to the destination for riders who alight at a stop, or can board there. All 0 where `timeLeft` is
+   * not used.
+   */
   let leftAlighted = nothingLeft;
   let leftReady = nothingLeft;
-  /** The same for riders on board who leave a call. Null in a search that is not aimed at a destination. */
+  /** The same for riders on board who leave a call. Null where `timeLeft` is not used. */
   let leftAboard: Uint16Array | null = null;
   /** The first position on each line from which `reach` has followed it; `NEVER` for other lines. The search back follows only these. */
   const followed = new Int32Array(lines.modes.length).fill(NEVER);
@@ -225,7 +228,7 @@ export function createSearcher(
     cutOff(round, rounds, at + slack);
   }
 
-  /** Later arrivals with these numbers of rides are dropped. */
+  /** Drops arrivals at this time or later with `from` up to, but not including, `until` rides. */
   function cutOff(from: number, until: number, at: number): void {
     for (let round = from; round < until; round++) if (at < (cutoff[round] as number)) cutoff[round] = at;
   }
