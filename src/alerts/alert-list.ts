@@ -33,7 +33,7 @@ interface Carried {
   seenAt: number;
 }
 
-/** An alert as it is cached between calls. */
+/** An alert as the list caches it, with the stop IDs that callers use. */
 export type KeptAlert = ReturnType<typeof prepare>;
 
 /** All alerts: from upstream's list, and those found only in boards and journeys. */
