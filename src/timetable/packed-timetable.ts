@@ -103,7 +103,7 @@ const SECTIONS = {
   /** What riders may bring, as packed by `packAccess`. */
   tripFlags: Uint8Column,
   tripSlots: Uint32Column,
-  /** Of trips whose ID contains a date, by the ID without it. */
+  /** The slots of trips whose ID contains a date, by the ID without it. */
   datelessSlots: Uint32Column,
 
   blockStart: Uint32Column,
@@ -220,7 +220,7 @@ export function* candidatesOf(slots: Uint32Array, hash: number): Generator<numbe
   }
 }
 
-/** FNV-1a. */
+/** The FNV-1a hash of a text. */
 export function hash32(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);

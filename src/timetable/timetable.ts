@@ -46,7 +46,7 @@ export interface TimetableRoute {
   file: FileId;
   /** The file's `route_id`, which the realtime feeds use too. */
   routeId: string;
-  /** "T4", "333" */
+  /** The short name: "T4", "333". */
   route: string;
   mode: Mode;
   lineName: string;
@@ -299,7 +299,9 @@ export class Timetable {
     return this.sections.tripHeadway[trip] || null;
   }
 
-  /** How full the vehicle usually is when it leaves a call on this day, as a number of GTFS; null if unknown. */
+  /**
+   * How full the vehicle usually is when it leaves a call on this day: 1 many seats, 2 few seats, 3 standing only; null if unknown.
+   */
   usualLoad({ trip, day, position }: CallPosition): number | null {
     const { tripLoads, loads } = this.sections;
     const first = tripLoads.valueAt(trip);

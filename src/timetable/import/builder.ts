@@ -64,7 +64,7 @@ const TRIP = [
   'block',
   'flags',
 ] as const;
-/** The fields of each call of a pattern, in `#patterns` after `PATTERN_START`. */
+/** The fields of each call of a pattern, in `#patterns` after the fields of `PATTERN`. */
 const CALL = { stop: 0, flags: 1, headsign: 2, sequence: 3, length: 4 } as const;
 const PATTERN = { route: 0, calls: 1, direction: 2, length: 3 } as const;
 

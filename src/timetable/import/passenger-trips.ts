@@ -1,11 +1,11 @@
 import { MAY_BOARD, type ScheduleCalls } from './schedule-file.ts';
 
 /*
- * Detects trains without passengers. Their routes are RTTA_REV and RTTA_DEF ("Non revenue", "Out Of Service"), or their
- * headsign is "Empty Train": 13,254 trips on 2026-09-05, 6,555 of them on RTTA_REV, 3,880 with a call that allows boarding. So
- * boarding proves nothing. A separate headsign at such a call does: a platform displays it, and a public client shows these
- * trips as passenger trains. It counts on passenger routes only. Charters are not marked in the files; charters on the two
- * routes are left out too.
+ * Detects trains without passengers: those of the routes RTTA_REV and RTTA_DEF ("Non revenue", "Out Of Service"), and those with
+ * the headsign "Empty Train". On 2026-09-05 these were 13,254 trips, 6,555 of them on RTTA_REV. 3,880 have a call that allows
+ * boarding, so boarding proves nothing. A separate headsign at such a call does prove a passenger train: platforms display it, and
+ * a public client shows these trips. On the two routes it is ignored. The files do not mark charters; charters on the two routes
+ * are left out too.
  */
 
 const EMPTY_ROUTE = 'RTTA_';

@@ -107,7 +107,10 @@ export interface ScheduleCalls {
   headsign: Int32Column;
   /** Along the shape, in the unit of `toDistance`. */
   distance: Int32Column;
-  /** How full the vehicle usually is when it leaves: two bits for each weekday from Monday, a number of `readLoads`. */
+  /**
+   * How full the vehicle usually is when it leaves. Two bits for each weekday from Monday: 0 unknown, 1 many seats, 2 few seats, 3
+   * standing only.
+   */
   load: Int32Column;
 }
 

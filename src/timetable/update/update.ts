@@ -42,7 +42,7 @@ interface UpdateOptions {
   source: ScheduleSource | null;
   /** The files for the timetable; others are not requested. */
   wanted: readonly FileId[];
-  /** Whether to make a first timetable without the bundle of all operators, which takes long. */
+  /** Whether to make a first timetable without the bundle of all operators, because the bundle takes long. */
   isBundleLast: boolean;
   /** Whether there is a readable timetable; without one, zips are imported even if none is new. */
   hasTimetable: boolean;
