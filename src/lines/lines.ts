@@ -29,7 +29,6 @@ interface LineOf {
   stopId: string;
 }
 
-/** What lines need of the register of stops. */
 interface LineStops {
   timetable: StopRegister['timetable'];
   missingTimetable: StopRegister['missingTimetable'];
