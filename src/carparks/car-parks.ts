@@ -9,18 +9,18 @@ import { type CarParkClient, type CarParkFailure, FailedCall } from './client.ts
 import type { Facility, Reading } from './facility.ts';
 import { type CarParkList, type CarParkRecord, type CarParkStore, noCarParkStore } from './store.ts';
 
-/** Calls per UTC day for all instances, of the 60,000 that a key has. */
+/** Calls per UTC day for all instances together. A key has 60,000. */
 export const CALLS_A_DAY = 2000;
-/** A car park whose last reading is older shows none. */
+/** An older reading is not shown. */
 export const MAX_READING_AGE_MS = 15 * MINUTE_MS;
-/** A clock of a car park may be ahead by this. */
+/** The clock of a car park may be ahead by this much; readings further in the future are not shown. */
 const MAX_AHEAD_MS = 5 * MINUTE_MS;
-/** How far back the trend looks, and the readings that it may compare with. */
+/** The trend compares with the reading closest to `ms` ago that is between `min` and `max` old. */
 const TREND = { ms: 30 * MINUTE_MS, min: 20 * MINUTE_MS, max: 40 * MINUTE_MS };
 const KEPT_READINGS_MS = HOUR_MS;
-/** Below this share of the capacity, a change is no trend. */
+/** A change below this share of the capacity counts as steady. */
 const STEADY_SHARE = 0.02;
-/** How long a response is fresh if few car parks are requested, and if many are: those would use up the calls. */
+/** How long a report is fresh. It is longer for requests of more than `FEW` car parks, which would otherwise use up the calls. */
 const FRESH_MS = { few: 4 * MINUTE_MS, many: 10 * MINUTE_MS };
 const FEW = 10;
 const LIST_FRESH_MS = 6 * HOUR_MS;
@@ -46,7 +46,7 @@ export interface CarPark extends Facility {
   /** Null while no current reading is known. */
   spacesFree: number | null;
   trend: Trend | null;
-  /** How many spaces more are free than half an hour before. */
+  /** Free spaces now minus free spaces half an hour ago; null without a reading of then. */
   spacesChange: number | null;
   /** The time of the last reading, however old. */
   reportedAt: number | null;
@@ -54,20 +54,18 @@ export interface CarPark extends Facility {
 
 export interface FoundCarParks {
   carParks: CarPark[];
-  /** How many listed car parks upstream has not described yet. */
+  /** Number of listed car parks without a first report. */
   unknown: number;
   freshness: Freshness;
   /** When the first of the readings becomes too old; absent if there is none. */
   changesAt?: number;
 }
 
-/** What operations need of car parks. */
 export interface CarParkSource {
   fetch: CarParks['fetch'];
   get: CarParks['get'];
 }
 
-/** The requests that car parks need. */
 interface CarParkRequests {
   fetchList: CarParkClient['fetchList'];
   fetchReport: CarParkClient['fetchReport'];
@@ -78,7 +76,7 @@ interface CarParkRequests {
 interface DayMeter {
   spend: Meter['spend'];
   spent: Meter['spent'];
-  /** Continues at the count that the store has of the day. */
+  /** Continues from the count of this day that the store has. */
   follow?: (count: number) => void;
 }
 
@@ -89,14 +87,14 @@ export interface CarParkStatus {
   /** `unused`: nobody has requested car parks yet. */
   state: 'ok' | 'unused' | Problem;
   listed: number;
-  /** Car parks with a current reading. */
+  /** Number of car parks with a current reading. */
   current: number;
   callsLeft: number;
 }
 
 /**
- * The car parks of upstream. Calls are made only for what is requested: one for each car park whose last response is too old, and
- * one for the list four times a day. Without a response the last reading is shown for 15 minutes.
+ * The car parks of upstream. It calls upstream only for what is requested: once for each car park with an outdated report, and once for
+ * the list if it is older than six hours. Without a response the last reading is shown for 15 minutes.
  */
 export class CarParks {
   readonly #client: CarParkRequests;
@@ -120,7 +118,7 @@ export class CarParks {
 
   constructor(options: {
     client: CarParkRequests;
-    /** Counts the calls of all instances. One of a single process can be set to an earlier count. */
+    /** Counts the calls of all instances. The meter of a single process can continue from a stored count. */
     meter: DayMeter;
     callsADay?: number;
     store?: CarParkStore;
@@ -136,8 +134,8 @@ export class CarParks {
   }
 
   /**
-   * Finds the car parks that `isWanted` accepts, and waits at most `waitMs` for new responses. Throws while nothing is known, because
-   * upstream does not respond or the key may not use the product.
+   * Returns the car parks that `isWanted` accepts, and waits at most `waitMs` for new reports. Throws `ApiError` if there is no list
+   * because upstream does not respond or the key may not use the product.
    */
   async fetch(isWanted: (carPark: CarPark) => boolean, { waitMs }: { waitMs: number }): Promise<FoundCarParks> {
     this.#wasRequested = true;
@@ -150,11 +148,11 @@ export class CarParks {
     }
   }
 
-  /** The car park with this ID; null if upstream lists none. Throws like `find`. */
+  /** The car park with this ID; null if upstream lists none. Throws like `fetch`. */
   async get(id: string, options: { waitMs: number }): Promise<FoundCarParks | null> {
     const found = await this.fetch((carPark) => carPark.id === id, options);
     if (found.carParks.length > 0) return found;
-    // Listed, and not described yet.
+    // Listed, but not reported yet.
     if (this.#list && Object.hasOwn(this.#list.names, id) && !this.#records.get(id)?.isGone) throw this.#unavailable();
     return null;
   }
@@ -180,7 +178,7 @@ export class CarParks {
     await Promise.race([this.#prepare(), isOver]);
     const list = this.#list;
     if (!list) throw this.#unavailable();
-    // A car park that is not described yet may be wanted.
+    // Before its first report it is unknown whether a car park is wanted.
     const isChosen = (id: string) => {
       const carPark = this.#describe(id);
       return carPark === null || isWanted(carPark);
@@ -197,7 +195,7 @@ export class CarParks {
     return this.#clock.now();
   }
 
-  /** Reads what is stored, and the list if it is too old. */
+  /** Loads what is stored, and fetches the list if it is too old. */
   async #prepare(): Promise<void> {
     const isSynced = this.#now() - this.#syncedAt < (this.#store.isShared ? SYNC_EVERY_MS : Number.POSITIVE_INFINITY);
     if (!isSynced) {
@@ -222,7 +220,7 @@ export class CarParks {
     for (const [id, record] of Object.entries(records)) {
       if (record.triedAt > (this.#records.get(id)?.triedAt ?? 0)) this.#records.set(id, record);
     }
-    // A process that starts assumes the calls of an even pace, unless it knows better.
+    // Without a stored count, a new process assumes that calls were used evenly since the day began.
     if (calls) this.#meter.follow?.(calls.day === this.#day() ? calls.count : 0);
     this.#syncedAt = this.#now();
   }
@@ -292,7 +290,7 @@ export class CarParks {
     }));
   }
 
-  /** Null without a result; `refused` learns why. */
+  /** Null without a result; calls `refused` with the reason. */
   async #call<Result>(
     send: () => Promise<Result>,
     refused?: (failure: CarParkFailure) => void,
@@ -311,7 +309,7 @@ export class CarParks {
     }
   }
 
-  /** False while calls are paused, or if today has none left for now. */
+  /** False while calls are paused, or if none is left. */
   async #reserveCall(): Promise<boolean> {
     const until = this.#now() + MAX_RATE_WAIT_MS;
     for (;;) {
@@ -340,7 +338,7 @@ export class CarParks {
   }
 
   #pause(problem: Problem, ms: number): void {
-    // Calls in flight together fail together.
+    // Calls in flight together fail together, and only the first failure counts.
     if (this.#now() < this.#pausedUntil && this.#problem === problem) return;
     this.#problem = problem;
     this.#pausedUntil = this.#now() + ms;
@@ -369,7 +367,7 @@ export class CarParks {
     const described = listed.flatMap((id) => this.#describe(id) ?? []);
     const carParks = described.filter(isWanted);
     const unknown = listed.length - described.length;
-    // Old positions without any reading would look like a short failure.
+    // Without any reading, a list of car parks would hide that the key may not use the product.
     if (this.#problem === 'not enabled' && this.status().current === 0) throw this.#unavailable();
     const [isPaused, isPending] = [now < this.#pausedUntil, listed.some((id) => this.#underWay.has(id))];
     const dueAts = listed.map((id) => this.#dueAt(id, freshMs));
@@ -395,7 +393,7 @@ export class CarParks {
     };
   }
 
-  /** Null while upstream has not described it. */
+  /** Null before the first report. */
   #describe(id: string): CarPark | null {
     const record = this.#records.get(id);
     const name = this.#list?.names[id];
@@ -418,14 +416,14 @@ export class CarParks {
   }
 }
 
-/** The name of the list among the work under way; no ID of a car park has a blank. */
+/** The key of the list in `#underWay`; no ID of a car park has a blank. */
 const LIST = 'the list';
 
 function isCurrentAt({ at }: Reading, now: number): boolean {
   return now - at <= MAX_READING_AGE_MS && at - now <= MAX_AHEAD_MS;
 }
 
-/** Counts drift: cars that leave or enter unseen make a car park emptier than empty, or fuller than full. */
+/** The free spaces, from 0 to the capacity. Counts drift when cars enter or leave unseen, so `taken` may lie outside that range. */
 function freeOf({ taken }: Reading, capacity: number): number {
   return Math.min(capacity, Math.max(0, capacity - taken));
 }
@@ -443,7 +441,7 @@ function trendOf(change: number, capacity: number): Trend {
   return change < 0 ? 'filling' : 'emptying';
 }
 
-/** A reading replaces those that it is not later than: upstream may have set its clock back. */
+/** Adds a reading and drops those of the same or a later time, because upstream may have set its clock back. */
 function withReading(readings: readonly Reading[], reading: Reading | null, now: number): Reading[] {
   const kept = readings.filter(({ at }) => now - at <= KEPT_READINGS_MS && (!reading || at < reading.at));
   const isOld = reading === null;

@@ -5,8 +5,8 @@ import { ApiError } from '../errors/api-error.ts';
 import { type FacilityReport, parseFacilityList, parseReport } from './facility.ts';
 
 /**
- * Why there is no response. `not enabled`: the key may not use the product; `gone`: there is no such car park; `refused`: too many calls;
- * `busy`: our own budget has none left; `away`: no response; `unusable`: another status, or another body.
+ * Why a call has no result. `not enabled`: the key may not use the product; `gone`: there is no such car park; `refused`: too many calls;
+ * `busy`: our own budget has none left; `away`: no response; `unusable`: unexpected status or body.
  */
 export type CarParkFailure = 'not enabled' | 'gone' | 'refused' | 'busy' | 'away' | 'unusable';
 
@@ -14,7 +14,7 @@ export type CarParkFailure = 'not enabled' | 'gone' | 'refused' | 'busy' | 'away
 export class FailedCall extends Error {
   override readonly name = 'FailedCall';
   readonly failure: CarParkFailure;
-  /** How long upstream refuses calls; null unless it says so. */
+  /** How long upstream refuses calls; null if it gives no time. */
   readonly pauseMs: number | null;
 
   constructor(
@@ -34,7 +34,7 @@ export const facilityPath = (id: string) => `${CAR_PARK_PATH}?facility=${encodeU
 const MAX_BYTES = 1024 * 1024;
 const CONNECTIONS = 4;
 
-/** Fetches car parks from upstream, whose product they are beside the trip planner and the feeds. Throws only `FailedCall`. */
+/** Fetches car parks from upstream. They are a product with its own quota. Throws only `FailedCall`. */
 export class CarParkClient {
   readonly #options;
   readonly #http: UpstreamHttp;
@@ -62,7 +62,7 @@ export class CarParkClient {
     });
   }
 
-  /** The name of each car park by its ID. */
+  /** Resolves to the name of each car park by its ID. */
   fetchList(): Promise<Map<string, string>> {
     return this.#fetch(CAR_PARK_PATH, parseFacilityList);
   }
@@ -79,7 +79,7 @@ export class CarParkClient {
           const call = { apiKey: apiKeys[key] ?? '', timeoutMs };
           return await this.#http.get(path, call, async (body) => parseBody(body, parse));
         } catch (error) {
-          // Inside the call: a quota of this product must not stop the calls for boards, which have another one.
+          // Converted inside the call, so that the quota of this product does not stop the calls for boards, which have another quota.
           throw toFailedCall(error);
         }
       }, 'background');

@@ -30,23 +30,23 @@ export interface FacilityReport {
 export interface Reading {
   /** When the car park reported, in milliseconds since 1970. */
   at: number;
-  /** Spaces that are taken, as counted: it can be below 0 and above the capacity. */
+  /** Number of taken spaces as counted, which may be below 0 or above the capacity. */
   taken: number;
 }
 
-/** More than there are. */
+/** More than upstream has. */
 const MAX_FACILITIES = 500;
 const MAX_ZONES = 50;
-/** What every name begins with. */
+/** The prefix of every name. */
 const COMMON_NAME = /^park\s*&\s*ride\s*-\s*/i;
-/** Upstream lists car parks that have been split, and that report no more. */
+/** Upstream also lists car parks that have been split and no longer report. */
 const OF_THE_PAST = /historical only/i;
 const ID = /^[\w-]{1,20}$/;
 /** Upstream counts seconds from here. */
 const EPOCH_2000_MS = Date.UTC(2000, 0, 1);
 const MAX_SECONDS = 1e10;
 
-/** The name of each listed car park by its ID. Null if it is no such list. */
+/** The name of each listed car park by its ID, without those that no longer report. Null if the response is not a list of car parks. */
 export function parseFacilityList(json: unknown): Map<string, string> | null {
   const rows = Array.isArray(json)
     ? parseList(json, parseObject, MAX_FACILITIES).map((row) => [row.facility_id, row.facility_name] as const)
@@ -59,7 +59,7 @@ export function parseFacilityList(json: unknown): Map<string, string> | null {
   return new Map(named.filter(([, name]) => !OF_THE_PAST.test(name)).map(([id, name]) => [id, withoutPrefix(name)]));
 }
 
-/** Null if it is another car park, or no car park. */
+/** Null if the response is not about car park `id`. */
 export function parseReport(id: string, json: unknown): FacilityReport | null {
   const record = parseObject(json);
   if (!record || parseIdentifier(record.facility_id)?.trim() !== id) return null;
@@ -86,7 +86,7 @@ function withoutPrefix(name: string): string {
   return name.replace(COMMON_NAME, '').trim();
 }
 
-/** The whole car park's count, or else the sum of its zones, which are counted in one of two ways. */
+/** Number of taken spaces: the car park's own count, else the sum of its zones; null if either is missing. */
 function parseTaken({ occupancy, zones }: JsonObject): number | null {
   const ownCount = parseCounted(occupancy);
   if (ownCount !== null) return ownCount;

@@ -77,13 +77,10 @@ export function toCarParkBody(carPark: CarPark, stops: StopLookup): CarParkBody 
   };
 }
 
-/** The longest that a stop waits for its car parks, which are not what was requested first. */
+/** How long a response about stops waits for car parks, which are only an addition. */
 const STOP_WAIT_MS = 1500;
 
-/**
- * Adds `carparks` to stops. They are null, with a notice, while they are unknown. A stop has the car parks of its station, also if it is
- * one of the platforms.
- */
+/** Adds `carparks` to stops; null with a notice while they are unknown. A platform gets the car parks of its station. */
 export async function withCarParks<Stop extends { stop_id: string }>(
   listed: readonly Stop[],
   { carParks, stops }: { carParks: CarParkSource | null; stops: StopLookup },
@@ -113,7 +110,7 @@ function without<Stop>(listed: readonly Stop[], text: string) {
   return { stops: listed.map((stop) => ({ ...stop, carparks: null })), found: null, notices: [{ text }] };
 }
 
-/** Why car parks or readings are missing. */
+/** Notices for callers: why car parks or readings are missing. */
 export function noticesOf({ unknown, freshness }: FoundCarParks) {
   return [
     ...(unknown > 0

@@ -19,11 +19,11 @@ const recordSchema = z.object({
       capacity: z.int().nullable(),
     })
     .nullable(),
-  /** Oldest first; those of the last hour. */
+  /** The readings of the last hour, oldest first. */
   readings: z.array(readingSchema).max(200),
-  /** When upstream last responded; 0: never. */
+  /** When upstream last responded; 0 if never. */
   fetchedAt: z.number(),
-  /** When upstream was last requested. */
+  /** When upstream last responded about this car park, with a usable report or not. */
   triedAt: z.number(),
   /** Whether upstream said that there is no such car park. */
   isGone: z.boolean(),
@@ -42,7 +42,7 @@ const savedSchema = z.object({
 });
 export type Saved = z.infer<typeof savedSchema>;
 
-/** Where car parks outlive the process. No call fails. */
+/** Keeps car parks across restarts. Its methods never throw or reject. */
 export interface CarParkStore {
   /** Whether other instances write to it, too. */
   isShared: boolean;
@@ -54,7 +54,7 @@ export interface CarParkStore {
   close(): Promise<void>;
 }
 
-/** For a service without a disk of its own, such as a sandbox. */
+/** Stores nothing, for the sandbox and tests. */
 export const noCarParkStore: CarParkStore = {
   isShared: false,
   load: async () => ({}),
@@ -77,7 +77,7 @@ export function fileCarParks(path: string): CarParkStore {
     pending = null;
     timer = null;
     if (!all) return;
-    // A full disk costs what is known after a restart, and nothing before it.
+    // If the disk is full, only a restart loses data.
     await makePrivateFolder(dirname(path))
       .then(() => writeDurably(path, JSON.stringify(all())))
       .catch(() => {});
