@@ -12,11 +12,11 @@ interface OperationRoute {
   event: string | null;
   /** Errors besides the common ones. */
   errors: readonly ErrorCode[];
-  /** Requests charged. Default: one. `day` is 1 for a day whose timetable is not kept ready, else 0. */
+  /** The price in requests; one by default. `day` is 1 for a day whose timetable is not kept ready, else 0. */
   price?: (query: never, day: number) => number;
 }
 
-/** What prices depend on. */
+/** The query parameters that prices depend on. */
 interface Trips {
   arrive_by: boolean;
   limit: number;
@@ -27,8 +27,8 @@ type Reachable = { format: string; limit: number };
 type Times = { to: readonly unknown[] };
 
 /**
- * In requests: a search around a position, an area, each stop of `via`, and the file of all stops. `stopsOfOne` and
- * `destinationsOfOne` are how many of them one request pays for.
+ * Prices in requests: `around` for boards around a position, `area` for an area as GeoJSON, `via` for each stop of `via` times `limit`,
+ * `stopsFile` for the download of all stops. One request covers `stopsOfOne` reachable stops or `destinationsOfOne` travel times.
  */
 export const PRICES = { around: 2, area: 3, via: 2, stopsOfOne: 1000, destinationsOfOne: 5, stopsFile: 100 } as const;
 const P = PRICES;
@@ -77,11 +77,11 @@ export function streamPath({ path }: Pick<OperationRoute, 'path'>): string {
 
 /** The other routes of the API. Pages have routes of their own, in `web/`. */
 export const OTHER_ROUTES = {
-  /** Behind the key check. The file costs `PRICES.stopsFile` requests, a token and a message to assistants' tools one. */
+  /** Routes behind the key check. The file costs `PRICES.stopsFile` requests; a token and a message to `/mcp` cost one. */
   stopsFile: '/v1/stops.ndjson',
   tokens: '/v1/tokens',
   assistants: '/mcp',
-  /** Without a key. */
+  /** Routes without a key. */
   description: '/openapi.json',
   health: '/healthz',
   readiness: '/readyz',
