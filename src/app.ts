@@ -30,7 +30,7 @@ import { createOperations } from './operations/all-operations.ts';
 import { createResponses } from './operations/serve.ts';
 import { createSources, type GivenSources } from './operations/sources.ts';
 
-/** The four parts that a service needs, and what has a default. */
+/** The four required parts of a service, and optional settings. */
 export interface AppOptions {
   config: Pick<Config, 'docsUrl' | 'publicUrl' | 'trustProxy'>;
   sources: GivenSources;
@@ -42,7 +42,7 @@ export interface AppOptions {
   http?: HttpOptions;
   /** Parts outside the contract, such as MCP and pages; none by default. */
   extensions?: readonly CreateExtension[];
-  /** Secrets for links, tokens, identifiers and cursors. By default this process makes its own. */
+  /** Secrets for links, tokens, identifiers and cursors; random by default. */
   linkSecrets?: Secrets;
 }
 

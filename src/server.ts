@@ -34,7 +34,7 @@ const { host, port, dataDir } = config;
 await expectFreePort(host, port, 'PORT');
 if (config.metrics) await expectFreePort(config.metrics.host, config.metrics.port, 'METRICS_ADDRESS');
 
-// What the parts share.
+// Values that all parts share.
 const now = () => new Date();
 const deadlines = deadlinesFrom();
 const isTerminal = process.stdout.isTTY;
