@@ -5,11 +5,11 @@ import { type BoardCall, isServed } from './scheduled-departure.ts';
 
 export type DestinationFilter = ReturnType<typeof createDestinationFilter>;
 
-/** Finds vehicles that may call at one of these stops later, perhaps after continuing as another run. */
+/** Accepts vehicles that call at one of these stops later, perhaps after continuing as another run. */
 export function createDestinationFilter({ timetable }: LiveTimetable, to: ReadonlySet<number>) {
   let changes: ReadonlySet<number> | null = null;
 
-  /** Whether vehicles of a pattern may go there after this position. */
+  /** Whether vehicles of a pattern may call at one of the stops after this position, by the timetable. */
   function mayGoThere(pattern: number, position: number): boolean {
     if (callsThere(pattern, position + 1)) return true;
     const end = timetable.stopsOf(pattern).at(-1);
@@ -17,7 +17,7 @@ export function createDestinationFilter({ timetable }: LiveTimetable, to: Readon
     return end !== undefined && changes.has(end) && timetable.routeOf(pattern).mode === 'train';
   }
 
-  /** Whether the vehicle of a call may go there later, at its stops of today. */
+  /** Whether the vehicle of a call still goes to one of the stops today. */
   function isLeftTo({ ref, callsLaterAt }: BoardCall): boolean {
     return callsLaterAt(to) || (ref !== null && continuesThere(ref.trip, ref.day));
   }
@@ -36,7 +36,7 @@ export function createDestinationFilter({ timetable }: LiveTimetable, to: Readon
   return { mayGoThere, isLeftTo };
 }
 
-/** The stops from which trains may go on that call at one of these stops, or that continue as such a train. */
+/** The stops at which a train may continue as one that calls at `stops`, directly or after another continuation. */
 function listChangeStops(timetable: Timetable, stops: ReadonlySet<number>): ReadonlySet<number> {
   const found = new Set<number>();
   let through: Iterable<number> = stops;

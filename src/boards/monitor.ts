@@ -22,7 +22,7 @@ import {
 /** Maximum number of pages that one board requests. */
 const MAX_PAGES = 3;
 
-/** Reads the board of a stop from the departure monitor. `pages` are the pages it read. */
+/** Fetches the board of a stop from the departure monitor. `pages` are the pages that it consists of. */
 export async function fetchMonitorBoard(request: BoardRequest): Promise<Board & { pages: DeparturePage[] }> {
   const reader = new PageReader(request);
   const selection = await (request.page?.before === undefined ? listForwards : listBackwards)(request, reader);
@@ -39,7 +39,7 @@ export async function fetchMonitorBoard(request: BoardRequest): Promise<Board & 
   };
 }
 
-/** Reads pages, with the calls of their departures when the request needs them. */
+/** Fetches pages, with the calls of their departures if the request needs them. */
 class PageReader {
   readonly pages: DeparturePage[] = [];
   readonly #request: BoardRequest;
@@ -55,7 +55,7 @@ class PageReader {
     return page;
   }
 
-  /** Reads a further page. If it fails, returns null where the board can do without it. */
+  /** Fetches a further page. Resolves to null if that fails and the page is optional. */
   fetchMore(request: DeparturesRequest, isOptional: boolean): Promise<DeparturePage | null> {
     return this.fetchPage(request).catch((error) => {
       if (!isOptional || !(error instanceof ApiError)) throw error;
@@ -97,7 +97,7 @@ class PageReader {
   }
 }
 
-/** The call that a departure makes at its own stop. Boards do not give its arrival time. */
+/** The call of a departure at its own stop. Boards give no arrival time for it. */
 export function callHere(
   departure: Departure,
   { position, ids, name, carriages }: Pick<RunCall, 'position' | 'ids' | 'name' | 'carriages'>,
@@ -119,9 +119,9 @@ export function callHere(
 }
 
 /**
- * Reads on until the limit is filled in order, the list ends, or the page limit is reached. Each page begins at the last
- * planned time of the page before it. Cancelled departures keep their place, but count towards the limit only if they are
- * shown. If a later page fails, the board ends with the page before it; if that would leave it empty, the error is thrown.
+ * Fetches pages until the limit is filled in order, the list ends, or the page limit is reached. Each page begins at the last planned
+ * time of the page before it. Cancelled departures keep their place, but count towards the limit only if they are shown. If a later page
+ * fails, the board ends with the page before it; if the board would then be empty, the error is thrown.
  */
 async function listForwards(request: BoardRequest, reader: PageReader): Promise<Selection> {
   const { request: firstRequest, limit, page } = request;
@@ -150,8 +150,8 @@ async function listForwards(request: BoardRequest, reader: PageReader): Promise<
 }
 
 /**
- * Every departure planned before this moment is on this page or an earlier one. Clock times in the repeated hour are ambiguous,
- * so there only the end of the list counts.
+ * Every departure planned before the returned time is on this page or an earlier one. Without a finite `until`, only the end of the list
+ * shows that nothing is missing.
  */
 function knownUntil({ until, isEnd, lastPlannedAt }: DeparturePage): number {
   if (lastPlannedAt === null) return Number.isFinite(until) ? until : Number.NEGATIVE_INFINITY;
@@ -164,12 +164,12 @@ const FIRST_STEP_MS = 20 * MINUTE_MS;
 const MAX_STEP_MS = 6 * HOUR_MS;
 /** Pages that look back begin at multiples of this, so that requests share them. */
 const GRID_MS = 10 * MINUTE_MS;
-/** A step back should fit on one page. */
+/** The number of departures that a step back should have, so that it fits on one page. */
 const EVENTS_PER_STEP = EVENTS_PER_PAGE - 6;
 
 /**
- * Reads the last departures planned before a moment. The departure monitor only lists forwards, so this goes back in steps that
- * are each likely to fill a page. A step that could not be read completely is dropped.
+ * Fetches the last departures planned before a time. The departure monitor only lists forwards, so this goes back in steps that are each
+ * likely to fill a page. A step that cannot be read completely is dropped.
  */
 async function listBackwards(request: BoardRequest, reader: PageReader): Promise<Selection> {
   const { request: firstRequest, limit, page } = request;

@@ -6,7 +6,7 @@ import type { Freshness } from '../transit/freshness.ts';
 import type { LeftOutCounts } from '../transit/left-out.ts';
 import type { Mode } from '../transit/mode.ts';
 
-/** A request for the board of one stop. Moments are milliseconds since 1970. */
+/** A request for the board of one stop. Times are in milliseconds since 1970. */
 export interface BoardRequest {
   queryUpstream: QueryUpstream;
   request: DeparturesRequest;
@@ -20,8 +20,8 @@ export interface BoardRequest {
   /** Whether the response needs the calls of departures. */
   withCalls?: boolean;
   /**
-   * An upper bound on what `isWanted` accepts, so that the timetable can skip the rest: short route names in upper case, and a
-   * stop that the vehicle must call at later.
+   * A coarse filter that accepts everything that `isWanted` does, so that the timetable can skip the rest: short route names in upper
+   * case, and a stop that the vehicle must call at later.
    */
   only?: { routes?: readonly string[] | undefined; to?: string | undefined };
   /** Set for a further page of a board. Such a page is selected by planned times, because they do not change. */
@@ -39,7 +39,7 @@ export interface BoardRequest {
 /** A board split by `limit`. */
 export interface Selection {
   departures: Departure[];
-  /** Departures that come after the limit. */
+  /** Departures beyond the limit. */
   others: Departure[];
   /**
    * Every departure planned before this time is known. On a board that looks back: every departure planned from this time on.
@@ -67,7 +67,7 @@ export function isCounted({ showsCancelled }: Choice, departure: Departure): boo
   return showsCancelled || !isCancelled(departure);
 }
 
-/** Returns the departures in order without repeats, up to `limit`, and those after it. */
+/** Sorts the departures, removes repeats, and splits them at `limit`. */
 export function selectFirst(choice: Choice, unordered: readonly Departure[]): Omit<Selection, 'knownUntil'> {
   const departures = nextOfEachRoute(inOrderOf(choice, unordered), choice);
   const beyond = departures.filter((departure) => isCounted(choice, departure))[choice.limit];
@@ -98,7 +98,6 @@ export function nextOfEachRoute(departures: Departure[], choice: Choice): Depart
   });
 }
 
-/** What `per_route` counts by: a route and headsign. */
 export type RouteAndHeadsign = Pick<Departure, 'mode' | 'route' | 'destination'>;
 
 /** The key by which `per_route` counts departures. */

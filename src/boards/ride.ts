@@ -4,24 +4,27 @@ import { isCallAt, type RunCall } from '../transit/call.ts';
 import type { Departure } from '../transit/departure.ts';
 import { findRun, joinRuns, latestOf, MAX_CONTINUATIONS, type RunView, SAME_CALL_MS } from './run-calls.ts';
 
-/** What identifies a ride of the trip planner: its run, and the stop and planned time at which the rider boards. */
+/** Identifies a ride of the trip planner: its run, and the stop and planned time of boarding. */
 export type RideStart = Pick<Departure, 'runId' | 'mode' | 'stopId' | 'plannedAt'>;
 
-/** A ride of the trip planner in the timetable and the feeds. */
+/** A ride of the trip planner, found in the timetable or the feeds. */
 export interface FoundRide extends Pick<RunView, 'asOf' | 'isByFeed'> {
-  /** The feed of the run; null if none has its file. */
+  /** The feed for the file of the run; null if that file has no feed. */
   source: FeedSourceId | null;
-  /** Whether that feed is trusted at present. Without it nothing is known about the run today. */
+  /** Whether that feed is trusted now. Without it, nothing is known about the run today. */
   hasFeed: boolean;
-  /** The vehicle has left where the ride begins. */
+  /** Whether the vehicle has left the stop of boarding. */
   hasLeft: boolean;
-  /** The calls of the run from one end to the other; null if it lacks the last one. */
+  /** The calls of the run from boarding to alighting; null if the run lacks the last one. */
   runCalls: RunCall[] | null;
-  /** Calls of the ride, as the trip planner lists them, with the times, platforms and cancellations of the run. */
+  /** Returns the trip planner's calls with the times, platforms and cancellations of the run. */
   withTimes(listed: readonly RunCall[]): RunCall[];
 }
 
-/** Finds a ride. `listed` are its calls, or its two ends. Null if nothing has the run or the stop where the rider boards. */
+/**
+ * Finds a ride. `listed` are its calls, or only the first and the last. Null if neither the timetable nor a feed has the run, or if the
+ * run lacks the stop of boarding.
+ */
 export function findRide(
   live: LiveTimetable,
   ride: RideStart,
@@ -63,7 +66,7 @@ function listRuns(live: LiveTimetable, first: LiveRun, end: RunCall | undefined)
   return runs;
 }
 
-/** The index of each listed call among the calls of the run, which may be at another platform today; null where it has none. */
+/** The index of each listed call among the calls of the run; null if the run lacks it. A call may be at another platform today. */
 function matchListed({ timetable }: LiveTimetable, { calls, sources }: RunView, listed: readonly RunCall[]) {
   const stationOf = (stop: number) => (stop < 0 ? -1 : timetable.stationOf(stop));
   let from = 0;
@@ -89,8 +92,8 @@ function isSameTime(call: RunCall, other: RunCall): boolean {
 }
 
 /**
- * A listed call as the run has it. Planned times stay, and estimates of what is past: the feed drops the stops that a vehicle has
- * left, and the run when it is over.
+ * A listed call with the data of the run. Planned times stay. So do estimates of the past, because the feed drops stops that the vehicle
+ * has left and runs that are over.
  */
 function withTimes(
   listed: RunCall,
@@ -122,7 +125,7 @@ function withTimes(
   return {
     ...listed,
     ...(isMoved && { stopId, name, platform, position, ids }),
-    // The run may begin, or end, there today.
+    // Null if the run begins or ends there today.
     arrival: call.arrival || isCancelled ? timeOf(listed.arrival, call.arrival) : null,
     departure: call.departure || isCancelled ? timeOf(listed.departure, call.departure) : null,
     occupancy,
@@ -133,7 +136,7 @@ function withTimes(
   };
 }
 
-/** A call without estimates, except of what was past at this time. */
+/** A call without estimates, except those before `passedAt`. */
 export function withoutEstimates(call: RunCall, passedAt: number): RunCall {
   const passed = (time: RunCall['arrival']) =>
     time && { ...time, realtimeAt: (time.realtimeAt ?? passedAt) < passedAt ? time.realtimeAt : null };

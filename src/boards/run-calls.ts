@@ -8,16 +8,16 @@ import { toMinute } from '../transit/time.ts';
 
 /** A train changes its number once at Central, and twice on its way round the City Circle. */
 export const MAX_CONTINUATIONS = 2;
-/** A trip identifier occurs once a day. Two versions of the timetable differ by less than this. */
+/** Two versions of the timetable differ by less than this. A trip identifier occurs only once a day, so such a call is the same one. */
 export const SAME_CALL_MS = 5 * MINUTE_MS;
 const HALF_A_DAY_MS = 12 * HOUR_MS;
 
 /** Calls as shown to callers. */
 export interface RunView {
   calls: RunCall[];
-  /** The call of the snapshots behind each of `calls`. */
+  /** The live call from which each of `calls` was made. */
   sources: { run: LiveRun; call: LiveCall }[];
-  /** The oldest feed with live times; null if nothing is live. */
+  /** The timestamp of the oldest feed with live times, in milliseconds since 1970; null if nothing is live. */
   asOf: number | null;
   /** Whether a feed has the run. */
   isByFeed: boolean;
@@ -37,8 +37,8 @@ export function callsOfRun(live: LiveTimetable, first: LiveRun): RunView {
 }
 
 /**
- * The calls of runs that follow each other. A call at which the vehicle ends one run and begins the next is one call, unless it goes
- * on from another stand.
+ * Joins the calls of consecutive runs of a vehicle. The last call of a run and the first of the next one become one call, unless they are
+ * planned at different stands.
  */
 export function joinRuns(live: LiveTimetable, runs: readonly LiveRun[]): RunView {
   const view: RunView = { calls: [], sources: [], asOf: null, isByFeed: false };
@@ -51,7 +51,7 @@ export function joinRuns(live: LiveTimetable, runs: readonly LiveRun[]): RunView
       view.calls.push(start);
     } else if (end) {
       view.calls.pop();
-      // It arrives there at the end of its own run, even if the next one is cancelled.
+      // The vehicle arrives there even if its next run is cancelled.
       const place = run.source ? start : { ...start, stopId: end.stopId, name: end.name, platform: end.platform };
       const departure = start.isCancelled ? null : start.departure;
       const ids = [...end.ids, ...start.ids];
@@ -77,7 +77,7 @@ function toRunCall({ timetable }: LiveTimetable, run: LiveRun, call: LiveCall, i
   const headerAt = run.source?.snapshot.headerAt ?? Number.POSITIVE_INFINITY;
   const timeOf = (planned: number, best: number) => {
     const plannedAt = toMinute(planned);
-    // A vehicle that has left early did so before the feed was published, and before it reaches the next stop.
+    // A vehicle that has left early did so before the feed was published.
     const left = call.hasLeft && !isCancelled ? Math.min(best, headerAt) : Number.POSITIVE_INFINITY;
     return { plannedAt, realtimeAt: isLive ? best : left < plannedAt ? left : null };
   };
@@ -92,7 +92,7 @@ function toRunCall({ timetable }: LiveTimetable, run: LiveRun, call: LiveCall, i
   };
 }
 
-/** The latest moment at which a vehicle can have left a call: the feed knows that it has, and when it reaches the next one. */
+/** The latest time at which a vehicle can have left a call: before the feed was published and before it arrives at the next one. */
 export function latestOf({ run, call }: RunView['sources'][number]): number {
   if (!run.source) return Number.POSITIVE_INFINITY;
   const others = run.calls.slice(run.calls.indexOf(call) + 1);
@@ -145,7 +145,7 @@ export function findRun(live: LiveTimetable, start: RunStart): { run: LiveRun; p
   return null;
 }
 
-/** The departure of the next trip that the vehicle continues as; null if there is none. */
+/** The first departure of the trip that the vehicle continues as; null if there is none. */
 export function findNextRun(timetable: Timetable, { trip, day }: RunRef): RunStart | null {
   const next = trip < 0 ? null : timetable.nextTrip(trip, day);
   if (next === null) return null;
@@ -155,8 +155,8 @@ export function findNextRun(timetable: Timetable, { trip, day }: RunRef): RunSta
 }
 
 /**
- * Trains through the city are split at Central, where their riders stay on board, also where the headsign of the first part names
- * Central. A train that goes back the way it came ends there.
+ * The trip that a train continues as with its riders on board; null if there is none. Trains through the city are split at Central, where
+ * riders stay on board even if the headsign of the first part names Central. A train that returns the way it came ends there.
  */
 export function findContinuation(timetable: Timetable, { trip, day }: RunRef): number | null {
   const next = trip < 0 || timetable.trip(trip).mode !== 'train' ? null : timetable.nextTrip(trip, day);
@@ -170,8 +170,8 @@ export function findContinuation(timetable: Timetable, { trip, day }: RunRef): n
 }
 
 /**
- * The headsign of the last run that the vehicle makes with its riders on board, where it names another place than `headsign`; else
- * null. `ridden` are the runs that riders are known to stay on for.
+ * The headsign of the last run that the vehicle makes with its riders on board; null if it names the same place as `headsign`. `ridden`
+ * are the runs that riders are known to stay on for.
  */
 export function findThroughHeadsign(live: LiveTimetable, ridden: readonly RunRef[], headsign: string): string | null {
   const { timetable } = live;
@@ -191,7 +191,7 @@ export function findThroughHeadsign(live: LiveTimetable, ridden: readonly RunRef
   return destinationOf(own) === destinationOf(headsign) ? null : own;
 }
 
-/** The place in a headsign, without the way: "Gordon" of "Gordon via Lindfield". */
+/** The place in a headsign, in lower case and without the way: "gordon" for "Gordon via Lindfield". */
 function destinationOf(headsign: string): string {
   return headsign.split(/ via /i)[0]?.toLowerCase() ?? '';
 }

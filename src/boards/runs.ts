@@ -47,15 +47,15 @@ interface RunFeeds {
 
 /** A ride of the trip planner as its run is today. */
 export interface CurrentRide extends FoundRide {
-  /** Of the calls, or the two ends, that it was requested with. */
+  /** The calls that it was requested with, with the data of the run. */
   calls: RunCall[];
-  /** It does not take place, or not from one end to the other. */
+  /** Whether the run does not take the rider from the first of these calls to the last. */
   isCancelled: boolean;
   freshness: Freshness;
 }
 
 const MAX_FOLLOWED = 500;
-/** The departure monitor is queried again for a run after this time. */
+/** A run from the departure monitor is fresh for `freshMs`. Its estimates are dropped after `staleMs`. */
 const { freshMs: ESTIMATES_OLD_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.run;
 
 /** Finds runs in the timetable and the feeds. The departure monitor supplies runs that are missing there or not trusted yet. */
@@ -88,7 +88,7 @@ export class Runs {
   }
 
   /**
-   * The timetable with the live times of these modes, and what belongs to them; null while there is no timetable. `at` is the
+   * The timetable with the live times of these modes, the alerts, and a function for the freshness; null without a timetable. `at` is the
    * earliest time of interest.
    */
   async snapshotLive(modes: readonly Mode[], at: number) {
@@ -99,7 +99,7 @@ export class Runs {
     return live && { live, listAlerts: this.#listAlerts, now: this.#now(), freshness };
   }
 
-  /** Null if no source lists the run. Throws the departure monitor's error if no other source has the run. */
+  /** Fetches a run; null if no source has it. Throws the departure monitor's error if it fails and no other source has the run. */
   async fetch(queryUpstream: QueryUpstream, start: RunStart): Promise<Run | null> {
     const isTrusted = this.#isTrusted(start.mode);
     const plannedRun = isTrusted ? await this.#fetchPlanned(start) : null;
@@ -166,8 +166,8 @@ export class Runs {
   }
 
   /**
-   * Restores the last live times of calls that the vehicle has left or that are no longer on boards, and records those of the
-   * others. A feed drops calls once they are passed.
+   * Restores the last live times of calls that the vehicle has left or that are past, because a feed drops them. Records the times of the
+   * other calls.
    */
   #withPassed({ trip, day, tripId }: LiveRun, { calls, sources, isByFeed }: RunView): RunCall[] {
     const now = this.#now();
@@ -231,8 +231,8 @@ export class Runs {
   }
 
   /**
-   * A ride of the trip planner as its run is today, without an upstream call. `ends` are its calls, or the first and the last.
-   * Null if its feed is not available at present, or has lost the run.
+   * A ride of the trip planner with the data of its run today, without an upstream call. `ends` are its calls, or only the first and the
+   * last. Null if its feed is unavailable or does not have the run.
    */
   findRide(start: RideStart, ends: readonly RunCall[]): CurrentRide | null {
     const live = this.#snapshot();
@@ -255,7 +255,7 @@ export class Runs {
   }
 }
 
-/** Upstream identifies the next run by the call at which the vehicle changes to it. */
+/** The departure of the next run, from the call at which the vehicle changes to it. */
 function nextOf(calls: readonly RunCall[], start: RunStart): RunStart | null {
   const call = calls.find(({ nextRunId }) => nextRunId);
   const plannedAt = (call?.departure ?? call?.arrival)?.plannedAt ?? 0;

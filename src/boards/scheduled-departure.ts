@@ -18,7 +18,7 @@ import { findThroughHeadsign } from './run-calls.ts';
 
 const MINUTE_SECONDS = 60;
 
-/** What departures (or arrivals) are made from. */
+/** The data that departures or arrivals of one board share. Times are in milliseconds since 1970. */
 export interface DepartureParts {
   live: LiveTimetable;
   /** The platforms of the board's stop. */
@@ -27,9 +27,9 @@ export interface DepartureParts {
   now: number;
 }
 
-/** A call on a board before it becomes a departure: most are never shown. Moments are milliseconds since 1970. */
+/** A call that a board may show. It becomes a departure only if it is shown, because most are not. Times are in milliseconds since 1970. */
 export interface BoardCall {
-  /** To the minute. */
+  /** Rounded down to the minute. */
   plannedAt: number;
   /** Live, else planned. */
   bestAt: number;
@@ -42,10 +42,10 @@ export interface BoardCall {
   headsign(): string;
   /** The trip in the timetable and its service day; null for a run that only a feed has. */
   ref: { trip: number; day: number } | null;
-  /** Whether the vehicle calls at one of these stops later in its run. A call that is cancelled itself has all planned ones. */
+  /** Whether the vehicle calls at one of these stops later in its run. For a cancelled call, all planned later calls count. */
   callsLaterAt(stops: ReadonlySet<number>): boolean;
   run(): LiveRun;
-  /** The same as in `run()`, which is expensive. */
+  /** These fields of `run()`, without its cost. */
   facts: Pick<LiveRun, 'like' | 'isCancelled' | 'source'>;
   call(): LiveCall;
 }
@@ -76,15 +76,15 @@ export function plannedCall({ live }: DepartureParts, ref: CallRef): BoardCall {
   };
 }
 
-/** Which calls a board may show. Moments are milliseconds since 1970. */
+/** The time range of a board, in milliseconds since 1970. */
 export interface BoardRange {
   from: number;
   until: number;
-  /** The board is for now: vehicles count by their best time, and those that have left are not listed. */
+  /** Whether the board is for now: it then selects by best time and omits vehicles that have left. */
   isPresent: boolean;
 }
 
-/** Lists the calls at these stops of runs in feeds, also where the vehicle was to call but does not. */
+/** Lists the calls at the board's stops of runs in feeds, including planned calls that the vehicle does not make today. */
 export function* listLiveCalls(
   parts: DepartureParts,
   { from, until, isPresent }: BoardRange,
@@ -101,7 +101,7 @@ export function* listLiveCalls(
       const [first, end] = snapshot.visitsAt(at);
       for (let visit = first; visit < end; visit++) {
         const call = visits.valueAt(visit);
-        // Most calls are outside the range; its ends are compared exactly later.
+        // A quick check with a margin, because most calls are outside the range. The exact one follows below.
         const isTimed = isPresent && isLiveHere(parts, snapshot, call);
         if (((isTimed ? best[call] : planned[call]) as number) < earliest || planned.valueAt(call) >= latest) continue;
         const run = visitRun.valueAt(visit);
@@ -122,7 +122,10 @@ export function* listLiveCalls(
   }
 }
 
-/** Whether the board shows a live time: the vehicle calls at one of its stops, and does not end, or begin, its run there. */
+/**
+ * Whether the board shows a live time for a call: the vehicle stops there, and its run does not end there early (for arrivals: begin
+ * there late).
+ */
 function isLiveHere({ stops, isArrival }: DepartureParts, snapshot: Snapshot, call: number): boolean {
   return snapshot.isLive(call) && !snapshot.isCut(call, isArrival) && stops.has(snapshot.sections.stop.valueAt(call));
 }
@@ -168,7 +171,7 @@ function liveCall(
   };
 }
 
-/** Makes the departure of a call. */
+/** Converts a call of a board to a departure. */
 export function toDeparture(parts: DepartureParts, boardCall: BoardCall, key: string): Departure {
   const { live, stops, isArrival, now } = parts;
   const { timetable } = live;
@@ -200,7 +203,7 @@ export function toDeparture(parts: DepartureParts, boardCall: BoardCall, key: st
     isStopAccessible: stop.isWheelchairAccessible,
     alerts: describeHeadway(timetable, facts, state.kind === 'live'),
     asOf: now,
-    // A board for a past time shows vehicles that have left.
+    // A vehicle that has left is shown if it was planned in the past, because boards for a past time list it.
     state: isOver && isPlannedAhead ? { kind: 'departed' } : state.kind === 'departed' ? { kind: 'scheduled' } : state,
     occupancy: state.kind === 'live' ? (state.occupancy ?? null) : null,
     usualOccupancy:

@@ -38,11 +38,11 @@ export interface ScheduledStop {
 /** The search window grows until the limit is filled, because a stop may have one bus a week. */
 const WINDOWS_MS = [HOUR_MS / 2, 2 * HOUR_MS, 8 * HOUR_MS, DAY_MS, 3 * DAY_MS, 7 * DAY_MS] as const;
 const COVERED_STEP_MS = 2 * HOUR_MS;
-/** A cursor goes back a day at most. */
+/** Windows for pages before a time. A cursor goes back a day at most. */
 const WINDOWS_BACK_MS = [HOUR_MS / 2, 2 * HOUR_MS, 8 * HOUR_MS, 25 * HOUR_MS] as const;
 /**
- * The first step adds this many planned departures plus the limit. If they do not fill the limit, each further step adds four
- * times as many. With `per_route` the steps are smaller, because each one shows which lines are complete.
+ * The first step adds this many planned departures plus the limit. If they do not fill the limit, each further step adds four times as
+ * many as the one before. With `per_route` each further step adds twice this number, because complete lines are then skipped.
  */
 const FIRST_ADDED = 10;
 /** Maximum number of planned departures listed: three hours at Central. */
@@ -51,9 +51,8 @@ const MAX_LISTED = 400;
 const MAX_SCANNED = 1500;
 
 /**
- * Reads a board from the timetable and the snapshots of its feeds: the calls of runs that no feed has, and those of the runs in
- * feeds, merged by time. `at` is the requested time, or null for now. The board is complete as far as the timetable covers its
- * time.
+ * Builds a board from the timetable and the snapshots of its feeds: the calls of runs in feeds and of all other runs, merged by time.
+ * `at` is the requested time, or null for now. The board is complete as far as the timetable covers its time.
  */
 export function getScheduledBoard(
   request: BoardRequest,
@@ -75,7 +74,7 @@ export function getScheduledBoard(
   };
 }
 
-/** Reads on until the limit is filled in order or the timetable ends. */
+/** Adds departures until the limit is filled in order or the timetable ends. */
 function listForwards(request: BoardRequest, at: number | null, reader: StopReader): Selection {
   const { page, limit } = request;
   const isPresent = at === null && !page;
@@ -104,9 +103,9 @@ function listBackwards(request: BoardRequest, reader: StopReader): Selection {
 
 interface ListedDepartures {
   departures: Departure[];
-  /** How many of them count towards the limit and cannot be preceded by a departure that is not listed yet. */
+  /** How many of them count towards the limit and are certainly in order: no departure before them is still to be added. */
   certain: number;
-  /** Every departure planned before this is listed, as far as departures are added. */
+  /** Of the added departures, all that are planned before this time are listed. */
   unseenFrom: number;
 }
 
@@ -119,9 +118,9 @@ class StopReader {
   readonly #parts: ScheduledStop;
   readonly #stops: readonly number[];
   readonly #departureParts: DepartureParts;
-  /** The stop that vehicles must call at later; null if there is no such filter. */
+  /** The filter for vehicles that call at the stop `to` later; null if the caller has no such filter. */
   readonly #to: DestinationFilter | null;
-  /** The IDs of the stops that make up that stop; empty if it is a platform. */
+  /** The IDs of the parts of the stop `to`; empty if it is a platform. */
   readonly #stopsOfTo: ReadonlySet<string>;
   readonly #calls: BoardCall[] = [];
   /** Null if the vehicle has left or the caller does not want it. */
@@ -161,8 +160,8 @@ class StopReader {
   }
 
   /**
-   * Adds the runs in no feed that are planned from this moment on: `most` departures at first, then larger steps. Yields the time
-   * up to which everything is added.
+   * Adds departures of runs that no feed has, planned from this time on: `most` at first, then larger steps. Yields the time up to which
+   * everything is added.
    */
   *addForwards(from: number, most: number): Generator<number> {
     let until = from;
@@ -180,7 +179,7 @@ class StopReader {
     }
   }
 
-  /** Adds what is planned before this moment, latest first. Yields the time from which everything is added. */
+  /** Adds departures of runs that no feed has, planned before this time, latest first. Yields the time from which everything is added. */
   *addBackwards(before: number): Generator<number> {
     let from = toMinute(before - 1) + MINUTE_MS;
     for (const windowMs of WINDOWS_BACK_MS) {
@@ -200,7 +199,7 @@ class StopReader {
     return lacking.every((file) => lackingFiles.includes(file));
   }
 
-  /** Adds the first `most` of these, but never only a part of a minute. Returns how many it examined. */
+  /** Adds the first `most` of these, and always whole minutes. Returns how many it examined. */
   #add(refs: readonly CallRef[], most: number): number {
     const end = Math.min(MAX_LISTED, this.#plannedCount + most);
     let looked = 0;
@@ -229,7 +228,7 @@ class StopReader {
     for (const call of inRange) {
       const moment = momentOf(call);
       const isFull = found.certain >= limit && moment > lastAt;
-      // The first page must know all vehicles that are planned before it, so that the pages before and after it are complete.
+      // Late vehicles planned before the board's time are always listed, so that the pages before and after this one are complete.
       if (isFull && !(isPresent && call.plannedAt < from)) {
         found.unseenFrom = Math.min(found.unseenFrom, call.plannedAt);
         continue;
@@ -277,8 +276,8 @@ class StopReader {
   }
 
   /**
-   * A vehicle may call twice within a minute, at one stop of the board or at two. Cursors know a row by its run, minute and number,
-   * so the number counts the earlier calls of the run in that minute, unwanted ones included: it is the same on every page.
+   * The key of a call: run, stop, planned time and a number. A vehicle may call twice within a minute, at one stop of the board or at
+   * two. The number counts the earlier calls of the run in that minute, including unwanted ones, so it is the same on every page.
    */
   #keyOf(call: BoardCall): string {
     const { plannedAt, index, keyStop } = call;
@@ -300,7 +299,7 @@ class StopReader {
     return here ? [callHere(departure, here), ...calls.slice(call.index + 1).map((one) => this.#withGroup(one))] : null;
   }
 
-  /** Adds the ID of the stop `to` to a call at one of its stops, because only the trip planner knows some of its groups. */
+  /** Adds the ID of the stop `to` to calls at its parts, because only the trip planner knows some groups. */
   #withGroup(call: RunCall): RunCall {
     const to = this.#request.only?.to;
     return to !== undefined && this.#stopsOfTo.has(call.stopId) ? { ...call, ids: [...call.ids, to] } : call;
@@ -311,7 +310,7 @@ class StopReader {
     return routes === undefined || isNamed(routes, line);
   }
 
-  /** The planned departures of runs in no feed that the caller may want. */
+  /** The planned departures of runs that no feed has and that the caller may want. */
   #scan(from: number, until: number): CallRef[] {
     const { live } = this.#parts;
     const { timetable } = live;
@@ -325,7 +324,10 @@ class StopReader {
   }
 }
 
-/** A station with its platforms. For most street stops, the trip planner uses "G" and the number of one of the poles. */
+/**
+ * The stops of the timetable that make up a stop: for a station its platforms. For most street stops, the trip planner uses "G" and the
+ * number of one of the poles.
+ */
 export function listBoardStops(timetable: Timetable, stopId: string): readonly number[] {
   const stops = timetable.boardStopsOf(stopId);
   return stops.length > 0 ? stops : timetable.boardStopsOf(withoutG(stopId));

@@ -35,7 +35,7 @@ export interface Boards {
   count(board: Pick<Board, 'departures'> & { origin: BoardOrigin }): void;
 }
 
-/** Takes every board from the departure monitor. */
+/** Fetches every board from the departure monitor. */
 export const monitorBoards: Boards = {
   async fetch(request) {
     return { ...(await fetchMonitorBoard(request)), origin: { source: 'planner', reason: 'there is no timetable' } };
@@ -76,7 +76,7 @@ export function createBoards(parts: {
 }): Boards {
   const { trust, feeds, listAlerts: findAlerts, now, record = () => {} } = parts;
 
-  /** What the timetable has for the board, or the reason it has nothing. */
+  /** The timetable's data for the board, or the reason why it has none. */
   function chooseSource({ request, page, only }: BoardRequest): Available | Reason {
     const timetable = trust.mode === 'off' ? null : parts.timetable.get();
     if (!timetable) return { reason: 'there is no timetable' };
@@ -98,7 +98,7 @@ export function createBoards(parts: {
     return { timetable, stop, stops, lackingFiles, at };
   }
 
-  /** Why the board comes from the departure monitor although the timetable has it. */
+  /** Why the departure monitor is preferred although the timetable has the board; null if it is not. */
   function findDoubt({ request }: BoardRequest, { timetable, stop, stops, lackingFiles }: Available): Reason | null {
     const { modes } = request;
     if (lackingFiles.length > 0) return { reason: NOT_COVERED, detail: lackingFiles.join() };
@@ -120,7 +120,7 @@ export function createBoards(parts: {
     return doubtedMode ? { reason: NOT_TRUSTED, detail: doubtedMode } : null;
   }
 
-  /** From the timetable, and compared with the departure monitor now and then. */
+  /** Fetches the board from the timetable. Some boards are also compared with the departure monitor, in the background. */
   async function fetchTrusted(request: BoardRequest, available: Available) {
     const board = await fetchScheduled(request, available);
     const isCompared = !request.request.isArrival && !request.page && !request.withCalls;
@@ -131,7 +131,7 @@ export function createBoards(parts: {
     return board;
   }
 
-  /** From the departure monitor, or from the timetable if that fails or is late. */
+  /** Fetches the board from the departure monitor; from the timetable if that fails or its live times are old. */
   async function fetchDoubted(request: BoardRequest, available: Available, doubt: Reason) {
     const result = await fetchMonitor(request, doubt, available).catch((error) => {
       if (!(error instanceof ApiError) || error.statusCode < 500) throw error;
@@ -200,7 +200,7 @@ export function createBoards(parts: {
     ]);
   }
 
-  /** Reads a page for comparison. An upstream failure says nothing about the timetable, so callers ignore errors. */
+  /** Fetches a page for comparison. An upstream failure says nothing about the timetable, so callers ignore errors. */
   async function compareInBackground({ request }: BoardRequest, available: Available): Promise<void> {
     const queryUpstream: QueryUpstream = (call, options) =>
       parts.queryUpstream(call, { ...options, priority: 'background' });
@@ -225,13 +225,13 @@ function listFeeds({ timetable, stops }: Available, modes: readonly Mode[]): Fee
   return [...new Set(timetable.filesAt(stops, modes).flatMap((file) => feedOfFile(file) ?? []))].sort();
 }
 
-/** The timestamp of the oldest feed with live times on the board; null if none has any. */
+/** The timestamp of the oldest feed with live times on the board, in milliseconds since 1970; null if none has any. */
 function oldestFeed({ departures }: Pick<Board, 'departures'>): number | null {
   const headers = departures.flatMap(({ state }) => (state.kind === 'live' ? (state.headerAt ?? []) : []));
   return headers.length > 0 ? Math.min(...headers) : null;
 }
 
-/** Names the modes without live times because of missing feeds. */
+/** The notice that names the modes without live times because of missing feeds. */
 function noticesOf(
   { departures, stopModes }: Pick<Board, 'departures' | 'stopModes'>,
   missing: readonly FeedSourceId[],

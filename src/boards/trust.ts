@@ -6,7 +6,7 @@ import { MODES, type Mode } from '../transit/mode.ts';
 import { isSameRun } from '../transit/run-id.ts';
 
 const TRUSTED_SHARE = 0.98;
-/** A trusted mode has one board compared in this interval: at most 100 calls a day per mode. */
+/** A trusted mode has one board compared in this interval, so at most 96 a day. */
 const SAMPLE_EVERY_MS = 15 * MINUTE_MS;
 const LOG_EVERY_MS = HOUR_MS;
 /** The two sources may disagree about what has left within this time of the present. */
@@ -24,7 +24,7 @@ export interface ComparedPage {
 /** Decides whether boards of a mode may come from the timetable: only after it has agreed with the departure monitor. */
 export class BoardTrust {
   readonly #results = new Map<Mode, { latest: boolean[]; isTrusted: boolean; example: string | null }>();
-  /** Modes that the departure monitor shows at a stop and the timetable lacks entirely, by stop. */
+  /** By stop: modes that the departure monitor shows there and the timetable lacks entirely. */
   readonly #lacking = new Map<string, readonly Mode[]>();
   /** `auto`: a mode is trusted once the sources agree; `on`: every mode is trusted; `off`: none is. */
   readonly mode: 'off' | 'auto' | 'on';
@@ -49,7 +49,7 @@ export class BoardTrust {
     return this.#lacking.get(stopId) ?? null;
   }
 
-  /** Whether the next timetable board of these modes is due for a comparison. */
+  /** Whether a board of these modes is due for a comparison; it then counts as compared. */
   isSampled(modes: readonly Mode[]): boolean {
     const now = this.#now();
     const due = modes.filter((mode) => now >= (this.#sampledAt.get(mode) ?? 0) + SAMPLE_EVERY_MS);
@@ -141,7 +141,7 @@ function comparePage(
   });
 }
 
-/** A run without realtime may have another identifier, or none. */
+/** Whether both are the same run. A run without live times may have another identifier, or none. */
 function isSameDeparture(ours: Departure, theirs: Departure): boolean {
   if (isSameRun(ours.runId, theirs.runId)) return true;
   const isUnnamed = theirs.runId === null && ours.plannedAt === theirs.plannedAt;
