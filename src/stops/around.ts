@@ -24,7 +24,7 @@ export interface NearbyStop {
   children?: string[];
 }
 
-/** The centre of a large station may lie outside the circle. Places even farther away belong to another request. */
+/** A larger distance means that the response belongs to another request. The centre of a large station may lie outside the circle. */
 const MAX_DISTANCE_METRES = 10_000;
 
 /** A requested circle. */
@@ -34,8 +34,8 @@ export type RequestedCircle = { lat: number; lng: number; radius: number };
 type NearbyPoint = Omit<NearbyStop, 'distance_metres' | 'routes'> & { metres: number };
 
 /**
- * Returns the stops of upstream's list within the circle, one entry per stop, closest first. A place without a position takes
- * that of the register.
+ * Returns the stops of upstream's list within the circle, one entry per stop, closest first. A stop without a position takes the one in
+ * the register.
  */
 export async function mapNearbyStops(
   payload: LocationsPayload,
@@ -49,7 +49,7 @@ export async function mapNearbyStops(
   return { stops: groupPoints(kept, circle.radius, register), leftOut };
 }
 
-/** Does the same for stops that are known without a request; whether they are served is unknown. */
+/** Like `mapNearbyStops`, for stops of the register. Whether they are served is unknown. */
 export function groupKnownStops(
   stops: Iterable<StopRecord>,
   circle: RequestedCircle,
@@ -87,8 +87,8 @@ function mapLocation(point: StopPoint, circle: RequestedCircle, registered: Posi
 }
 
 /**
- * Groups platforms under their stop. The stop takes the distance of its nearest platform, because riders walk to that one, and
- * has its own position, as everywhere. Upstream lists modes only with stops, which may lie outside the circle.
+ * Groups platforms under their stop. The distance is that of the nearest platform, because riders walk to that one; the position is the
+ * stop's own. Upstream lists modes only with stops, which may lie outside the circle.
  */
 function groupPoints(points: readonly NearbyPoint[], radius: number, register: StopLookup): NearbyStop[] {
   return [

@@ -20,7 +20,7 @@ const TYPE_OF_UPSTREAM = new Map<string | undefined, PlaceType>([
 ]);
 /** Upstream scores stops up to 1000 and other places up to 250. */
 const BEST_MATCH = { stop: 1000, other: 250 };
-/** Upstream's good matches differ by a few hundredths only. */
+/** The bonus for a match right at `near`. It is small because upstream's good matches differ by only a few hundredths. */
 const NEARNESS_OF_MATCHES = 0.04;
 
 /** A place with a matching name. */
@@ -70,7 +70,7 @@ export async function rankMatches(
 
 function mapLocation(location: StopPoint, types: readonly PlaceType[]): { match: number; found: PlaceMatch } {
   const type = TYPE_OF_UPSTREAM.get(location.type);
-  // Platforms, and kinds of places never seen before.
+  // Platforms, and unknown kinds of places.
   if (!type || !types.includes(type)) throw new LeftOut('not requested');
   const position = toPosition(location);
   return {

@@ -10,7 +10,7 @@ import { wordsOf } from './words.ts';
 
 /** The number of stops read in one turn of the event loop, which takes about 10 ms. */
 const STOPS_PER_TURN = 500;
-/** When a search needs the index and it is older than this, it is checked for changes. */
+/** An index that is older than this is rebuilt by the next search if stops have changed. */
 const REBUILD_AFTER_MS = 10 * MINUTE_MS;
 /** Further words of a query are ignored. */
 const MAX_WORDS = 8;
@@ -30,7 +30,7 @@ const OTHER_FIRST_LETTER = 0.6;
 const MIN_PREFIX = 4;
 const MIN_FOR_TYPO = 4;
 const MIN_FOR_TWO_TYPOS = 6;
-/** Busier stops rank first among equal matches. */
+/** The factor for the busiest mode of a stop. */
 const BUSY: Readonly<Record<Mode, number>> = {
   train: 4,
   metro: 4,
@@ -40,7 +40,7 @@ const BUSY: Readonly<Record<Mode, number>> = {
   bus: 1,
   schoolbus: 1,
 };
-/** Among similar matches, stops with a known suburb rank first. */
+/** The factor for stops with a known suburb. */
 const KNOWN_SUBURB = 1.1;
 /** The factor for listed stops that nothing in the timetable serves. */
 const UNSERVED = 0.5;
@@ -65,7 +65,7 @@ export class NameSearch {
     });
   }
 
-  /** Returns the best match first. */
+  /** Returns matching stops, best first. */
   async search(query: Parameters<NameIndex['search']>[0], now: Date): Promise<StopRecord[]> {
     const ids = await (await this.#current(now.getTime())).search(query);
     return ids.flatMap((id) => this.#register.get(id) ?? []);
@@ -77,7 +77,7 @@ export class NameSearch {
     this.#builtAt = now;
     const next = buildIndex(this.#register);
     if (!this.#index) this.#index = next;
-    // The old index serves requests meanwhile.
+    // The old index serves requests until the new one is built.
     else
       void next.then((index) => {
         this.#index = Promise.resolve(index);
@@ -87,7 +87,8 @@ export class NameSearch {
 }
 
 /**
- * Reads the register in batches. Platforms and stands are left out if their stop is known, because riders look for the stop.
+ * Indexes the register in batches, so that requests are served in between. Platforms and stands are left out if their stop is known,
+ * because riders look for the stop.
  */
 async function buildIndex(register: StopRegister): Promise<NameIndex> {
   const tree = new SearchableMap<number>();
@@ -136,12 +137,12 @@ function weightOf({ modes, suburb }: StopRecord): number {
 }
 
 /**
- * The library finds words of names that are similar to a query word. Which stops have a word is stored in one typed array,
- * because the library's own index takes several times the memory.
+ * The library's tree finds words that are similar to a query word. The stops of each word are stored in one typed array, because the
+ * library's own index takes several times the memory.
  */
 class NameIndex {
   readonly #tree: SearchableMap<number>;
-  /** Indices of stops, grouped by word, and where each word's group begins. */
+  /** The indices of stops grouped by word, and the start of each word's group. */
   readonly #stops: Uint32Column;
   readonly #starts: Uint32Column;
   readonly #columns;
@@ -196,7 +197,7 @@ class NameIndex {
     return this.#best(totals, limit, near);
   }
 
-  /** Words of names that match a query word, with their scores. */
+  /** The numbers of the words that match a query word, with a weight of at most 1. */
   #matchesOf(word: string, isLast: boolean): ReadonlyMap<number, number> {
     const best = new Map<number, number>();
     const note = (index: number, weight: number) => best.set(index, Math.max(weight, best.get(index) ?? 0));

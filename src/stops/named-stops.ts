@@ -11,7 +11,7 @@ import {
 import { STOP_ID } from '../transit/region.ts';
 import { noStops, type StopRecord, type StopTable } from './table.ts';
 
-/** The trip planner's stops, which the register adds to the timetable's stops. */
+/** The trip planner's stops, which the register combines with those of the timetable. */
 export interface PlannerStops {
   /** All stops that it lists, including those of the timetable. */
   readonly table: StopTable;
@@ -34,7 +34,7 @@ export function plannerStops(table: StopTable): PlannerStops {
 
 export const noPlannerStops: PlannerStops = plannerStops(noStops());
 
-/** Reads stops, platforms and poles from a list of places of the trip planner, and the groups that only poles refer to. */
+/** Parses the stops, platforms and poles in the trip planner's list of places. Also returns the groups (`G…`) that only poles refer to. */
 export function parseNamedStops(locations: readonly unknown[]): StopRecord[] {
   const stops = new Map<string, StopRecord>();
   const groups = new Map<string, StopRecord>();
@@ -59,8 +59,8 @@ export function parseNamedStops(locations: readonly unknown[]): StopRecord[] {
 }
 
 /**
- * Null if the place is not a stop. Parents are not read, because at stations they have the name of the platform. Upstream gives
- * a platform the modes of its whole station.
+ * Null if the place is not a stop. Parents in the list are not used as stops, because at stations they have the name of the platform.
+ * Modes of platforms are left out, because upstream gives those of the whole station.
  */
 function parseNamedStop(point: StopPoint): StopRecord | null {
   const isStop = point.type === 'stop' || point.type === 'platform';

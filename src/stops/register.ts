@@ -64,7 +64,7 @@ export class StopRegister implements Iterable<StopRecord> {
     return this.#timetable.missing();
   }
 
-  /** The date of the data, in milliseconds since 1970. */
+  /** When the timetable was imported, else the date of the bundled list, in milliseconds since 1970. */
   get updatedAt(): number {
     return this.timetable?.importedAt ?? Date.parse(this.#list.source.dataDate);
   }
@@ -83,7 +83,7 @@ export class StopRegister implements Iterable<StopRecord> {
     yield* this.#othersOf(this.#planner.table, this.#list, timetable);
   }
 
-  /** Returns the closest first. */
+  /** The stops within the radius, closest first. */
   near(lat: number, lng: number, radiusMetres: number): { stop: StopRecord; distanceMetres: number }[] {
     return [...this.inBox(boundsAround([lat, lng], radiusMetres))]
       .map((stop) => ({ stop, distanceMetres: distanceMetres([lat, lng], [stop.lat, stop.lng]) }))
@@ -126,7 +126,7 @@ export class StopRegister implements Iterable<StopRecord> {
     return lines ? mergeLines(lines) : null;
   }
 
-  /** The modes that depart from the stop within a week; null in the same cases. */
+  /** The modes that depart from the stop within a week; null as in `linesOf`. */
   modesOf(stopId: string, now: Date): Mode[] | null {
     const covered = this.#coveredParts(stopId, now);
     return covered ? covered.timetable.modesAt(covered.parts, now.getTime(), now.getTime() + SERVED_WITHIN_MS) : null;
@@ -137,7 +137,7 @@ export class StopRegister implements Iterable<StopRecord> {
     const { timetable } = this;
     if (!timetable) return true;
     const parts = this.partsOf(stopId);
-    // The timetable does not have Canberra's stops.
+    // The timetable lacks Canberra's stops, which the trip planner has.
     if (parts.length === 0) return this.#planner.table.get(stopId) !== null;
     return parts.some((index) => timetable.stop(index).modes.length > 0);
   }
@@ -200,7 +200,7 @@ export class StopRegister implements Iterable<StopRecord> {
   }
 }
 
-/** Merges variants of a line, which have different names, into one entry per route. */
+/** Merges lines with the same mode and route into one entry. */
 export function mergeLines(
   lines: readonly (Pick<TimetableLine, 'route' | 'mode' | 'network' | 'headsigns'> & Pick<StopLine, 'lineId'>)[],
 ): StopLine[] {
@@ -217,7 +217,7 @@ function compareIds(a: StopRecord, b: StopRecord): number {
 
 const { freshMs: FRESH_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.stops;
 
-/** The freshness of data from the register: as old as the data, and fresh for a day. */
+/** The freshness of data from the register. Its age is that of the data, and it is fresh for a day from now. */
 export function freshnessOfList({ updatedAt }: StopRegister, now: Date): Freshness {
   const freshUntil = now.getTime() + FRESH_MS;
   return {
@@ -230,7 +230,7 @@ export function freshnessOfList({ updatedAt }: StopRegister, now: Date): Freshne
 }
 
 /**
- * The freshness of register data that replaces a failed response; as old as the data. Rethrows any error that is not an
+ * The freshness of register data that replaces a failed response: stale, with the age of the data. Rethrows any error that is not an
  * `ApiError`.
  */
 export function freshnessInPlaceOf(error: unknown, register: StopRegister, now: Date): Freshness {
@@ -240,7 +240,7 @@ export function freshnessInPlaceOf(error: unknown, register: StopRegister, now: 
   return { ...listFreshness, freshUntil: retrievedAt, staleUntil: retrievedAt, shortage: shortageOf(error) };
 }
 
-/** Why upstream's response is missing. */
+/** The `shortage` for a failed upstream request. */
 export function shortageOf({ isBudgetExhausted }: ApiError): Freshness['shortage'] {
   return isBudgetExhausted ? 'busy' : 'failing';
 }

@@ -12,7 +12,7 @@ import { MODES, type Mode, sortModes } from '../transit/mode.ts';
 import { nextWeekdayMorning } from '../transit/time.ts';
 import type { NearbyStop } from './around.ts';
 
-/** The number of parallel checks, and the maximum of upstream calls for one request. */
+/** The number of parallel checks, and the maximum number of upstream calls for one request. */
 const PARALLEL_CHECKS = 4;
 const MAX_CALLS = 10;
 const REMEMBERED_MS = DAY_MS;
@@ -32,9 +32,9 @@ export class StopChecks {
   readonly #known = createBoundedMap<StopActivity>('checked stops', MAX_STOPS);
 
   /**
-   * Finds the nearest `limit` candidates that a requested mode serves. Candidates are sorted by distance. They are checked in
-   * this order until the limit is filled, a check fails, or no call is left. With `mayCall` false there are no checks. A stop
-   * that could not be checked is returned, with `knownUntil` 0. `knownUntil` is infinite if no check was needed.
+   * Returns the nearest `limit` candidates that a requested mode serves. Candidates must be sorted by distance, and are checked in that
+   * order until the limit is filled. After a failed check, or with `mayCall` false, only cached results are used. A stop that cannot be
+   * checked is returned, and `knownUntil` is then 0; it is infinite if no result was needed.
    */
   async listServed(
     candidates: readonly NearbyStop[],
@@ -77,15 +77,15 @@ export class StopChecks {
   }
 
   /**
-   * Requests the departures now or, if there are none, on the next weekday morning, because it may be night or a holiday. Null
-   * if that fails at present.
+   * Checks for departures now or, if there are none, on the next weekday morning, because it may be night or a holiday. Null if the check
+   * fails.
    */
   async #check(queryUpstream: QueryUpstream, stopId: string, now: Date): Promise<StopActivity | null> {
     try {
       for (const at of [null, nextWeekdayMorning(now)]) {
         const { payload } = await queryUpstream({ kind: 'departureMonitor', stopId, modes: MODES, at });
         if (payload.stopEvents.length > 0) return this.#remember(stopId, modesSeen(payload), now);
-        // Only two responses count against the stop: its own board without departures, and that upstream does not have it.
+        // Only two responses prove that nothing departs: the stop's own board is empty, or upstream does not know the stop.
         if (!findKnownStop(payload, stopId) && !findUnknownStopMessage(payload.systemMessages)) return null;
       }
       return this.#remember(stopId, null, now);

@@ -23,11 +23,11 @@ const CELL = { rows: 0.03, columns: 0.036 };
 const RADIUS_METRES = 2500;
 const MAX_CELLS = 1500;
 const RENEW_AFTER_MS = 90 * DAY_MS;
-/** 480 cells a night, in Sydney time. */
+/** One request each 30 s makes 480 cells a night. `NIGHT` is in Sydney time. */
 const REQUEST_EVERY_MS = 30 * SECOND_MS;
 const NIGHT = { from: '0100', until: '0500' };
 const PAUSE_AFTER_FAILURE_MS = 10 * MINUTE_MS;
-/** The maximum lost in a crash. Rebuilding the table takes a quarter of a second. */
+/** A crash loses at most this many cells. They are saved in batches, because rebuilding the table takes a quarter of a second. */
 const CELLS_PER_SAVE = 60;
 /** A cell in Canberra has the priority of one with this many stops. */
 const STOPS_OF_CANBERRA = 20;
@@ -74,7 +74,7 @@ export class Suburbs implements PlannerStops {
     this.#listeners.push(listener);
   }
 
-  /** Lists the cells to request, those with the most stops first. */
+  /** Lists the cells that were not requested in the last 90 days, those with the most stops first. */
   async listDue(stops: Iterable<StopRecord>, now: number): Promise<Bounds[]> {
     const counts = new Map<string, number>();
     const count = (lat: number, lng: number, increment: number) => {
@@ -107,7 +107,10 @@ export class Suburbs implements PlannerStops {
     this.#unsavedCells++;
   }
 
-  /** Replaces the file in one step, so that a crash leaves the previous one, and rebuilds the table. */
+  /**
+   * Rebuilds the table and replaces the file, in one step so that a crash leaves the previous one. Does nothing below `atLeastCells`
+   * unsaved cells.
+   */
   async save(atLeastCells = 1): Promise<void> {
     if (this.#unsavedCells < atLeastCells) return;
     this.#unsavedCells = 0;
@@ -124,7 +127,7 @@ export class Suburbs implements PlannerStops {
   }
 }
 
-/** Requests cells that are due, one at a time, at night. Returns a function that stops it. */
+/** Requests cells that are due, one at a time, at night. Returns a function that stops the sweep. */
 export function sweepSuburbs(
   suburbs: Suburbs,
   {

@@ -4,7 +4,7 @@ import { Float64Column, Int32Column, Uint32Column } from '../core/columns.ts';
 import { MODES, type Mode, modeSchema, sortModes } from '../transit/mode.ts';
 import type { Bounds } from '../transit/region.ts';
 
-/** A stop or platform. Fields may be unknown. */
+/** A stop or platform. */
 export interface StopRecord {
   readonly stop_id: string;
   /** Without the suburb. */
@@ -178,7 +178,7 @@ function parseLine(line: string): StopRecord {
   };
 }
 
-/** The lists are shared, so there is only one for each combination. */
+/** Each combination of modes is parsed once, and all stops share its list. */
 function parseModes(text: string): readonly Mode[] {
   const cached = MODES_OF_TEXT.get(text);
   if (cached) return cached;

@@ -3,7 +3,7 @@ import type { Position } from '../transit/place.ts';
 /** The ellipsoid of GDA94 and WGS84. */
 const EQUATORIAL_RADIUS_METRES = 6_378_137;
 const SQUARED_ECCENTRICITY = 0.006_694_38;
-/** Upstream's map is larger than reality by this factor, as all 134 distances of a recorded list show. */
+/** Upstream's distances are larger than real ones by this factor, as all 134 distances of a recorded list show. */
 const UPSTREAM_SCALE = 1.0015;
 
 /**
