@@ -12,7 +12,7 @@ import { orExit } from './process.ts';
 
 const CLAIM_AGAIN_MS = 1000;
 
-/** Opens the account store, and the suspensions in it. Exits if the store has the other kind of accounts. */
+/** Opens the account store and loads the suspensions in it. Exits if the store belongs to the other kind of service (sandbox or real). */
 export async function openAccounts(options: {
   redis: SharedRedis | null;
   dataDir: string;
@@ -27,7 +27,7 @@ export async function openAccounts(options: {
   const store: AccountStore = watchAdmissions(opened, instruments, probe.heard);
   let isOurs = false;
 
-  /** Marks the store as ours. Retries while the store is unreachable or read-only. */
+  /** Marks the store as one of the sandbox or of a real service. Retries while the store is unreachable or read-only. */
   async function claim(): Promise<void> {
     try {
       await expectStoreKind(store, isSandbox ? 'sandbox' : 'real');

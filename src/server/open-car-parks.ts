@@ -11,10 +11,10 @@ import { createSharedMeters } from '../upstream/protection.ts';
 import { baseOf } from './upstream-source.ts';
 
 const LIMITS: Limits = { rps: 4, dailyBudget: CALLS_A_DAY };
-/** The sandbox has calls for all who try it. */
+/** The sandbox has practically no limit. */
 const SANDBOX_LIMITS: Limits = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1_000_000 };
 
-/** Opens the car parks with a store and a count of calls that all instances share. */
+/** Opens the car parks. With Redis, all instances share the stored reports and the count of calls. */
 export function openCarParks(
   options: {
     source: string;

@@ -3,7 +3,7 @@ import type { Log } from '../core/log.ts';
 import { createMetrics, type MetricSources, startMetricsServer } from '../extensions/telemetry/metrics.ts';
 import { cannotListen } from './process.ts';
 
-/** Serves `/metrics`; null if the settings name no address. */
+/** Starts the server of `/metrics`; null if the settings name no address for it. */
 export async function openMetrics({ metrics: address }: Config, sources: MetricSources, log: Log<'info'>) {
   if (!address) return null;
   const server = await startMetricsServer(createMetrics(sources), address).catch((error) =>

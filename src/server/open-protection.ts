@@ -27,7 +27,9 @@ export function openProtection(
 ) {
   const { upstream, redis, deadlines, instruments, now, log } = options;
   const { url, source, apiKeys, isSandbox } = upstream;
-  /** Calls reserved for feeds. The nightly files need no more: some feeds are polled less at night. */
+  /**
+   * Daily calls of each key that are reserved for feeds. This also covers the nightly files, because some feeds are polled less at night.
+   */
   const setAside = timetable.mode === 'off' ? 0 : FEED_CALLS_A_DAY / apiKeys.length;
   const limits = { ...upstreamLimits, setAside: Math.min(setAside, upstreamLimits.dailyBudget / 2) };
   const clock = new UpstreamClock(log);
@@ -37,7 +39,7 @@ export function openProtection(
   const sharedTraffic = redis && new SharedTraffic({ redis, source, now });
   const traffic = sharedTraffic ?? new Traffic(now);
   let hasResponded = isSandbox;
-  /** Shows an operator that a new key works. */
+  /** Logged once, to show an operator that a new key works. */
   const logFirstResponse = () => {
     if (!hasResponded) log.info('first upstream response: ok');
     hasResponded = true;
@@ -56,7 +58,7 @@ export function openProtection(
     /** For callers' requests, which may rehearse failures in the sandbox. */
     queryForCallers: isSandbox ? withRehearsals(protection.queryUpstream, guard) : protection.queryUpstream,
     callsPerSecond: limits.rps * callByKey.length,
-    /** Whether all calls of the feeds are reserved. */
+    /** Whether the budget is large enough to reserve all calls of the feeds. */
     reservesFeeds: limits.setAside === setAside,
     isScarce: () => protection.state().shortage !== null || protection.state().isBreakerOpen,
     health,

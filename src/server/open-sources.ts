@@ -18,7 +18,7 @@ import { openRealtime } from './open-realtime.ts';
 import { openTimetable } from './open-timetable.ts';
 import type { Upstream } from './upstream-source.ts';
 
-/** Opens everything that operations find their data in. */
+/** Opens the data sources of all operations. */
 export async function openSources(
   config: Config,
   options: {
@@ -94,14 +94,14 @@ export async function openSources(
     sources,
     feeds,
     timetable,
-    /** What the status page and the metrics report. */
+    /** Functions that report the state of the sources, for the status page and the metrics. */
     status: {
       live: live.report,
       carParks: carParks ? () => carParks.status() : undefined,
       timetable: timetable.status,
       punctuality: punctuality?.state,
     },
-    /** Looks up the suburbs of Canberra's stops in the background; returns a function that ends it. */
+    /** Starts looking up suburbs, groups of poles and Canberra's stops in the background; returns a function that ends it. */
     sweep: () => suburbs && sweepSuburbs(suburbs, { stops, queryUpstream, clock, log }),
     async close() {
       for (const part of [planning, timetable, live, carParks, punctuality]) await part?.close();

@@ -38,7 +38,7 @@ export async function openTimetable(
   return {
     ...current,
     async close() {
-      // First, to abort downloads instead of waiting for them.
+      // The source first, to abort downloads instead of waiting for them.
       await source.close();
       await current.close();
     },

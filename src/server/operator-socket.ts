@@ -12,18 +12,18 @@ import { timetableFolder } from '../timetable/update/folder.ts';
  * use neither the public port, which a proxy may forward, nor that of metrics, which may be off.
  */
 
-/** Explaining a large board takes less. */
+/** The longest wait for a response. Explaining a large board takes less. */
 const TIMEOUT_MS = 10_000;
 
-/** By path; the response is JSON. */
+/** The handler of each path. Its result is sent as JSON. */
 export type OperatorHandlers = Readonly<Record<string, (query: URLSearchParams) => Promise<unknown>>>;
 
-/** Each process has a socket of its own in this folder. */
+/** The folder of the sockets, one for each running process. */
 export function operatorFolder({ dataDir, isSandbox }: { dataDir: string; isSandbox: boolean }): string {
   return join(timetableFolder(dataDir, { isSandbox }), 'running');
 }
 
-/** Serves operators' commands. Without a socket the service works, and the commands report that none runs. */
+/** Serves operators' commands. If the socket cannot be opened, the service runs without it, and commands report that no service runs. */
 export async function openOperatorSocket(
   folder: string,
   handlers: OperatorHandlers,
@@ -64,7 +64,7 @@ export async function openOperatorSocket(
   };
 }
 
-/** A service runs, but it did not respond, or it failed. */
+/** A service runs, but did not respond or failed. */
 export class NoResponse extends Error {
   override readonly name = 'NoResponse';
 }
@@ -101,7 +101,7 @@ async function removeStale(folder: string): Promise<void> {
   }
 }
 
-/** Whether nobody listens at the socket, or no longer. */
+/** Whether no process listens at the socket. */
 function isStale(error: unknown): boolean {
   return ['ECONNREFUSED', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '');
 }

@@ -12,7 +12,7 @@ const HEAD_MS = 15 * SECOND_MS;
 /** The largest file has 286 MB; the buses file has 99 MB. */
 const DOWNLOAD_MS = 15 * MINUTE_MS;
 const MAX_ZIP_BYTES = 800e6;
-/** The budget may have a call again, or upstream accept one, after a few seconds. */
+/** The pause before another attempt when the budget has no call or upstream refuses one; both may change in seconds. */
 const BUDGET_WAIT_MS = 5 * SECOND_MS;
 const BUDGET_ATTEMPTS = 6;
 
@@ -61,7 +61,7 @@ export function openScheduleSource(options: {
           if (headers?.['last-modified'] === ifModifiedSince) return null;
         }
         const get = (apiKey: string) => http.download(path, { apiKey, timeoutMs: downloadMs, ifModifiedSince }, file);
-        // A file that upstream replaces meanwhile breaks off.
+        // Try once more: a download breaks off if upstream replaces the file.
         const headers = await call(get).catch((error) => {
           if (error instanceof BrokenDownload) return call(get);
           throw error;
@@ -75,12 +75,15 @@ export function openScheduleSource(options: {
   };
 }
 
-/** Whether no call was left, or upstream refused it because of the rate or quota. */
+/** Whether the budget had no call left, or upstream refused it because of the rate or quota. */
 function isShort(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.isBudgetExhausted || outcomeOf(error) === 'rate-limited');
 }
 
-/** Uses the message of the cause for upstream failures; it never contains the key. */
+/**
+ * Converts an error to `FailedDownload`. The message is that of the upstream failure; it never contains the key. Rethrows unexpected
+ * errors.
+ */
 async function toFailedDownload(error: unknown, file: string): Promise<FailedDownload> {
   const { message, name, code, cause } = error as NodeJS.ErrnoException;
   if (error instanceof ApiError) {

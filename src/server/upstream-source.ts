@@ -20,12 +20,12 @@ export function baseOf(url: string): string {
   return url.replace(/\/v1\/tp$/, '');
 }
 
-/** For an upstream on this machine that needs no key. */
+/** The key for an upstream on this machine, which needs none. */
 const NO_KEY = '';
 
 export interface Upstream {
   url: string;
-  /** Names where data comes from. */
+  /** Name of the source: the URL, or `sandbox`. */
   source: string;
   apiKeys: readonly string[];
   isSandbox: boolean;
@@ -33,7 +33,7 @@ export interface Upstream {
   networkMap: ReturnType<typeof networkMap> | null;
   /** Whether upstream has a schedule file at this path; the sandbox lacks some. */
   servesFile: (path: string) => boolean;
-  /** Loads the stops known without a timetable. */
+  /** Loads the bundled list of stops; an empty one for the sandbox. */
   loadStops: typeof loadBuiltIn;
   planner: PlannerStops;
   close(): Promise<void>;
@@ -93,7 +93,7 @@ function listStops(network: SandboxNetwork): StopRecord[] {
   });
 }
 
-/** Returns null for other modes: bus lines would cover the whole map. */
+/** The mode if it is on rails or a ferry, else null: bus lines would cover the whole map. */
 function toRailOrFerry(productClass: number): Mode | null {
   const mode = toMode(productClass);
   return mode && ['train', 'metro', 'lightrail', 'ferry'].includes(mode) ? mode : null;
