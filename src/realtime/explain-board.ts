@@ -10,14 +10,14 @@ import { type FeedSourceId, feedOfFile } from './polling/feed-source.ts';
 import type { Rule } from './prediction/run-columns.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** Calls from this long before now until this long after it. */
+/** The explained calls: from `BEFORE_MS` before now until `AHEAD_MS` after it. */
 const BEFORE_MS = 5 * MINUTE_MS;
 const AHEAD_MS = 60 * MINUTE_MS;
 const MAX_CALLS = 200;
-/** These rules take the time from the update of the call itself; the others from that of another call. */
+/** Rules that use the update of the call itself. The others use the update of another call. */
 const OWN_RULES: ReadonlySet<Rule> = new Set(['time of the feed', 'delay of the feed', 'standing']);
 
-/** Why a call of a board has its time. Moments are milliseconds since 1970. */
+/** Explains why a call of a board has its time. Times are in milliseconds since 1970. */
 export interface ExplainedCall {
   plannedAt: number;
   bestAt: number;
@@ -27,24 +27,24 @@ export interface ExplainedCall {
   headsign: string | null;
   stopId: string;
   platform: string | null;
-  /** Where it is planned, if that is another stop. */
+  /** The planned stop; null if it is the same. */
   plannedStopId: string | null;
   tripId: string;
   /** `YYYYMMDD`; null for a run that only the feed has. */
   serviceDay: string | null;
-  /** Its number among the calls of the run, from 1. */
+  /** Position among the `calls` of the run, from 1. */
   call: number;
   calls: number;
   rule: Rule;
   /** Why the vehicle does not stop there. */
   cancelled: 'run' | 'skipped' | 'ends before' | 'begins later' | 'moved' | null;
-  /** The feed that has runs of this kind; null if there is none. */
+  /** The feed for the file of the run; null if that file has no feed. */
   source: FeedSourceId | null;
   /** Why that feed is not used. */
   problem: FeedProblem | null;
-  /** The publication that has the run; null if none has it. */
+  /** The timestamp of the publication that has the run; null if none has it. */
   headerAt: number | null;
-  /** The update of the run; null if the publication has none, or if a newer one has come since. */
+  /** The update of the run; null if the publication has none or a newer publication has replaced it. */
   update: DescribedUpdate | null;
   /** The stop whose update gave the time, if it is another call's. */
   fromStopId: string | null;
@@ -58,9 +58,9 @@ export interface ExplainedBoard {
   until: number;
   /** When the timetable was imported. */
   importedAt: number;
-  /** By best time. Includes calls that a board leaves out: cancelled and departed ones. */
+  /** Sorted by best time. Includes cancelled and departed calls, which a board omits. */
   calls: ExplainedCall[];
-  /** Whether there are more calls. */
+  /** Whether calls are missing, because there are too many. */
   isCut: boolean;
 }
 
@@ -71,8 +71,8 @@ interface ListedCall {
 }
 
 /**
- * Explains the times of a board from the feeds as they are now. Feeds that it needs are polled, as for a board. `route` is a short
- * name such as "333". Null if the timetable lacks the stop.
+ * Explains the times of a board for now. The feeds that it needs are polled, as for a board. `route` is a short name such as "333". Null
+ * if the timetable lacks the stop.
  */
 export async function explainBoard(
   feeds: Pick<LiveFeeds, 'request' | 'untilRead' | 'snapshot' | 'problemOf' | 'publicationOf'>,
@@ -134,7 +134,7 @@ function listPredicted(live: LiveTimetable, stops: ReadonlySet<number>, isArriva
   );
 }
 
-/** The runs of the calls at these stops, by call. A call that has moved within a station is listed at two of them. */
+/** Maps the calls at these stops to their runs. A call that has moved within a station appears at two stops, but only once here. */
 function visitsOf(snapshot: Snapshot, stops: ReadonlySet<number>): Map<number, number> {
   const { visits, visitRun } = snapshot.sections;
   const runs = new Map<number, number>();
@@ -183,7 +183,7 @@ function explain(
   };
 }
 
-/** The call whose update gave the time: the last one before, else the first one after. */
+/** The call whose update gave the time: the call itself, else the last one before it with its own update, else the first one after it. */
 function callBehind({ calls }: LiveRun, call: LiveCall): LiveCall {
   if (!call.isLive || OWN_RULES.has(call.rule)) return call;
   const at = calls.indexOf(call);

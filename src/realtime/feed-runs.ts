@@ -11,7 +11,7 @@ export interface FeedRuns {
   has(runId: string): boolean;
 }
 
-/** Null if the bytes are no feed. */
+/** Parses a feed; null if the bytes are not one. */
 export function parseFeedRuns(bytes: Buffer): FeedRuns | null {
   try {
     const feed = new Feed(parseFeed(bytes));

@@ -5,19 +5,19 @@ import type { LiveTimetable } from './live-timetable.ts';
 import { CALL } from './prediction/run-columns.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** The planned runs of a line that are under way or leave soon. */
+/** Counts of the planned runs of a line that are under way or leave soon. */
 export interface LineCounts {
   runs: number;
-  /** Of these, as the feed has them; null if no feed of the line is read. */
+  /** How many of them the feed tracks, has late or has cancelled; null if no feed of the line is read. */
   live: { tracked: number; late: number; cancelled: number } | null;
 }
 
 /** A run counts from this long before it leaves. */
 export const LEAVES_SOON_MS = 30 * MINUTE_MS;
-/** A run that is as late as this, or more, counts as late. */
+/** A run counts as late from this delay on. */
 export const LATE_MS = 5 * MINUTE_MS;
 
-/** Trips looked at before other requests have their turn. */
+/** After this many trips, other requests get their turn. */
 const TRIPS_PER_TURN = 10_000;
 
 /** Counts the runs of lines, each given by its patterns. Runs that only a feed has do not count. */
@@ -76,7 +76,7 @@ function countLine(
   return { runs, live: isRead ? ofFeed : null };
 }
 
-/** When the run is under way, and how late it is now; null if it is not tracked. */
+/** The time span of a run, how late it is now (null if it is not tracked), and whether it is cancelled. */
 function stateOf(live: LiveTimetable, trip: number, day: number) {
   const source = live.find(trip, day);
   const span = live.spanOf(trip, day);
@@ -85,7 +85,7 @@ function stateOf(live: LiveTimetable, trip: number, day: number) {
   return { ...span, lateMs: latenessOf(snapshot, run), isCancelled: snapshot.isCancelled(run) };
 }
 
-/** How late the vehicle is at its next stop with a live time; null if there is none. */
+/** The delay in milliseconds at the next stop with a live time; null if there is none. */
 function latenessOf(snapshot: Snapshot, run: number): number | null {
   const { state, departure, plannedDeparture, arrival, plannedArrival } = snapshot.sections;
   const [first, end] = snapshot.callsOf(run);
@@ -98,7 +98,7 @@ function latenessOf(snapshot: Snapshot, run: number): number | null {
   return null;
 }
 
-/** The service days whose runs may be under way. */
+/** The service days whose runs may be under way or leave soon. */
 function daysAround(now: number): number[] {
   const today = Math.floor((now + 10 * HOUR_MS) / DAY_MS);
   return [today - 1, today, today + 1].filter((day) => serviceDayStart(day) <= now + LEAVES_SOON_MS);

@@ -12,16 +12,16 @@ import { identityOf, type LeftOutOfFeed, type Snapshot } from './snapshot.ts';
 
 /** How long a response waits for feeds that are not read yet. */
 const WAIT_MS = 2 * SECOND_MS;
-/** A response without feeds does not change any sooner than the timetable. */
+/** Freshness of responses without feeds: that of the timetable. */
 const { freshMs: PLANNED_FRESH_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.timetable;
 /** The first poll of positions takes a second or two on the polling instance, and a little more on the others. */
 const FIRST_POLL_MS = 6000;
 /** A poll that takes longer counts as failed. */
 const MAX_POLL_MS = 8000;
 const UNKNOWN_FEED: FeedState = { feed: null, snapshots: [], health: UNREAD, polledAt: 0 };
-/** The share of its trips that the timetable must have. */
+/** The share of a feed's trips that the timetable must have, for the feed to be trusted. */
 const BELIEVED_FROM = 0.5;
-/** Entities that are malformed, or exceed the bounds of a trip. */
+/** The reason for entities that are malformed or exceed the bounds of a trip. */
 const UNREADABLE = 'unreadable';
 const NOTHING_COMPARED = { found: 0, compared: 0, leftOut: {} as LeftOutOfFeed };
 
@@ -29,7 +29,7 @@ const NOTHING_COMPARED = { found: 0, compared: 0, leftOut: {} as LeftOutOfFeed }
 export class LiveFeeds {
   readonly #poller: ReturnType<typeof createFeedPoller>;
   readonly #reader: Pick<ReadingThread, 'use'>;
-  /** Null if the reader belongs to others. */
+  /** Null if the reader was passed in; it is then not closed here. */
   readonly #ownReader: ReadingThread | null;
   readonly #timetable: () => Timetable | null;
   readonly #clock: Clock;
@@ -64,8 +64,8 @@ export class LiveFeeds {
   }
 
   /**
-   * Predicts by this timetable from now on. Resolves when all feeds are predicted by it, so that it can come into use; until then
-   * the snapshots of the timetable in use stay.
+   * Predicts with this timetable from now on. Resolves when all feeds are predicted with it, so that it can come into use. Until then,
+   * the snapshots for the current timetable stay.
    */
   async prepare(timetable: Timetable): Promise<void> {
     this.#reader.use(timetable.packed);
@@ -83,7 +83,7 @@ export class LiveFeeds {
     return timetable && this.snapshotFor(timetable);
   }
 
-  /** The same for a request that already uses a timetable, which may have been replaced a moment ago. */
+  /** Like `snapshot`, for a request that already uses a timetable. That timetable may have been replaced a moment ago. */
   snapshotFor(timetable: Timetable): LiveTimetable {
     const now = this.#now();
     const snapshots = [...this.#poller.feeds].flatMap(([source, state]) =>
@@ -115,7 +115,7 @@ export class LiveFeeds {
     return !state || (state.health.refusedInARow === 0 && isIdle(source, state, this.#now(), POLL_TAKES_MS));
   }
 
-  /** Finds vehicles and keeps their feeds polled. `headerAt` is null if the feed is not trusted. */
+  /** Returns the vehicles of these feeds, and keeps the feeds polled. `headerAt` is null if the feed is not trusted. */
   async fetchVehicles(
     sources: readonly FeedSourceId[],
     criteria: Parameters<Feed['listVehicles']>[0],
@@ -131,8 +131,8 @@ export class LiveFeeds {
   }
 
   /**
-   * Returns when a response from these feeds stops being fresh: when the next feed is read or, if that is overdue, a second from
-   * now.
+   * When a response from these feeds stops being fresh, in milliseconds since 1970: when the next feed is read or, if that is overdue, a
+   * second from now.
    */
   freshUntil(sources: Iterable<FeedId>): number {
     const now = this.#now();
@@ -143,13 +143,13 @@ export class LiveFeeds {
     return Math.max(now + SECOND_MS, Math.min(...dueAt) + POLL_TAKES_MS);
   }
 
-  /** The publication that a snapshot predicts; null if a newer one has come. */
+  /** The publication that a snapshot was predicted from; null if a newer one has replaced it. */
   publicationOf({ source, headerAt }: Snapshot): Feed | null {
     const feed = this.#poller.feeds.get(source)?.feed ?? null;
     return feed?.headerAt === headerAt ? feed : null;
   }
 
-  /** Null if the feed is trusted. */
+  /** Why the feed is not trusted; null if it is. */
   #findProblem(source: FeedId, { health, snapshots }: FeedState, now: number): FeedProblem | null {
     const problem = findFeedProblem(health, intervalOf(source), now);
     const { found, compared } = snapshots.at(-1)?.about ?? NOTHING_COMPARED;
@@ -172,7 +172,7 @@ export class LiveFeeds {
         tripCount: state.health.accepted?.tripCount ?? null,
         /** The share of its trips that the timetable has; null if none was compared. */
         foundShare: compared > 0 ? found / compared : null,
-        /** What of the feed is not understood. */
+        /** Parts of the feed that are not understood, by reason. */
         leftOut: unreadable > 0 ? { ...leftOut, [UNREADABLE]: { count: unreadable, examples: [] } } : leftOut,
       };
     });
@@ -188,15 +188,15 @@ export class LiveFeeds {
   }
 }
 
-/** Whether the feed is too old to be shown because it was polled less often while nobody needed it. */
+/** Whether the feed is too old to be shown because nobody needed it and it was polled less often. */
 function isIdle(source: FeedId, state: FeedState, now: number, pollTakesMs = MAX_POLL_MS): boolean {
   const isOld = now - (state.health.accepted?.headerAt ?? 0) > MAX_SHOWN_AGE_MS;
   return isOld && now > nextPollAt(source, { ...state, neededAt: now }) + pollTakesMs;
 }
 
 /**
- * Keeps these feeds polled, and waits for the ones that have not been read yet. Returns the feeds that are needed: none if `at`
- * is beyond the time that feeds cover.
+ * Keeps these feeds polled, and waits for those that are not read yet. Returns the feeds that are needed: none if `at` is later than
+ * feeds reach.
  */
 export async function requestFeeds(
   feeds: Pick<LiveFeeds, 'request' | 'untilRead'> | null,
@@ -210,8 +210,8 @@ export async function requestFeeds(
 }
 
 /**
- * The freshness of a response. It is as old as the oldest feed that makes it live (`asOf`), else the oldest feed that could,
- * else it is new. It is fresh until the next poll.
+ * The freshness of a response. `asOf` is the oldest feed that makes it live; without one, it is as old as the oldest feed that could,
+ * else new. It is fresh until the next poll.
  */
 export function freshnessOfFeeds(
   feeds: Pick<LiveFeeds, 'list' | 'freshUntil'> | null,

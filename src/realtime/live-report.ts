@@ -32,14 +32,14 @@ export function liveFeedsJson({ isPolling, feeds }: LiveReport, now: Date) {
   };
 }
 
-/** What of a feed is not understood, most frequent first. */
+/** Parts of a feed that are not understood, most frequent reason first. */
 export function listLeftOut(leftOut: LeftOutOfFeed): { reason: string; count: number; examples: string[] }[] {
   return Object.entries(leftOut)
     .map(([reason, about]) => ({ reason, ...about }))
     .sort((one, other) => other.count - one.count);
 }
 
-/** Rounds down, because rounding 99.96 % up to 1 would hide disagreement. */
+/** A share with three decimals; null for a whole of 0. Rounded down, because rounding 99.96 % up to 1 would hide disagreement. */
 export function shareOf(part: number, whole: number): number | null {
   return whole === 0 ? null : Math.floor((part / whole) * 1000) / 1000;
 }

@@ -11,11 +11,11 @@ import { identityOf, type Snapshot } from './snapshot.ts';
 /** Trains appear in their feed up to 510 minutes ahead; later trains are not in it yet. */
 export const FEED_HORIZON_MS = 9 * HOUR_MS;
 
-/** A call of a run today. Moments are milliseconds since 1970. */
+/** A call of a run today. Times are in milliseconds since 1970. */
 export interface LiveCall {
   /** The position in the trip; -1 for a call that only the feed has. */
   position: number;
-  /** Where the vehicle calls today; -1 if the timetable lacks the stop. */
+  /** The stop today, as an index of the timetable; -1 if the timetable lacks it. */
   stop: number;
   plannedStop: number;
   plannedArrivesAt: number;
@@ -24,18 +24,18 @@ export interface LiveCall {
   arrivesAt: number;
   departsAt: number;
   isLive: boolean;
-  /** The vehicle does not stop there. */
+  /** Whether the vehicle does not stop there. */
   isSkipped: boolean;
-  /** The vehicle has left, as far as the feed tells. */
+  /** Whether the vehicle has left, according to the feed. */
   hasLeft: boolean;
-  /** The run ends, or begins, there today. */
+  /** Whether the run ends there early today, or begins there late. */
   isEnd: boolean;
   isStart: boolean;
   mayBoard: boolean;
   mayAlight: boolean;
   mustBookToBoard: boolean;
   mustBookToAlight: boolean;
-  /** The number of GTFS-realtime; null if unknown. */
+  /** The `OccupancyStatus` number of GTFS-realtime; null if unknown. */
   occupancy: number | null;
   rule: Rule;
   /** Its index in the snapshot; -1 for a run that no feed has. */
@@ -47,7 +47,7 @@ export interface LiveRun {
   /** -1 if the timetable lacks the trip. */
   trip: number;
   day: number;
-  /** The trip that gives headsign and direction; -1 if there is none. */
+  /** The trip itself or, for a run that the timetable lacks, one with the same headsign and direction; -1 if there is none. */
   like: number;
   /** The identifier that feeds and the trip planner use. */
   tripId: string;
@@ -59,8 +59,8 @@ export interface LiveRun {
 }
 
 /**
- * The timetable with the newest trusted snapshot of each feed. It never changes: a request takes one at its beginning and uses it
- * to its end, so all its live times belong together.
+ * The timetable with the newest trusted snapshot of each feed. It is immutable: a request uses one from beginning to end, so all its live
+ * times belong together.
  */
 export class LiveTimetable {
   readonly timetable: Timetable;
@@ -73,7 +73,7 @@ export class LiveTimetable {
     this.snapshots = snapshots.filter(({ about }) => about.timetable === identityOf(timetable));
   }
 
-  /** The same with fewer feeds. */
+  /** A copy with only these feeds. */
   only(sources: readonly FeedSourceId[]): LiveTimetable {
     return new LiveTimetable(
       this.timetable,
@@ -92,7 +92,7 @@ export class LiveTimetable {
     return snapshot;
   }
 
-  /** Where the feeds have a run; null if none has it. */
+  /** Finds a run in the snapshots; null if none has it. */
   find(trip: number, day: number): LiveRun['source'] {
     if (this.snapshots.length === 0) return null;
     const snapshot = this.snapshotOf(this.timetable.routeOf(this.timetable.patternOf(trip)).file);
@@ -193,7 +193,7 @@ export class LiveTimetable {
     return this.timetable.routeOf(this.timetable.patternOf(trip));
   }
 
-  /** The headsign of a run at a call; of a run that only the feed has, the stop where it ends. */
+  /** The headsign of a run at a position. For a run without a similar trip in the timetable, the name of the stop where it ends. */
   headsignOf({ trip, like, calls }: LiveRun, position: number): string {
     const { timetable } = this;
     if (trip >= 0 && position >= 0) return timetable.headsignAt({ trip, position });
@@ -202,7 +202,7 @@ export class LiveTimetable {
     return end ? timetable.stop(timetable.stationOf(end.stop)).name : '';
   }
 
-  /** The same of a call in a snapshot, without opening the whole run. */
+  /** Like `headsignOf`, for a call of a snapshot. Opens the whole run only if necessary. */
   headsignAt(snapshot: Snapshot, run: number, call: number): string {
     const trip = snapshot.sections.runTrip.valueAt(run);
     const position = snapshot.sections.position.valueAt(call);
@@ -214,7 +214,7 @@ export class LiveTimetable {
     return this.timetable.sections.callStop.valueAt(this.#plannedCall(trip, position));
   }
 
-  /** Whether riders may board (or alight) by the timetable, also where the vehicle does not stop today. */
+  /** Whether the timetable allows riders to board (or alight) there, even if the vehicle does not stop today. */
   mayUse(trip: number, position: number, isArrival: boolean): boolean {
     if (trip < 0 || position < 0) return true;
     const flags = this.timetable.sections.callFlags.valueAt(this.#plannedCall(trip, position));
@@ -255,8 +255,8 @@ export function publicTripId({ file }: Pick<TimetableRoute, 'file'>, tripId: str
 }
 
 /**
- * The state of a call on a board of departures or arrivals. `isHere` is whether the vehicle calls at a stop of the board today.
- * The only place that decides whether a call is live, cancelled or over.
+ * The state of a call on a board of departures or arrivals. `isHere`: whether the vehicle calls at a stop of the board today. All
+ * decisions whether a call is live, cancelled or over are made here.
  */
 export function stateOfCall(
   { isCancelled, source }: Pick<LiveRun, 'isCancelled' | 'source'>,

@@ -5,25 +5,24 @@ import type { FeedSourceId } from './polling/feed-source.ts';
 import { CALL, RULES, type Rule } from './prediction/run-columns.ts';
 
 /*
- * The predicted runs of one publication of a feed: one immutable buffer that the main thread and the search threads open without
- * copying. Indices of trips, stops and routes are those of one timetable. Times are in seconds after `base`, the header of the
- * feed.
+ * The predicted runs of one publication of a feed, in one immutable buffer that the main thread and the search threads open without
+ * copying. Indices of trips, stops and routes belong to one timetable. Times are in seconds after `base`, the header of the feed.
  */
 
 const SECTIONS = {
-  /** The runs, by trip and day. Runs of trips that the timetable lacks come last and have no trip (-1). */
+  /** The trip of each run, sorted by trip and day. Runs that the timetable lacks come last and have -1. */
   runTrip: Int32Column,
   /** The service day. */
   runDay: Int32Column,
   /** `RUN` bits. */
   runFlags: Uint8Column,
-  /** The trip that a run without a trip is like; -1 if there is none. */
+  /** For a run that the timetable lacks: the trip with the same headsign and direction; -1 if there is none. */
   runLike: Int32Column,
   /** The route of a run without a trip; -1 otherwise. */
   runRoute: Int32Column,
-  /** The row of its trip in the feed; -1 for the next run of a vehicle, which has no update. */
+  /** The row of its trip in the feed; -1 for a run without an update, predicted because the vehicle is late before it. */
   runUpdate: Int32Column,
-  /** Where the calls of each run begin, and how many it has. */
+  /** The first call of each run, and the number of its calls. */
   firstCall: Int32Column,
   callCount: Int32Column,
   /** The stop of the call today; -1 if the timetable lacks it. */
@@ -39,17 +38,17 @@ const SECTIONS = {
   state: Uint8Column,
   /** The index of the rule in `RULES`. */
   rule: Uint8Column,
-  /** What riders may do, as in the timetable; 0 where the vehicle does not stop or has left. */
+  /** Whether riders may board and alight, as in the timetable; 0 where the vehicle does not stop or has left. */
   flags: Uint8Column,
   /** The number of GTFS-realtime plus 1; 0 if unknown. */
   occupancy: Uint8Column,
-  /** The calls at each stop: the stops in order, where their calls begin, and the calls. */
+  /** The stops in order, the start of each stop's calls in `visits`, and the calls. */
   visitStop: Int32Column,
   visitStart: Int32Column,
   visits: Int32Column,
   /** The run of each entry of `visits`. */
   visitRun: Int32Column,
-  /** Calls with loads of carriages, in order, and where their loads begin. A load is as in `occupancy`. */
+  /** The calls with loads of carriages in order, the start of their loads, and the loads, encoded as in `occupancy`. */
   loadCall: Int32Column,
   loadStart: Int32Column,
   loads: Uint8Column,
@@ -64,22 +63,22 @@ export const RUN = {
   cancelled: 1,
   /** The feed lists the calls; they may differ from those of the trip. */
   replaced: 2,
-  /** Any call is live. */
+  /** At least one call is live. */
   live: 4,
 } as const;
 
-/** Trips and stop updates of a feed that are not understood, by reason, with the first examples. */
+/** The trips and stop updates of a feed that are not understood: their number and the first examples, by reason. */
 export type LeftOutOfFeed = Record<string, { count: number; examples: string[] }>;
 
 export interface SnapshotAbout {
   source: FeedSourceId;
   /** The header of the feed, in seconds since 1970. */
   base: number;
-  /** The timetable whose indices the snapshot has, by `identityOf`. */
+  /** The timetable that the indices belong to, named by `identityOf`. */
   timetable: string;
   /** The identifiers of the runs without a trip, in order. */
   addedIds: string[];
-  /** The feed's trips with passengers, and how many of them the timetable has. */
+  /** Number of the feed's trips with passengers that were looked up in the timetable, and how many were found. */
   compared: number;
   found: number;
   leftOut: LeftOutOfFeed;
@@ -122,7 +121,7 @@ function place(headerLength: number, lengths: readonly number[]): { offsets: num
   return { offsets, total };
 }
 
-/** One publication of a feed, predicted. Opening takes time only for the runs that the timetable lacks. */
+/** The predicted runs of one publication of a feed. Opening only parses the header and copies no runs. */
 export class Snapshot {
   readonly packed: SharedArrayBuffer;
   readonly about: SnapshotAbout;
@@ -180,7 +179,7 @@ export class Snapshot {
     return this.about.addedIds[run - this.tripCount] as string;
   }
 
-  /** The trip that gives headsign and direction; -1 if there is none. */
+  /** The trip of a run or, for a run that the timetable lacks, one with the same headsign and direction; -1 if there is none. */
   likeOf(run: number): number {
     const { runTrip, runLike } = this.sections;
     return runTrip.valueAt(run) >= 0 ? runTrip.valueAt(run) : runLike.valueAt(run);
@@ -208,7 +207,7 @@ export class Snapshot {
     return (this.sections.state.valueAt(call) & CALL.skipped) !== 0;
   }
 
-  /** Whether the vehicle has left, as far as the feed tells. */
+  /** Whether the vehicle has left, according to the feed. */
   hasLeft(call: number): boolean {
     return (this.sections.state.valueAt(call) & CALL.left) !== 0;
   }
@@ -222,12 +221,12 @@ export class Snapshot {
     return (this.sections.state.valueAt(call) & CALL.live) !== 0;
   }
 
-  /** A moment in milliseconds since 1970 as a time of the columns. */
+  /** Converts milliseconds since 1970 to seconds after the header. */
   secondsAt(moment: number): number {
     return (moment - this.headerAt) / 1000;
   }
 
-  /** A time of the columns in milliseconds since 1970. */
+  /** Converts seconds after the header to milliseconds since 1970. */
   momentOf(seconds: number): number {
     return this.headerAt + seconds * 1000;
   }
@@ -236,7 +235,7 @@ export class Snapshot {
     return RULES[this.sections.rule.valueAt(call)] ?? 'planned';
   }
 
-  /** The number of GTFS-realtime; null if unknown. */
+  /** The `OccupancyStatus` number of GTFS-realtime; null if unknown. */
   occupancyOf(call: number): number | null {
     const occupancy = this.sections.occupancy.valueAt(call);
     return occupancy === 0 ? null : occupancy - 1;

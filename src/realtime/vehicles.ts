@@ -21,7 +21,7 @@ export interface Vehicle extends Pick<VehiclePosition, 'tripId' | 'lat' | 'lng' 
   route: string | null;
   lineId: string | null;
   headsign: string | null;
-  /** A departure of its run, which identifies the run. */
+  /** The first departure of its run, which identifies the run. */
   start: RunStart | null;
   findNextCall(): NextCall | null;
   occupancy: Occupancy | null;
@@ -32,13 +32,13 @@ export interface Vehicle extends Pick<VehiclePosition, 'tripId' | 'lat' | 'lng' 
 /** The next stop of a vehicle. */
 interface NextCall {
   stopId: string;
-  /** As in calls of runs; null if the timetable does not have the stop: for trains it may be a signal. */
+  /** The stop name; null if the timetable does not have the stop, which for trains may be a signal. */
   name: string | null;
   /** Null if there is no live time. */
   arrivesAt: number | null;
 }
 
-/** The run of a vehicle. Its calls are read only if they are needed. */
+/** The run of a vehicle. `open` reads its calls, only if they are needed. */
 interface VehicleRun {
   tripId: string;
   route: TimetableRoute;
@@ -56,13 +56,13 @@ interface VehicleFeeds {
 
 /** Vehicles that have not reported for longer have ended their run or lost radio contact. */
 export const MAX_REPORT_AGE_MS = 5 * MINUTE_MS;
-/** The clocks of two machines differ by less. */
+/** A vehicle's clock may be ahead by this much. */
 const MAX_AHEAD_MS = 30 * SECOND_MS;
-/** No response is fresh for longer, so that a client that follows it keeps requesting positions. */
+/** The longest freshness of a response. It is short so that a client that follows it keeps requesting positions. */
 const { freshMs: FRESH_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.vehicles;
 /** A vehicle may report this long before its run begins and after its planned end. */
 const BESIDE_RUN_MS = 6 * HOUR_MS;
-/** A vehicle that stands is taken to stand for this long after its report: the next one comes within that time. */
+/** A vehicle counts as standing for this long after its report, because the next report comes within that time. */
 const STANDS_MS = MINUTE_MS;
 
 /** Finds vehicles in the feeds of positions, and their runs among the live ones. */
@@ -81,8 +81,8 @@ export class Vehicles {
   }
 
   /**
-   * Lists the vehicles of these modes at the requested positions or on a trip. `missing` lists the modes whose feed is not
-   * trusted; freshness is null if no mode has a trusted feed.
+   * Returns the vehicles of these modes at the requested positions or on a trip. `missing` lists the modes whose feed is not trusted;
+   * `freshness` is null if none of their feeds is trusted.
    */
   async fetch(
     modes: readonly Mode[],
@@ -148,7 +148,7 @@ function describe(
   };
 }
 
-/** The run of the trip that is closest in time to the report. */
+/** The run of the reported trip that is closest in time to the report; null if none is near. */
 function findRun(
   live: LiveTimetable,
   source: FeedSourceId,
@@ -197,7 +197,7 @@ function describeAdded({ timetable }: LiveTimetable, run: LiveRun, first: LiveCa
 
 const UNKNOWN_TRIP = { headsign: null, isWheelchairAccessible: null };
 
-/** As the run has it if a feed predicts the run; else the stop that the vehicle reports. */
+/** The next stop by the predicted run, else the stop that the vehicle reports. */
 function findNextCall(
   live: LiveTimetable | null,
   run: LiveRun | null,
@@ -216,16 +216,16 @@ function findNextCall(
   return { stopId, name: timetable && stop !== null ? timetable.stop(stop).name : null, arrivesAt: null };
 }
 
-/** The call at which the vehicle stands, else the first one that is ahead. */
+/** The call at which the vehicle stands, else the first one ahead. */
 function nextCallOf(live: LiveTimetable, run: LiveRun, position: VehiclePosition, now: number): LiveCall | undefined {
   const calls = run.calls.filter(({ stop, isSkipped, hasLeft }) => stop >= 0 && !isSkipped && !hasLeft);
   const stands = position.isStanding && findReported(live, run, calls, position);
   if (stands && Math.max(stands.departsAt, position.reportedAt + STANDS_MS) > now) return stands;
-  // The vehicle does not arrive at its first stop.
+  // The first stop has no arrival, so its departure counts.
   return calls.find((call) => (call === run.calls[0] ? call.departsAt : call.arrivesAt) > now);
 }
 
-/** The call that the vehicle reports: by its sequence number, if the stop is the same or of the same station, else by its stop. */
+/** The call that the vehicle reports: by its sequence number if the stop is the same or of the same station, else by its stop. */
 function findReported(
   { timetable }: LiveTimetable,
   { trip }: LiveRun,

@@ -2,13 +2,13 @@ import { formatTimestamp, toSydneyTimestamp } from '../../transit/time.ts';
 import type { Feed, StopTime, StopUpdate } from './feed.ts';
 import { TRIP } from './packed-feed.ts';
 
-/** A trip update as an operator reads it. */
+/** A trip update as text for operators. */
 export interface DescribedUpdate {
-  /** Its number among the readable trip updates of the feed, from 1. */
+  /** Position among the readable trip updates of the feed, from 1. */
   number: number;
   /** The trip, its day and its relationship, as in the feed. */
   trip: string;
-  /** The stop updates of one stop, as in the feed. */
+  /** The stop updates for the requested stops and those that name no stop, one text each. */
   stops: string[];
 }
 

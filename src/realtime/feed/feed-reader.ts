@@ -29,7 +29,7 @@ const TRIP_DESCRIPTOR = {
   relationship: varintTag(4),
   routeId: lengthTag(5),
 };
-/** The field number of all extensions by upstream. */
+/** The field number of most of upstream's extensions. */
 const UPSTREAM_EXTENSION = 1007;
 const VEHICLE_POSITION = {
   trip: lengthTag(1),
@@ -50,7 +50,7 @@ const VEHICLE_DESCRIPTOR = {
   own: lengthTag(UPSTREAM_EXTENSION),
 };
 const OWN_DESCRIPTOR = { wheelchair: varintTag(2), isOnEarlierTrip: varintTag(4) };
-/** A vehicle reports the load of each carriage; a stop update predicts it for departure. */
+/** `occupancy` is the load of a carriage now, in positions of vehicles; `departureOccupancy` is the prediction in stop updates. */
 const CARRIAGE = { position: varintTag(2), occupancy: varintTag(3), departureOccupancy: varintTag(7) };
 const STOP_TIME_UPDATE = {
   sequence: varintTag(1),
@@ -58,7 +58,7 @@ const STOP_TIME_UPDATE = {
   departure: lengthTag(3),
   stopId: lengthTag(4),
   relationship: varintTag(5),
-  /** Upstream's extension. The standard has a message with the same number. */
+  /** Upstream's extension, a varint. The standard uses the same field number for `properties`, a message. */
   occupancy: varintTag(6),
   properties: lengthTag(6),
   carriage: lengthTag(UPSTREAM_EXTENSION),
@@ -89,7 +89,7 @@ export class UndecodableFeed extends Error {
   override readonly name = 'UndecodableFeed';
 }
 
-/** One shared instance, because a hostile feed could otherwise cause thousands of stack traces. */
+/** Shared, because a hostile feed could otherwise create thousands of stack traces. */
 const malformed = new Error('not a protobuf message, or one without a trip');
 
 /** The state while reading one feed. Rows and carriages are reused for all trips, stop updates and vehicles. */
@@ -98,7 +98,7 @@ interface ReaderState {
   trip: Int32Column;
   stop: Int32Column;
   vehicle: Int32Column;
-  /** The row for the current trip descriptor: that of a trip or of a vehicle. */
+  /** The row that the current trip descriptor is written to: `trip` or `vehicle`. */
   described: Int32Column;
   isDeleted: boolean;
   hasTripUpdate: boolean;
@@ -150,8 +150,8 @@ export function parseFeed(bytes: Buffer): ArrayBuffer {
 type ReadField<Into> = (tag: number, into: Into, pbf: PbfReader) => void;
 
 /**
- * Reads the fields of a message up to `end`, and skips those that `parseField` ignores. `pbf` does not check whether a value
- * exceeds its message; that causes an error here, or in `pbf` at the end of the entity.
+ * Reads the fields of a message up to `end`, and skips those that `parseField` ignores. `pbf` does not notice when a value is longer than
+ * its message. The check at the end does, or a later read in the same entity.
  */
 function parseFields<Into>(pbf: PbfReader, end: number, into: Into, parseField: ReadField<Into>): void {
   for (let field = pbf.nextField(end); field !== 0; field = pbf.nextField(end)) {
@@ -315,7 +315,7 @@ function forgetCarriages({ carriages }: ReaderState): void {
   if (carriages.size > 0) carriages.clear();
 }
 
-/** A carriage without a position comes last. If two have the same position, the later one counts. */
+/** Reads one carriage. Without a position it is put last. Of two with the same position, the later one counts. */
 function parseCarriage({ carriages }: ReaderState, occupancyTag: number, pbf: PbfReader): void {
   const carriage: { position: number | null; occupancy: number } = { position: null, occupancy: NONE };
   parseMessage(pbf, carriage, (tag) => {
@@ -326,7 +326,10 @@ function parseCarriage({ carriages }: ReaderState, occupancyTag: number, pbf: Pb
   if (carriages.has(at) || carriages.size < MAX_CARRIAGES) carriages.set(at, carriage.occupancy);
 }
 
-/** A vehicle without a trip, or on its way to one, carries no passengers. One without a position or time cannot be shown. */
+/**
+ * Adds the vehicle, unless it cannot carry passengers (without a trip, or still on an earlier one) or be shown (without position or
+ * time).
+ */
 function addVehicle(reading: ReaderState): void {
   const { vehicle, packer } = reading;
   const needed = [VEHICLE.tripId, VEHICLE.lat, VEHICLE.lng, VEHICLE.reportedSeconds];
@@ -347,7 +350,10 @@ function toBearing(degrees: number): number {
   return degrees >= 0 && degrees <= 360 ? Math.round(degrees) % 360 : NONE;
 }
 
-/** Some of upstream's identifiers end in blanks. One with a line feed is not an identifier. */
+/**
+ * Returns the number of an identifier, or `NONE` if it is empty. Trims blanks, which some of upstream's identifiers end with. Throws if
+ * it contains a line feed.
+ */
 function parseIdentifier(pbf: PbfReader, packer: FeedPacker): number {
   const length = pbf.readVarint();
   let [start, end] = [pbf.pos, pbf.pos + length];
@@ -369,7 +375,10 @@ function parseEnum(pbf: PbfReader): number {
   return number >= 0 && number <= 255 ? number : 255;
 }
 
-/** 0 if the value is not a time between 1970 and 2106. 2 ** 31 as a 32-bit integer would mean `NONE`. */
+/**
+ * The value as seconds since 1970; 0 if it is not between 1970 and 2106. 2 ** 31 is excluded, because as a 32-bit integer it means
+ * `NONE`.
+ */
 function toSeconds(number: number): number {
   return number > 0 && number < 2 ** 32 && number !== 2 ** 31 ? number : 0;
 }

@@ -7,13 +7,13 @@ import { Feed } from './feed.ts';
 import { parseFeed, UndecodableFeed } from './feed-reader.ts';
 
 /*
- * The program of the reading thread (see reading-thread.ts). It reads feeds, and predicts their runs by the timetable that it was
- * given last.
+ * The program of the reading thread (see reading-thread.ts). It reads feeds and predicts their runs with the timetable that it received
+ * last.
  */
 
 export type ReadRequest =
   | { kind: 'timetable'; packed: SharedArrayBuffer }
-  /** The bytes of a feed, or its packed form. */
+  /** `read` has the bytes of a feed, `open` its packed form. */
   | { kind: 'read'; id: number; feed: FeedId; bytes: ArrayBuffer }
   | { kind: 'open'; id: number; feed: FeedId; packed: ArrayBuffer };
 
@@ -24,7 +24,7 @@ export type ReadReply = { id: number } & (
 );
 
 let runs: PlannedRuns | null = null;
-/** The newest positions of each feed's vehicles. */
+/** The newest vehicle positions for each feed of trip updates. */
 const positions = new Map<FeedId, Feed>();
 
 parentPort?.on('message', (request: ReadRequest) => {
@@ -46,7 +46,7 @@ parentPort?.on('message', (request: ReadRequest) => {
 function predict(id: FeedId, feed: Feed): SharedArrayBuffer | null {
   const source = sourceOf(id);
   if (isPositions(id)) {
-    // The packed form moves to the main thread.
+    // A copy, because the packed form is transferred to the main thread.
     positions.set(source, new Feed(feed.packed.slice(0)));
     return null;
   }

@@ -18,7 +18,7 @@ import {
  * (https://gtfs.org/documentation/realtime/reference/).
  */
 
-/** By the number in the feed. 4 is unused; upstream uses 5 for REPLACEMENT. */
+/** Indexed by the number in the feed. 4 is unused; upstream uses 5 for REPLACEMENT. */
 export const TRIP_RELATIONSHIPS = [
   'SCHEDULED',
   'ADDED',
@@ -32,7 +32,7 @@ export const TRIP_RELATIONSHIPS = [
 ] as const;
 const STOP_RELATIONSHIPS = ['SCHEDULED', 'SKIPPED', 'NO_DATA', 'UNSCHEDULED', 'UNKNOWN'] as const;
 
-/** The status of a vehicle that stands at a stop; others go to it. */
+/** The status of a vehicle that stands at a stop. With any other, it is on the way there. */
 export const STOPPED_AT = 1;
 
 export type TripRelationship = (typeof TRIP_RELATIONSHIPS)[number];
@@ -80,7 +80,7 @@ export interface VehiclePosition {
   vehicleId: string;
   /** For trains, text such as "12:15 Bondi Junction Station to Cronulla Station". */
   label: string | null;
-  /** Where it stands or goes to. For trains, the name of a signal or track. */
+  /** The stop where it stands or that it approaches. For trains, the name of a signal or track. */
   stopId: string | null;
   /** The `stop_sequence` of that call. */
   sequence: number | null;
@@ -92,16 +92,16 @@ export interface VehiclePosition {
   bearing: number | null;
   /** Milliseconds since 1970. */
   reportedAt: number;
-  /** The number from GTFS-realtime. */
+  /** The `OccupancyStatus` number of GTFS-realtime. */
   occupancy: number | null;
   isAccessible: boolean | null;
-  /** The load of each carriage, front to rear, in numbers as above; null if the feed lists no carriages. */
+  /** The `OccupancyStatus` of each carriage, front to rear; null if the feed lists no carriages. */
   carriages: (number | null)[] | null;
 }
 
 /** A packed feed, opened in place. */
 export class Feed {
-  /** The bytes, to pass to another thread. */
+  /** The packed bytes, for other threads and instances. */
   readonly packed: ArrayBuffer;
   /** The header's timestamp, in milliseconds since 1970. */
   readonly headerAt: number;
@@ -151,7 +151,7 @@ export class Feed {
     this.textCount = this.#textEnds.length;
   }
 
-  /** The trip at this row of `trips`, as an object. */
+  /** The trip that begins at this index of `trips`. */
   trip(row: number): TripUpdate {
     const { trips } = this;
     const { first, count } = this.updatesOf(row);
@@ -168,7 +168,7 @@ export class Feed {
     };
   }
 
-  /** The indices of the stop updates of the trip in this row. Out-of-range numbers are safe. */
+  /** The first stop update of a trip, as an index of stop updates, and their number. Never beyond the end of `stops`. */
   updatesOf(row: number): { first: number; count: number } {
     const first = Math.max(0, this.trips[row + TRIP.firstUpdate] ?? 0);
     const updateCount = this.trips[row + TRIP.updateCount] ?? 0;
@@ -176,7 +176,7 @@ export class Feed {
     return { first, count: Math.max(0, count) };
   }
 
-  /** Lists the vehicles at the requested positions, or on a trip, with or without the date in its identifier. */
+  /** Lists the vehicles at the requested positions, or those on a trip; the date in trip IDs is ignored. */
   listVehicles(criteria: { isAt: (lat: number, lng: number) => boolean } | { tripId: string }): VehiclePosition[] {
     const { vehicles } = this;
     const tripId = 'tripId' in criteria ? withoutDate(criteria.tripId) : null;
@@ -192,8 +192,8 @@ export class Feed {
   }
 
   /**
-   * Lists the stop updates with a predicted load of each carriage, front to rear, in numbers of GTFS-realtime; null for a carriage
-   * without a prediction.
+   * Lists the stop updates that predict the load of carriages. `update` is the index of the stop update; `loads` are `OccupancyStatus`
+   * numbers, front to rear, null for a carriage without a prediction.
    */
   *carriages(): Generator<[update: number, loads: (number | null)[]]> {
     const trains = this.#trains;
@@ -249,7 +249,7 @@ function valueAt(words: Int32Column, position: number): number | null {
   return word === undefined || word === NONE ? null : word;
 }
 
-/** The time in seconds is in the word after the delay. */
+/** Reads a delay and the time in the word after it. */
 function getTime(words: Int32Column, delay: number): StopTime {
   const seconds = valueAt(words, delay + 1);
   return { delaySeconds: valueAt(words, delay), at: seconds === null ? null : (seconds >>> 0) * 1000 };

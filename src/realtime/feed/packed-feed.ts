@@ -2,18 +2,18 @@ import { Int32Column } from '../../core/columns.ts';
 import { Numbers } from '../../core/growing-numbers.ts';
 
 /*
- * The form in which a feed is passed from the reading thread to the main one and between instances: one buffer of 32-bit
- * integers (little-endian, as on every machine the service runs on), followed by the texts.
+ * The packed form of a feed, in which the reading thread sends it to the main thread and instances send it to each other. It is one
+ * buffer of 32-bit integers (little-endian, as on every machine that the service runs on), followed by the texts.
  *
  *   header | trips | stop updates | vehicles | carriages | where each text ends | texts, UTF-8
  *
- * Opening a feed takes constant time, even for a malformed one. The feed of buses has 160,000 stop updates; receiving that many
- * objects would block a thread for about 100 ms.
+ * Opening a feed takes constant time, even for a malformed one. The feed of buses has 160,000 stop updates; receiving that many objects
+ * would block a thread for about 100 ms.
  *
- * Carriages belong to the stop updates that have some, in the order of the stop updates.
+ * Each row of carriages belongs to a stop update; the rows are in the order of the stop updates.
  */
 
-/** Change this with the format, so that instances of different versions do not read each other's feeds. */
+/** Change this whenever the format changes, so that instances of different versions do not read each other's feeds. */
 export const MAGIC = 0x46454535;
 
 /** Returns the position of each word of a row, and the number of words. */
@@ -22,7 +22,7 @@ function rowOf<const Name extends string>(...names: Name[]) {
   return { ...(positions as Record<Name, number>), words: names.length };
 }
 
-/** From `trips` on, the sizes of the sections in order. */
+/** From `trips` to `texts`: the number of rows of each section, in order. */
 export const HEADER = rowOf(
   'magic',
   'headerSeconds',
@@ -36,8 +36,8 @@ export const HEADER = rowOf(
 );
 
 /**
- * `firstUpdate` is an index of stop updates. The fields with `new` describe the copy that a DUPLICATED trip is. Delays are in
- * seconds, `timestamp` is unsigned seconds since 1970.
+ * `firstUpdate` is an index of stop updates. Fields that begin with `new` describe the new run of a DUPLICATED trip. Delays are in
+ * seconds; `timestamp` is unsigned seconds since 1970.
  */
 export const TRIP = rowOf(
   'tripId',
@@ -54,7 +54,7 @@ export const TRIP = rowOf(
   'newStartTimeSeconds',
 );
 
-/** Times are unsigned seconds since 1970, in the word after the delay. */
+/** The word after each delay is the time, in unsigned seconds since 1970. */
 export const STOP = rowOf(
   'stopId',
   'sequence',
@@ -67,11 +67,11 @@ export const STOP = rowOf(
   'assignedStopId',
 );
 
-/** The carriages of a stop update: its index, their number, and the two words of `packCarriages`. */
+/** `update` is the index of the stop update; the other words are those of `packCarriages`. */
 export const TRAIN = rowOf('update', 'carriages', 'firstEight', 'nextEight');
 export const WORD_BYTES = 4;
 
-/** The first words are the same as its trip's. Latitude and longitude are in millionths of a degree; carriages as above. */
+/** The first five words are those of `TRIP`. Latitude and longitude are in millionths of a degree; the carriages are as in `TRAIN`. */
 export const VEHICLE = rowOf(
   'tripId',
   'startDate',
@@ -102,9 +102,9 @@ const BITS = 4;
 const PER_WORD = 8;
 
 /**
- * Writes the load of each carriage from index `at` on: their number, then two words with four bits for each carriage, the first
- * one lowest. The value is the number from GTFS-realtime plus one; 0 is unknown. Positions only define the order, so it makes
- * no difference whether they start at 0 or 1.
+ * Writes three words from index `at` on: the number of carriages, then two words with the load of each carriage in four bits, the first
+ * one lowest. The value is the `OccupancyStatus` number plus one; 0 is unknown. Positions only define the order, so they may start at 0
+ * or 1.
  */
 export function packCarriages(carriages: ReadonlyMap<number, number>, words: Int32Column, at: number): void {
   words.fill(0, at, at + 1 + MAX_CARRIAGES / PER_WORD);
@@ -117,7 +117,7 @@ export function packCarriages(carriages: ReadonlyMap<number, number>, words: Int
   }
 }
 
-/** Reads what `packCarriages` wrote: numbers of GTFS-realtime, null if unknown. Null if there are no carriages. */
+/** Reads what `packCarriages` wrote: `OccupancyStatus` numbers, null for an unknown load. Null if there are no carriages. */
 export function unpackCarriages(words: Int32Column, at: number): (number | null)[] | null {
   const count = words[at] ?? NONE;
   if (count <= 0) return null;
@@ -128,20 +128,18 @@ export function unpackCarriages(words: Int32Column, at: number): (number | null)
   });
 }
 
-/*
- * Bounds far above what real feeds have: one trip for an identifier (two around midnight), 173 updates for a bus.
- */
+/* Bounds far above real feeds, where an identifier has one trip (two around midnight) and a bus has up to 173 updates. */
 export const MAX_TRIPS_PER_ID = 8;
 export const MAX_UPDATES_PER_TRIP = 300;
 
 /**
- * Numbers equal texts alike, by their bytes: decoding the identifiers of 160,000 stop updates takes longer than all else in a
- * feed.
+ * Gives equal texts the same number by comparing bytes. Decoding the identifiers of 160,000 stop updates would take longer than all other
+ * work on a feed.
  */
 class InternedTexts {
   #bytes = new Uint8Array(1 << 16);
   readonly #ends = new Numbers();
-  /** Hash table with open addressing: the number of a text plus 1; 0 if free. */
+  /** Hash table with open addressing. A slot has the number of a text plus 1; 0 if free. */
   #slots = new Int32Column(1 << 13);
 
   intern(bytes: Uint8Array, start: number, end: number): number {
@@ -204,7 +202,7 @@ function hashBytes(bytes: Uint8Array, start: number, end: number): number {
   return hash ^ (hash >>> 15);
 }
 
-/** Collects the trips of a feed. `rollback` removes everything appended since `mark`. */
+/** Collects the trips and vehicles of a feed. `rollback` removes all stop updates added since `mark`. */
 export class FeedPacker {
   readonly #trips = new Numbers();
   readonly #stops = new Numbers();
@@ -213,7 +211,7 @@ export class FeedPacker {
   readonly #texts = new InternedTexts();
   readonly #tripsPerId = new Map<number, number>();
   readonly #vehicles = new Numbers();
-  /** The offset of each vehicle, by its own identifier. */
+  /** The offset of each vehicle in `#vehicles`, by the number of its identifier. */
   readonly #vehicleAt = new Map<number, number>();
 
   mark(): number {

@@ -5,7 +5,7 @@ import { Feed } from './feed.ts';
 import { MAX_FEED_BYTES, UndecodableFeed } from './feed-reader.ts';
 import type { ReadReply, ReadRequest } from './feed-thread.ts';
 
-/** A feed that was read, and its predicted runs; null for positions, and without a timetable. */
+/** A feed and its predicted runs. `snapshot` is null for positions and without a timetable. */
 export interface ReadFeed {
   feed: Feed;
   snapshot: Snapshot | null;
@@ -16,8 +16,8 @@ const TIMEOUT_MS = 5000;
 const MAX_HEAP_MEGABYTES = 256;
 
 /**
- * Reads feeds and predicts their runs in a worker thread, because that takes a tenth of a second for the feed of all buses. The
- * thread starts with the first feed and is reused. Only the timeout of a waiting feed keeps the process alive.
+ * Reads feeds and predicts their runs in a worker thread, because that takes a tenth of a second for the feed of all buses. The thread
+ * starts with the first feed and is reused. It keeps the process alive only while a feed is being read.
  */
 export class ReadingThread {
   readonly #timeoutMs: number;
@@ -32,19 +32,19 @@ export class ReadingThread {
     this.#program = program;
   }
 
-  /** Predicts the feeds that are read from now on by this timetable. */
+  /** Uses this timetable to predict all feeds that are read from now on. */
   use(timetable: SharedArrayBuffer): void {
     this.#timetable = timetable;
     this.#worker?.postMessage({ kind: 'timetable', packed: timetable } satisfies ReadRequest);
   }
 
-  /** Rejects only with `UndecodableFeed`, even if the thread dies or takes too long. */
+  /** Reads a feed and predicts its runs. Rejects only with `UndecodableFeed`, even if the thread dies or takes too long. */
   async parse(feed: FeedId, bytes: Uint8Array): Promise<ReadFeed> {
     if (bytes.length > MAX_FEED_BYTES) throw new UndecodableFeed(`more than ${MAX_FEED_BYTES} bytes`);
     return this.#send({ kind: 'read', id: ++this.#requests, feed, bytes: new Uint8Array(bytes).buffer });
   }
 
-  /** Predicts the runs of a feed in its packed form, which another instance has read. Rejects as `parse`. */
+  /** Predicts the runs of a feed in its packed form, for instance one read by another instance. Rejects like `parse`. */
   async open(feed: FeedId, packed: ArrayBuffer): Promise<ReadFeed> {
     return this.#send({ kind: 'open', id: ++this.#requests, feed, packed: packed.slice(0) });
   }

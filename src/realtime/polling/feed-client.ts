@@ -17,7 +17,7 @@ export class FailedPoll extends Error {
   }
 }
 
-/** The number of feeds that may be polled in one second. */
+/** At most this many feeds are fetched at the same time. */
 const MAX_CONNECTIONS = 10;
 
 /** Fetches feeds from upstream. */
@@ -69,7 +69,7 @@ export class FeedClient {
 }
 
 /**
- * Rejects web pages: the gateway can return error pages with status 200. No feed begins with "<", which would be the tag of a
+ * Rejects web pages, because the gateway can return error pages with status 200. No feed begins with "<": as a tag it would begin a
  * group.
  */
 async function refusePages(feed: Buffer, headers: IncomingHttpHeaders): Promise<Buffer> {

@@ -3,8 +3,8 @@ import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import type { Feed } from '../feed/feed.ts';
 
 /*
- * Decides whether a feed is trusted. Each poll is accepted or refused; a feed is trusted while its last accepted poll is recent
- * enough. So one failed or halved poll does no harm, but a feed that keeps failing is given up.
+ * Decides whether a feed is trusted. Each poll is accepted or refused; a feed is trusted while its last accepted poll is recent enough.
+ * So one failed or halved poll does no harm, but a feed that keeps failing loses trust.
  */
 
 const POLL_FAILURES = ['no response', 'not 200', 'a web page', 'undecodable', 'no calls left'] as const;
@@ -22,7 +22,7 @@ export type FeedProblem =
 /** Once this many trips have been looked up, the timetable must have half of them. At night a feed has fewer trips. */
 export const MIN_COMPARED = 20;
 const MAX_HEADER_AGE_MS = 90 * SECOND_MS;
-/** The clocks of two machines differ by less. */
+/** Our clock and upstream's differ by less. */
 const MAX_HEADER_AHEAD_MS = 30 * SECOND_MS;
 const FROZEN_MS = 2 * MINUTE_MS;
 const MAX_REFUSED_IN_A_ROW = 2;
@@ -30,7 +30,7 @@ const MAX_REFUSED_IN_A_ROW = 2;
 const MIN_TRIPS_TO_HALVE = 20;
 /** After this long, the new size of a feed counts as its usual one. */
 const HALVED_MS = 10 * MINUTE_MS;
-/** Less than twice, so that the previous size is never half of the new one. */
+/** Below 2, so that after growth that counts as normal, the previous size is more than half of the new one. */
 const SUDDEN_GROWTH = 1.5;
 
 /** The poll results of one feed, as shared between instances. Times are in milliseconds since 1970. */
@@ -95,7 +95,7 @@ function countUsualTrips({ accepted, usualTrips, grownSince }: FeedHealth, tripC
   return { usualTrips, grownSince: grownSince ?? now };
 }
 
-/** Null if the feed is trusted. `intervalMs` is the current time between polls. */
+/** Why the feed is not trusted; null if it is. `intervalMs` is the current time between polls. */
 export function findFeedProblem(health: FeedHealth, intervalMs: number, now: number): FeedProblem | null {
   const { accepted, headerSince, refusedInARow, refusal } = health;
   if (!accepted) return refusal ?? 'not read yet';

@@ -25,16 +25,15 @@ export type PolledState = z.infer<typeof stateSchema>;
 /** The state of a feed, and the content that was accepted last. */
 export interface FeedState extends PolledState {
   feed: Feed | null;
-  /** Its predicted runs: one snapshot, and while the timetable is being replaced one for each timetable. */
+  /** Its predicted runs: one snapshot; two while the timetable is being replaced, one for each timetable. */
   snapshots: readonly Snapshot[];
 }
 
 export type FeedSharing = ReturnType<typeof createFeedSharing>;
 
 /**
- * Shares the state of feeds, and which instance polls, through Redis; `source` separates the sandbox from upstream. No call
- * fails: without Redis (null), or while it is unavailable, each instance polls for its own callers within its share of the
- * budget.
+ * Shares the state of feeds through Redis, and elects the instance that polls. `source` separates the sandbox from upstream. Its methods
+ * do not reject when Redis is unavailable or null: each instance then polls for its own callers within its share of the budget.
  */
 export function createFeedSharing(shared: { redis: SharedRedis; source: string } | null, now: () => number) {
   const trySend: SharedRedis['trySendTo'] = shared?.redis.trySendTo ?? (async (_key, _command, otherwise) => otherwise);
@@ -48,19 +47,19 @@ export function createFeedSharing(shared: { redis: SharedRedis; source: string }
     async lead(): Promise<boolean> {
       return (await trySend(names.lease, (to) => holdLock(to, [names.lease], [instance, LEASE_MS]), 1)) === 1;
     },
-    /** Publishes when callers of this instance last needed each feed. */
+    /** Publishes the times when callers of this instance last needed each feed. */
     async publishNeeds(needs: ReadonlyMap<FeedId, number>): Promise<void> {
       await trySend(names.needs, (to) => to.hset(names.needs, new Map(needs)), 0);
       await trySend(names.needs, (to) => to.pexpire(names.needs, KEPT_MS), 0);
     },
-    /** Reads when callers of any instance last needed each feed. */
+    /** Loads the times when callers of any instance last needed each feed. */
     async loadRequests(): Promise<Map<FeedId, number>> {
       const needs = Object.entries(await trySend(names.needs, (to) => to.hgetall(names.needs), {}));
       return new Map(
         needs.flatMap(([feed, at]) => (isFeedId(feed) && Number(at) > 0 ? [[feed, Math.min(Number(at), now())]] : [])),
       );
     },
-    /** `packed` is null if the feed has not changed since it was last published. */
+    /** Publishes the state of a feed. `packed` is null if its content has not changed since it was last published. */
     async publish(feed: FeedId, state: PolledState, packed: ArrayBuffer | null): Promise<void> {
       if (!shared) return;
       const name = nameOfFeed(feed);
@@ -76,7 +75,7 @@ export function createFeedSharing(shared: { redis: SharedRedis; source: string }
     async withdraw(feed: FeedId): Promise<void> {
       await trySend(names.states, (to) => to.hdel(names.states, feed), 0);
     },
-    /** Null while Redis is unavailable. */
+    /** Loads the states of all polled feeds; null while Redis is unavailable. */
     async loadStates(): Promise<Map<FeedId, PolledState> | null> {
       const states = await trySend(names.states, (to) => to.hgetall(names.states), null);
       if (!states) return null;
@@ -88,7 +87,7 @@ export function createFeedSharing(shared: { redis: SharedRedis; source: string }
         }),
       );
     },
-    /** Null if nothing is published, or if another version published it in another format. */
+    /** Loads the content of a feed; null if none is published or another version published it in another format. */
     async loadFeed(feed: FeedId): Promise<Feed | null> {
       const name = nameOfFeed(feed);
       const bytes = await trySend(name, (to) => getBounded(to, name, MAX_COMPRESSED_BYTES), null);

@@ -3,12 +3,12 @@ import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../../timetable/schedule-
 import type { Mode } from '../../transit/mode.ts';
 import type { Bounds } from '../../transit/region.ts';
 
-/** Large enough for any future line. */
+/** Areas that are large enough for any future line. */
 const SYDNEY: Bounds = { south: -34.5, west: 150.3, north: -33.3, east: 151.6 };
 const NEWCASTLE: Bounds = { south: -33.2, west: 151.3, north: -32.6, east: 152.1 };
 const EVERYWHERE: Bounds = { south: -90, west: -180, north: 90, east: 180 };
 
-/** The content of a feed, its path, and its poll interval by day. */
+/** What a feed covers, its path, and its poll interval by day. */
 interface FeedSource {
   path: string;
   modes: readonly [Mode, ...Mode[]];
@@ -18,7 +18,7 @@ interface FeedSource {
   routes?: readonly string[];
   /** Vehicles outside this area belong to other feeds. */
   area: Bounds;
-  /** The mode has other networks too, so a departure without a network may belong to any of them. */
+  /** Set if a departure without a network must not be assigned to this feed, because other networks have the same mode. */
   needsNetwork?: true;
   intervalMs: number;
 }
@@ -92,7 +92,7 @@ export function pathOf(id: FeedId): string {
   return isPositions(id) ? path.replace('/realtime/', '/vehiclepos/') : path;
 }
 
-/** The time between two polls by day. */
+/** The time between two polls by day, in milliseconds. */
 export function intervalOf(id: FeedId): number {
   return FEED_SOURCES[sourceOf(id)].intervalMs;
 }
@@ -102,7 +102,7 @@ const FEED_SOURCE_IDS = Object.keys(FEED_SOURCES) as FeedSourceId[];
 /** The calls per day if all feeds are needed. */
 export const FEED_CALLS_A_DAY = FEED_SOURCE_IDS.reduce((sum, id) => sum + DAY_MS / FEED_SOURCES[id].intervalMs, 0);
 
-/** The feed that decides whether a departure is live; null if no feed has it. */
+/** The feed that covers a departure; null if there is none. */
 export function findFeedSource(departure: { mode: Mode; network: number | null; route: string }): FeedSourceId | null {
   const { mode, network, route } = departure;
   const carries = ({ modes, networks, routes, needsNetwork }: FeedSource) =>

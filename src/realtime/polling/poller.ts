@@ -20,7 +20,7 @@ const NEEDED_MS = 5 * MINUTE_MS;
 
 const NIGHT_ENDS_AT = 5;
 const NIGHT_FACTOR = 4;
-/** Applies to feeds without trips, which show nothing. Most feeds have none at night. */
+/** A feed without trips is polled half as often. Most feeds have none at night. */
 const EMPTY_FACTOR = 2;
 /** The delay after one bad poll; usually the next one is good. */
 const RETRY_MS = 5000;
@@ -30,14 +30,14 @@ const MAX_BACK_OFF_MS = 2 * MINUTE_MS;
 export const MAX_SHOWN_AGE_MS = 45_000;
 /** The time from the start of a poll until every instance has read the feed. */
 export const POLL_TAKES_MS = 2000;
-/** A feed that has not changed is not polled again sooner. */
+/** The shortest time between two good polls of a feed. */
 const SOONEST_MS = 15_000;
-/** A feed that has been unchanged for longer is not awaited. */
+/** A feed with an older header is polled at its plain interval, not when new data would be due. */
 const STANDS_STILL_MS = 90_000;
 
 /**
- * Keeps the feeds up to date that any instance needed in the last five minutes. Every second, the instance with the lease polls
- * the feeds that are due; the others read the feeds that they need from Redis.
+ * Keeps all feeds up to date that any instance needed in the last five minutes. Every second, the instance with the lease polls the feeds
+ * that are due; the others load the feeds that they need from Redis.
  */
 export function createFeedPoller(options: {
   client: Pick<FeedClient, 'fetch'>;
@@ -118,7 +118,7 @@ export function createFeedPoller(options: {
     }
   }
 
-  /** Without a newly read feed, the last one stays. */
+  /** Stores the state of a feed. If `read` is null, its previous content stays. */
   function store(source: FeedId, { health, polledAt }: PolledState, read: ReadFeed | null): void {
     const { feed = null, snapshots = [] } = feeds.get(source) ?? {};
     const newest = read?.snapshot;
@@ -167,7 +167,7 @@ export function createFeedPoller(options: {
     }
   }
 
-  /** Null if another version of the service wrote it. */
+  /** Predicts the runs of a feed; null if it cannot be read. */
   async function open(source: FeedId, feed: Feed): Promise<ReadFeed | null> {
     return reader.open(source, feed.packed).catch((error) => {
       if (!(error instanceof UndecodableFeed)) throw error;
@@ -176,7 +176,7 @@ export function createFeedPoller(options: {
     });
   }
 
-  /** Predicts all feeds again, by the timetable that the reader now has. The snapshots of the timetable in use stay. */
+  /** Predicts all feeds again with the timetable that the reader now has. The snapshots for the current timetable stay. */
   async function predictAgain(): Promise<void> {
     await Promise.all(
       [...feeds].map(async ([source, { feed }]) => {
@@ -184,7 +184,7 @@ export function createFeedPoller(options: {
         for (let newest = feed; newest; ) {
           const opened = await open(source, newest);
           const state = feeds.get(source);
-          // A publication that came meanwhile may be predicted by the other timetable.
+          // If a newer publication has arrived meanwhile, predict that one, as it may be predicted with the old timetable.
           if (state?.feed === newest && opened) store(source, state, { ...opened, feed: newest });
           newest = state?.feed === newest ? null : (state?.feed ?? null);
         }
@@ -192,7 +192,7 @@ export function createFeedPoller(options: {
     );
   }
 
-  /** Reads the needed feeds from the polling instance. */
+  /** Loads the needed feeds that the polling instance has published. */
   async function adoptShared(): Promise<void> {
     const isNeededNow = [...neededHere.keys(), ...neededElsewhere.keys()].some(isNeeded);
     const states = isNeededNow ? await sharing.loadStates() : new Map<FeedId, PolledState>();
@@ -237,7 +237,7 @@ export function createFeedPoller(options: {
   };
 }
 
-/** Feeds are judged by their number of trips, feeds of positions by their number of vehicles. */
+/** The size by which a poll is judged: the number of trips, or of vehicles for feeds of positions. */
 function measureOf(source: FeedId, { headerAt, tripCount, vehicleCount }: Feed) {
   return { headerAt, tripCount: isPositions(source) ? vehicleCount : tripCount };
 }

@@ -11,21 +11,21 @@ export interface Updates {
   rows: Int32Column;
   first: number;
   count: number;
-  /** The number of the text of a stop identifier as the index of the stop; -1 if the timetable lacks it. */
+  /** Converts the text number of a stop identifier to the index of the stop; -1 if the timetable lacks it. */
   stopOf(text: number): number;
   /** The header, in seconds since 1970. */
   base: number;
 }
 
-/** The result for each update: the index of its call, or one of these. */
+/** The entry of an update without a call: the run has no such call. */
 export const UNMATCHED = -1;
-/** There is no such call in the run, and the timetable lacks the stop. */
+/** The entry of an update without a call: the timetable lacks the stop. */
 export const UNKNOWN_STOP = -2;
 
 /**
- * Finds the call of each update: by its sequence number if the stop is the same or of the same station; else by its stop, in the
- * order of the run; else a call moved to another stop, by its planned time or as the only one of the station. Feeds drop the stops
- * that a vehicle has passed, so updates are matched from the last to the first. Writes to `calls`, one entry for each update.
+ * Finds the call of each update, in three steps: by its sequence number, if the stop is the same or of the same station; by its stop, in
+ * the order of the run; as a call that moved to another stop, by its planned time or as the only one of the station. Feeds drop stops
+ * that a vehicle has passed, so updates are matched from the last to the first. Writes one entry for each update to `calls`.
  */
 export function matchCalls(
   columns: RunColumns,
@@ -75,7 +75,7 @@ export function matchCalls(
     return stop < 0 || runs.isSameStation(stops.valueAt(at), stop);
   }
 
-  /** Of the calls at this stop before the next matched one: the nearest in time if the update has a time, else the last. */
+  /** Of the calls at this stop before the next matched call: the nearest in time, or the last one if the update has no time. */
   function findNearest(row: number, stop: number): number {
     const planned = plannedTime(rows, row, base);
     const time = planned === NONE ? givenTime(rows, row, base) : planned;
@@ -113,7 +113,7 @@ export function matchCalls(
     }
   }
 
-  /** The call between two others that the vehicle makes at another stop instead. */
+  /** The call between two matched ones that the vehicle makes at another stop than planned; -1 if none. */
   function findMoved(index: number, from: number, end: number): number {
     const row = (first + index) * STOP.words;
     const text = rows.valueAt(row + STOP.stopId);
@@ -129,7 +129,8 @@ export function matchCalls(
       const isHere = stop >= 0 && runs.isSameStation(stops.valueAt(at), stop);
       if (isHere && isPlannedThen) return at;
       if (isHere) [here, hereCount] = [at, hereCount + 1];
-      // A feed that drops passed stops may have dropped this one, and the next can be planned for the same minute.
+      // The first update is only compared by planned time if it is the first of the run. Otherwise the feed may have dropped the call,
+      // and the next one can be planned for the same minute.
       const isSequence = sequence !== NONE && sequences[at] === sequence;
       if (isSequence || (isPlannedThen && (index > 0 || sequence === 1))) elsewhere = at;
     }
@@ -137,13 +138,13 @@ export function matchCalls(
   }
 }
 
-/** The planned time that the feed gives by a time and a delay: of the departure, else of the arrival. */
+/** The planned time of a call, computed as time minus delay: of the departure, else of the arrival; `NONE` if unknown. */
 export function plannedTime(rows: Int32Column, row: number, base: number): number {
   const departs = plannedBy(rows, row + STOP.departureDelay, base);
   return departs === NONE ? plannedBy(rows, row + STOP.arrivalDelay, base) : departs;
 }
 
-/** The delay is at this position, the time in the next. */
+/** The planned time from a delay at index `at` and the time in the next word; `NONE` if either is missing. */
 export function plannedBy(rows: Int32Column, at: number, base: number): number {
   const [delay, seconds] = [rows.valueAt(at), rows.valueAt(at + 1)];
   return delay === NONE || seconds === NONE ? NONE : (seconds >>> 0) - base - delay;

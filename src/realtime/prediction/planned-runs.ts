@@ -6,12 +6,12 @@ import type { Timetable } from '../../timetable/timetable.ts';
 import type { RunColumns } from './run-columns.ts';
 import type { ColumnPool } from './run-list.ts';
 
-/** Runs of these days around the feed's header are found: a run may begin 34 hours after its service day. */
+/** Runs are searched on these service days, relative to the day of the feed's header: a run may begin 34 hours after its service day. */
 const DAYS_AROUND = [-2, -1, 0, 1, 2] as const;
 
 export type PlannedRuns = ReturnType<typeof createPlannedRuns>;
 
-/** The lookups in the timetable that a prediction needs. They are cached from one publication of a feed to the next. */
+/** The timetable lookups that predictions need. They are cached from one publication of a feed to the next. */
 export function createPlannedRuns(timetable: Timetable) {
   const { sections } = timetable;
   const {
@@ -44,7 +44,7 @@ export function createPlannedRuns(timetable: Timetable) {
     timetable,
     pool: { columns: null } as ColumnPool,
 
-    /** -1 if the timetable lacks the stop. */
+    /** The index of a stop; -1 if the timetable lacks it. */
     stopOf(stopId: string): number {
       const known = stops.get(stopId);
       if (known !== undefined) return known;
@@ -96,7 +96,7 @@ export function createPlannedRuns(timetable: Timetable) {
     },
 
     /**
-     * The service day on which the trip runs nearest to a moment in seconds since 1970, and how far it is from that run; null if
+     * The service day on which the trip runs closest to a time (`moment`, seconds since 1970), and how many seconds lie between; null if
      * it runs on none of the days around the header.
      */
     nearestDay(trip: number, moment: number, headerAt: number): { day: number; apart: number } | null {
@@ -129,8 +129,8 @@ export function createPlannedRuns(timetable: Timetable) {
     },
 
     /**
-     * The next trip of the vehicle's block on this day: as which it continues with its riders, else the first that begins after this
-     * one has ended, wherever it begins; -1 if none.
+     * The next trip of the vehicle's block on this day; -1 if none. It is the trip as which the vehicle continues with its riders, else
+     * the first that begins after this one has ended, wherever it begins.
      */
     nextInBlock(trip: number, day: number): number {
       const through = timetable.nextTrip(trip, day);
@@ -143,7 +143,7 @@ export function createPlannedRuns(timetable: Timetable) {
       for (let at = blockStart.valueAt(block); at < blockStart.valueAt(block + 1); at++) {
         const next = blockTrips.valueAt(at);
         const start = tripStart.valueAt(next);
-        // A run that takes no time must not lead back to itself.
+        // Two runs that take no time must not lead to each other.
         if (start >= ends && start > begins && next !== trip && timetable.runsOn(next, day)) return next;
       }
       return -1;

@@ -13,17 +13,17 @@ import { predictRun, type TripFacts } from './predict-run.ts';
 import { CALL, RunColumns, ruleNumber } from './run-columns.ts';
 import { RunList } from './run-list.ts';
 
-/** An update belongs to a run that is planned at most this far from its times. */
+/** The maximum difference between the times of an update and those of its run. */
 const HALF_A_DAY_SECONDS = 12 * 3600;
-/** How far the time of an added call may be from the header. */
+/** The maximum difference between the time of an added call and the header. */
 const MAX_APART_SECONDS = 2 * 86_400;
 const MAX_EXAMPLES = 10;
-/** A vehicle that has reported earlier than this before the feed may have moved on. */
+/** An older position report is not used: the vehicle may have moved on. */
 const MAX_REPORT_AGE_SECONDS = 120;
-/** The next runs of a vehicle that are later because it is late. */
+/** The maximum number of following runs of a late vehicle that are made late too. */
 const MAX_NEXT_RUNS = 20;
 
-/** Trips whose calls come from the feed. */
+/** Relationships of trips whose calls come from the feed. */
 const LISTS_CALLS: ReadonlySet<TripRelationship> = new Set(['ADDED', 'UNSCHEDULED', 'NEW', 'REPLACEMENT']);
 
 interface FeedTrip {
@@ -35,8 +35,8 @@ interface FeedTrip {
 }
 
 /**
- * Predicts all runs of a feed. `positions` is the newest feed of vehicle positions of the same vehicles, or null. Pure: the same
- * feed and timetable give the same snapshot.
+ * Predicts all runs of a feed, as a packed snapshot. `positions` is the newest feed of positions of the same vehicles, or null. The same
+ * inputs give the same snapshot.
  */
 export function predictFeed(
   runs: PlannedRuns,
@@ -52,7 +52,7 @@ export function predictFeed(
   const leftOut: LeftOutOfFeed = {};
   const stopOfText = new Int32Column(feed.textCount).fill(NONE);
   const vehicles = positions ? indexVehicles(positions) : null;
-  /** The runs that the timetable lacks, by identifier and start. */
+  /** The index in `list` of each run that the timetable lacks, by identifier and start. */
   const added = new Map<string, number>();
   let [compared, found] = [0, 0];
   let lastDate: { date: number; day: number | null } = { date: NONE, day: null };
@@ -64,7 +64,7 @@ export function predictFeed(
     if (examples.length < MAX_EXAMPLES) examples.push(typeof example === 'string' ? example : example());
   }
 
-  /** The service day of a date as a number, YYYYMMDD. Nearly all trips of a feed have the same one. */
+  /** The service day of a date, which is a number such as 20261130. Cached, because nearly all trips of a feed have the same one. */
   function dayOf(date: number): number | null {
     if (date === NONE) return null;
     if (date !== lastDate.date) lastDate = { date, day: toDayNumber(String(date).padStart(8, '0')) };
@@ -100,7 +100,7 @@ export function predictFeed(
     const isCompared = isTimetabled && !isEmpty;
     if (isCompared) compared++;
     if (trips.length === 0) {
-      // A replaced run that the timetable lacks is a train without passengers, or also in the feed of TrainLink.
+      // Not added: a REPLACEMENT that the timetable lacks is a train without passengers, or is also in the feed of TrainLink.
       if (!isTimetabled && relationship !== 'REPLACEMENT') predictAdded(trip, id);
       else if (!isEmpty) leaveOut('trip not in the timetable', id);
       return;
@@ -108,11 +108,11 @@ export function predictFeed(
     if (relationship === 'NEW') return leaveOut('new trip with the identifier of a planned one', id);
     const run = findRun(trip, trips);
     if (!run) return leaveOut('trip does not run then', id);
-    // A feed of another timetable has the same identifiers for other runs.
+    // The trip may not fit: a feed made from another timetable uses the same identifiers for other runs.
     if (predictKnown(trip, run) && isCompared) found++;
   }
 
-  /** The run of a trip that the update is about: on its start date if the times fit, else on the nearest day. */
+  /** The run that an update belongs to: on its start date if the times fit, else on the nearest day; null if no run is near. */
   function findRun({ row, updates }: FeedTrip, trips: readonly number[]): { trip: number; day: number } | null {
     const { trips: rows, headerAt } = feed;
     const startDate = rows.valueAt(row + TRIP.startDate);
@@ -125,7 +125,7 @@ export function predictFeed(
     if (startDay !== null) {
       const fits = (trip: number) =>
         timetable.runsOn(trip, startDay) && (!isKnown || apart(trip, startDay, moment) <= HALF_A_DAY_SECONDS);
-      // The runs of a frequency have one identifier and differ in their start.
+      // All runs of a frequency have the same identifier and differ only in their start.
       const apartOf = (trip: number) =>
         startTime !== NONE
           ? Math.abs(sections.tripStart.valueAt(trip) - startTime)
@@ -150,7 +150,7 @@ export function predictFeed(
     return Math.max(0, start - moment, moment - start - (sections.offsets[last] as number));
   }
 
-  /** Returns whether the trip fits the run: it has one of its stops, or no updates. */
+  /** Predicts a run of the timetable. Returns whether the trip fits it: at least one update matches a call, or there are no updates. */
   function predictKnown(trip: FeedTrip, run: { trip: number; day: number }): boolean {
     const { row, id, relationship, updates } = trip;
     const isCancelled = relationship === 'CANCELED' || relationship === 'DELETED';
@@ -185,7 +185,7 @@ export function predictFeed(
     const saysAnything = predictRun(columns, feed.stops, base, facts);
     if (columns.impossible > 0) leaveOut('impossible time', id);
     if (saysAnything) {
-      // An update that says nothing does not win over another one.
+      // Only now, because an update that says nothing must not replace another one.
       if (known >= 0) list.drop(known);
       list.add({ ...about, flags: isMerged ? RUN.replaced : 0, timestamp }, columns);
     }
@@ -202,7 +202,7 @@ export function predictFeed(
     columns.state[at] = CALL.skipped;
   }
 
-  /** Finds the call of each update, and inserts the calls that only the feed has. Returns the number of both. */
+  /** Finds the call of each update, and inserts the calls that only the feed has. Returns how many were matched and inserted. */
   function matchUpdates(
     { id, updates, relationship }: FeedTrip,
     pattern: number,
@@ -237,16 +237,19 @@ export function predictFeed(
     return feed.textOf(feed.stops[row + STOP.stopId]) ?? (sequence === NONE ? '' : `#${sequence}`);
   }
 
-  /** The stop of a call today: another platform of the station, or another stop. */
+  /** Sets the stop of a call today, which may be another platform of the station or another stop. */
   function moveCall(call: number, row: number): void {
     const assigned = feed.stops.valueAt(row + STOP.assignedStopId);
     const text = assigned === NONE ? feed.stops.valueAt(row + STOP.stopId) : assigned;
     const stop = text === NONE ? -1 : stopOf(text);
-    // A station as a whole is no other platform.
+    // The ID of the whole station does not say that the platform has changed.
     if (stop >= 0 && stop !== sections.stopParent[columns.stop.valueAt(call)]) columns.stop[call] = stop;
   }
 
-  /** Whether only the feed has the call. A second update of a call that the run has is none, unless the feed lists all calls. */
+  /**
+   * Whether an unmatched update is a call that only the feed has. A second update for a planned stop is not, unless the feed lists all
+   * calls.
+   */
   function isExtraCall(row: number, isReplaced: boolean): boolean {
     const relationship = feed.stops.valueAt(row + STOP.relationship);
     const time = givenTime(feed.stops, row, base);
@@ -260,7 +263,7 @@ export function predictFeed(
     return true;
   }
 
-  /** Inserts the calls that only the feed has, each behind the call of the update before it. */
+  /** Inserts the calls that only the feed has, each after the call of the update before it. */
   function insertCalls({ first, count }: Updates, inserted: number): void {
     const { stop, plannedArrival, plannedDeparture, update, flags, count: before } = columns;
     const old = {
@@ -278,7 +281,7 @@ export function predictFeed(
       const call = calls.valueAt(index);
       if (call >= 0) last = call;
       if (call !== UNMATCHED) continue;
-      // A call before all others that are known: behind those that the vehicle has left.
+      // A call before all matched ones comes after the calls that the vehicle has left.
       const at = last < 0 && next >= 0 ? calls.valueAt(next) - 1 : last;
       behind[at + 1] ??= [];
       behind[at + 1]?.push(first + index);
@@ -309,7 +312,10 @@ export function predictFeed(
     }
   }
 
-  /** A replaced run does not make the planned calls that the feed leaves out; those before its first one may have been left. */
+  /**
+   * Marks a planned call that a replaced run does not make as skipped. Past calls before the first one in the feed may have been dropped,
+   * and count as left.
+   */
   function leaveOutCall(at: number): void {
     let first = 0;
     while (first < columns.count && columns.update[first] === -1) first++;
@@ -317,7 +323,10 @@ export function predictFeed(
     columns.state[at] = isLeft ? CALL.left : CALL.skipped;
   }
 
-  /** A second vehicle on a planned trip, at another time. The feed may have updates of some of its calls only. */
+  /**
+   * Predicts a DUPLICATED trip: a second vehicle on a planned trip, at another time. The feed may have updates for only some of its
+   * calls.
+   */
   function predictDuplicate(trip: FeedTrip, trips: readonly number[]) {
     const { trips: rows } = feed;
     const id = feed.textOf(rows[trip.row + TRIP.newTripId]);
@@ -343,7 +352,7 @@ export function predictFeed(
     addPredicted(trip, { id, like, route, isTrain: isTrainPattern(pattern) });
   }
 
-  /** A run that only the feed has. Its identifier may be that of a planned trip with a suffix. */
+  /** Predicts a run that only the feed has. Its identifier may be that of a planned trip with a suffix. */
   function predictAdded(trip: FeedTrip, id: string) {
     const suffixAt = id.lastIndexOf('_');
     const [like] = suffixAt < 0 ? [] : runs.tripsOf(id.slice(0, suffixAt), files);
@@ -367,7 +376,7 @@ export function predictFeed(
     addFromFeed(trip, { id, like, route: sections.patternRoute.valueAt(pattern), isTrain: isTrainPattern(pattern) });
   }
 
-  /** Makes the run of the calls in the feed, with planned times from `columns` where they are known. */
+  /** Adds a run with the calls in the feed. Their planned times come from `columns` where known. */
   function addFromFeed(
     trip: FeedTrip,
     { id, like, route, isTrain }: { id: string; like: number; route: number; isTrain: boolean },
@@ -476,7 +485,10 @@ export function predictFeed(
     return packSnapshot(about, numbers);
   }
 
-  /** Where the vehicle of the run in `columns` is, by its position report. `pattern` has the numbers of its planned calls. */
+  /**
+   * The call that the vehicle has reached or stands at, from its position report. `pattern` gives the sequence numbers of the planned
+   * calls in `columns`.
+   */
   function locateVehicle(id: string, pattern: number | null): Pick<TripFacts, 'reached' | 'standsAt'> {
     const row = vehicles?.get(withoutDate(id));
     if (row === undefined) return { reached: -1, standsAt: -1 };
@@ -490,7 +502,7 @@ export function predictFeed(
       if (pattern === null || position < 0) return false;
       return sections.callSequence[sections.patternCalls.valueAt(pattern) + position] === sequence;
     };
-    // A feed may number the calls of another timetable: then the stop counts.
+    // If the sequence number belongs to another stop, the feed numbers the calls of another timetable, and the stop decides.
     const byNumber = sequence === NONE ? -1 : findCall((at) => hasNumber(at) && (stop < 0 || isThere(at)));
     const reached = byNumber >= 0 ? byNumber : findCall(isThere);
     if (!isStanding(row)) return { reached, standsAt: -1 };
@@ -511,7 +523,7 @@ export function predictFeed(
   }
 }
 
-/** The rows of vehicles by the ID of their run, without its date: the two feeds may be of different publications. */
+/** Maps run IDs to rows of vehicles. The date in the IDs is ignored, because the two feeds may be of different publications. */
 function indexVehicles(positions: Feed): Map<string, number> {
   const rows = new Map<string, number>();
   for (let row = 0; row < positions.vehicles.length; row += VEHICLE.words) {
@@ -521,7 +533,7 @@ function indexVehicles(positions: Feed): Map<string, number> {
   return rows;
 }
 
-/** The first time that the updates give, planned if they give that; `NONE` without any that can be of today. */
+/** The first usable time of the updates, relative to the header: the planned one if known, else the live one; `NONE` if there is none. */
 function firstTime({ rows, first, count, base }: Updates): number {
   for (let row = first * STOP.words; row < (first + count) * STOP.words; row += STOP.words) {
     const planned = plannedTime(rows, row, base);
@@ -531,7 +543,7 @@ function firstTime({ rows, first, count, base }: Updates): number {
   return NONE;
 }
 
-/** Puts the planned times of inserted calls between those of the calls beside them. */
+/** Limits the planned times of inserted calls to those of the calls before and after them. */
 function orderPlanned({ count, position, plannedArrival, plannedDeparture }: RunColumns): void {
   const isInserted = (at: number) => position[at] === -1;
   const setPlanned = (at: number, seconds: number) => {
@@ -545,7 +557,7 @@ function orderPlanned({ count, position, plannedArrival, plannedDeparture }: Run
   }
 }
 
-/** The trip planner adds the delay of a train to its planned minute. */
+/** Rounds planned times down to the minute, because the trip planner adds the delay of a train to its planned minute. */
 function cutToMinutes({ count, plannedArrival, plannedDeparture }: RunColumns, base: number): void {
   for (const column of [plannedArrival, plannedDeparture]) {
     for (let at = 0; at < count; at++) {

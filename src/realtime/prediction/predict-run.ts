@@ -4,19 +4,19 @@ import { plannedBy } from './match-calls.ts';
 import { CALL, type RunColumns, ruleNumber } from './run-columns.ts';
 
 /*
- * The times of one run from its planned calls and its matched stop updates. One pass back finds how late each call can be, one
- * pass forward gives the times. Every rule has a row in README.md.
+ * Computes the times of one run from its planned calls and its matched stop updates. A backward pass limits how late each call can be, a
+ * forward pass sets the times. README.md has a row for every rule.
  */
 
 const MAX_LATE_SECONDS = 12 * 3600;
 const MAX_EARLY_SECONDS = 30 * 60;
-/** The calls of a replaced run may be at any other time. */
+/** The limit for replaced runs, whose calls may be far from the planned times. */
 const MAX_MOVED_SECONDS = 2 * 86_400;
-/** A vehicle may begin its run early, by at most this. */
+/** The most that a vehicle may begin its run early. */
 const MAX_BEFORE_START_SECONDS = 15 * 60;
-/** Planned times of the feed and of the timetable belong to one version if they differ by at most this. */
+/** The feed and the timetable are of one version if their planned times differ by at most this. */
 const SAME_TIMETABLE_SECONDS = 60;
-/** Without an own time, a ride takes at least this share of its planned time. */
+/** Between two calls, a vehicle takes at least this share of the planned time. */
 const LEAST_SHARE = 1 / 3;
 const SCHEDULED = 0;
 const SKIPPED = 1;
@@ -24,7 +24,7 @@ const NO_DATA = 2;
 const FAR = 2 ** 30;
 
 export interface TripFacts {
-  /** Trains: planned time plus delay comes before the time in the feed, as in the trip planner. Planned times count in minutes. */
+  /** For trains, planned time plus delay takes precedence over the time in the feed, as in the trip planner. */
   isTrain: boolean;
   /** The feed lists all calls, and its times may be far from the planned ones. */
   isReplaced: boolean;
@@ -32,7 +32,7 @@ export interface TripFacts {
   delay: number;
   /** Whether the vehicle goes on as another run after its last call. */
   continues: boolean;
-  /** The last call that the vehicle has reached, by its position report; -1 if unknown. */
+  /** The call that the vehicle has reached or approaches, by its position report; -1 if unknown. */
   reached: number;
   /** The call at which it stands; -1 if none. */
   standsAt: number;
@@ -49,10 +49,13 @@ const [TIME, DELAY, BEFORE, TRIP_DELAY, NOT_YET, BEFORE_FIRST, ORDER, STANDING] 
   ruleNumber('standing'),
 ] as const;
 
-/** How late a call can be because of the calls after it, as `limit + planned / 3`; reused. */
+/** The latest departure of each call, given the calls after it, is `limit + planned / 3`. Reused for all runs. */
 let limits = new Float64Column(64);
 
-/** Fills arrival, departure, state and rule of the columns. Returns whether the trip says anything about its run. */
+/**
+ * Fills arrival, departure, state and rule of the columns. Returns false if the trip says nothing about its run; the columns are then
+ * incomplete.
+ */
 export function predictRun(columns: RunColumns, rows: Int32Column, base: number, facts: TripFacts): boolean {
   const { count } = columns;
   if (facts.delay !== NONE && !isWithin(facts.delay)) {
@@ -70,14 +73,14 @@ export function predictRun(columns: RunColumns, rows: Int32Column, base: number,
   return true;
 }
 
-/** Whether a call has a time, is left out, has no data or another stop. In a replaced run the list of calls alone says something. */
+/** Whether a call has a time or another stop, is skipped, or is marked as without data. In a replaced run, a listed call is enough. */
 function saysAnything({ count, state, stop, plannedStop }: RunColumns, { isReplaced }: TripFacts): boolean {
   const says = isReplaced ? CALL.listed : CALL.own | CALL.skipped | CALL.noData;
   for (let at = 0; at < count; at++) if (state.valueAt(at) & says || stop[at] !== plannedStop[at]) return true;
   return false;
 }
 
-/** The time of each call that has an update of its own. */
+/** Sets the times of calls that have an update. */
 function applyEstimates(columns: RunColumns, rows: Int32Column, base: number, facts: TripFacts): void {
   const { count, plannedArrival, plannedDeparture, arrival, departure, state, rule, update, occupancy } = columns;
   let startsAt = plannedDeparture.valueAt(0) - MAX_BEFORE_START_SECONDS;
@@ -95,7 +98,7 @@ function applyEstimates(columns: RunColumns, rows: Int32Column, base: number, fa
     let departs = estimate(rows, row + STOP.departureDelay, base, planned, facts);
     let arrives = estimate(rows, row + STOP.arrivalDelay, base, plannedArrives, facts);
     if (departs === NONE && arrives === NONE) continue;
-    // A feed can have the arrival of the vehicle's earlier run at a first stop.
+    // At a first stop, the feed may give the arrival of the vehicle's previous run.
     if (arrives !== NONE && !isPossible(arrives - plannedArrives, facts)) arrives = NONE;
     if (departs === NONE && arrives === NONE) {
       columns.impossible++;
@@ -125,7 +128,10 @@ function isTime(rows: Int32Column, row: number): boolean {
   return rows[row + STOP.departureSeconds] !== NONE || rows[row + STOP.arrivalSeconds] !== NONE;
 }
 
-/** The time of one end of a call, relative to the header; `NONE` without one. The delay is at `at`, the time in the next word. */
+/**
+ * The arrival or departure, in seconds after the header; `NONE` if the feed has neither time nor delay. The delay is at index `at`, the
+ * time in the next word.
+ */
 function estimate(rows: Int32Column, at: number, base: number, planned: number, { isTrain }: TripFacts): number {
   const [delay, seconds] = [rows.valueAt(at), rows.valueAt(at + 1)];
   const time = seconds === NONE ? NONE : (seconds >>> 0) - base;
@@ -140,7 +146,7 @@ function firstListed({ count, state }: RunColumns): number {
   return -1;
 }
 
-/** A vehicle that stands at a stop whose update is still in the feed has not left it. */
+/** A vehicle that stands at a stop has not left it, if the feed still has an update for that stop. */
 function stand(columns: RunColumns, { standsAt }: TripFacts): void {
   const { plannedDeparture, arrival, departure, state, rule } = columns;
   const flags = (state[standsAt] ?? 0) & (CALL.listed | CALL.skipped);
@@ -153,7 +159,7 @@ function stand(columns: RunColumns, { standsAt }: TripFacts): void {
   rule[standsAt] = STANDING;
 }
 
-/** No later call with an own time is reached in less than a third of the planned time. */
+/** Sets `limits`, so that each later call with its own time is reached in at least a third of the planned time. */
 function passBack({ count, plannedArrival, arrival, state }: RunColumns): void {
   let limit = FAR;
   for (let at = count - 1; at >= 0; at--) {
@@ -169,7 +175,7 @@ function passForward(columns: RunColumns, first: number, facts: TripFacts): void
   const isBegun = hasBegun(columns, first, facts);
   let delay = facts.delay;
   let delayRule = TRIP_DELAY;
-  /** The same for the calls before: `reach + planned / 3` is the soonest arrival. */
+  /** The earliest arrival of a call, given the calls before it, is `reach + planned / 3`. */
   let [reach, reachOfDerived] = [-FAR, -FAR];
   let latest = -FAR;
   for (let at = 0; at < count; at++) {
@@ -184,7 +190,7 @@ function passForward(columns: RunColumns, first: number, facts: TripFacts): void
       arrival[at] = arrives;
       departure[at] = latest = departs;
       reach = Math.max(reach, departs - planned * LEAST_SHARE);
-      // The delay as the feed has it: what follows is not later because two of its times are out of order.
+      // The delay from the feed, without the correction above: two times out of order must not make later calls later.
       delay = own - planned;
       delayRule = BEFORE;
       continue;
@@ -235,8 +241,9 @@ function sinceLast({ plannedArrival, plannedDeparture }: RunColumns, at: number,
 }
 
 /**
- * Calls before the first listed one have been left, unless the run may not have begun: it is planned to begin later than vehicles
- * do early, no call has a time, or the feed lists one of the first two calls.
+ * Whether the run has begun, so that the calls before the first listed one have been left. True if its planned start is past, its vehicle
+ * is under way, or the feed lists all calls. Else true for a run that starts within 15 minutes, if a call has a time and the feed lists
+ * neither of the first two calls.
  */
 function hasBegun({ count, plannedDeparture, state }: RunColumns, first: number, facts: TripFacts): boolean {
   const begins = plannedDeparture.valueAt(0);
@@ -246,7 +253,7 @@ function hasBegun({ count, plannedDeparture, state }: RunColumns, first: number,
   return false;
 }
 
-/** The arrival at the first call of a run that has not begun: as planned, or late enough for the first listed call. */
+/** The arrival at a call before the first listed one, in a run that has not begun: as planned, or late enough for the first listed call. */
 function beforeFirst(columns: RunColumns, at: number, first: number): [arrives: number, isLive: boolean] {
   const { plannedArrival, plannedDeparture, arrival } = columns;
   const planned = plannedArrival.valueAt(at);
@@ -256,8 +263,8 @@ function beforeFirst(columns: RunColumns, at: number, first: number): [arrives: 
 }
 
 /**
- * If the vehicle skips all further stops, it ends at the last one before, unless it goes on as another run. If it skips all stops
- * before, it begins at the first one after them.
+ * Marks the last call as the end if the vehicle skips all stops after it and does not continue as another run, and the first call as the
+ * start if it skips all stops before it.
  */
 function markEnds({ count, state }: RunColumns, { continues }: TripFacts): void {
   let last = count - 1;

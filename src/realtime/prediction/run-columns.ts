@@ -21,7 +21,7 @@ export const CALL = {
   start: 128,
 } as const;
 
-/** The rules that give a call its times, as they are named in README.md. The index is stored. */
+/** The rules that give a call its times, named as in README.md. Their index is stored. */
 export const RULES = [
   'planned',
   'time of the feed',
@@ -66,7 +66,7 @@ export function createColumns(length: number): CallColumns {
  */
 export class RunColumns implements CallColumns {
   count = 0;
-  /** The updates whose time is impossible. */
+  /** Number of updates with an impossible time. */
   impossible = 0;
   /** The stop of the call today, as its index in the timetable; -1 if the timetable lacks it. */
   stop = new Int32Column(64);
@@ -81,11 +81,11 @@ export class RunColumns implements CallColumns {
   departure = new Int32Column(64);
   state = new Uint8Column(64);
   rule = new Uint8Column(64);
-  /** What riders may do by the timetable; both at a call that only the feed has. */
+  /** Whether riders may board and alight by the timetable. Both are allowed at a call that only the feed has. */
   flags = new Uint8Column(64);
-  /** As in a snapshot. */
+  /** The `OccupancyStatus` number of GTFS-realtime plus 1; 0 if unknown. */
   occupancy = new Uint8Column(64);
-  /** The row of the stop update in the feed; -1 if there is none. */
+  /** The index of the stop update in the feed; -1 if there is none. */
   update = new Int32Column(64);
 
   /** Removes all calls and makes room for `count`. */

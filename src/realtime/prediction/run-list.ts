@@ -15,11 +15,11 @@ interface ListedRun {
   id: string;
   /** `RUN` bits. */
   flags: number;
-  /** Of its update, in seconds since 1970, or `NONE`. */
+  /** The timestamp of the update in seconds since 1970, or `NONE`. */
   timestamp: number;
 }
 
-/** The columns of the last feed, to be used again. */
+/** Keeps the columns of the last feed for the next one, because allocating new memory is slow. */
 export interface ColumnPool {
   columns: CallColumns | null;
 }
@@ -32,7 +32,7 @@ export class RunList {
   #columns: CallColumns;
   #callCount = 0;
 
-  /** Each update stands for a call; there are a few more calls. `pool` keeps the columns for the next feed: new memory is slow. */
+  /** Makes room for the expected number of calls, somewhat more than there are updates. */
   constructor(updateCount: number, pool: ColumnPool) {
     const length = Math.ceil(updateCount * 1.3) + 1024;
     this.#pool = pool;
@@ -63,7 +63,7 @@ export class RunList {
     if (one) one.isDropped = true;
   }
 
-  /** When the vehicle arrives at the end of a run that is not cut short, if that is live; else `NONE`. */
+  /** When the vehicle arrives at the last call, in seconds after the header; `NONE` if the run is cancelled or that time is not live. */
   lastArrival(run: number): number {
     const one = this.#runs[run];
     if (!one || one.flags & RUN.cancelled) return NONE;
@@ -72,7 +72,7 @@ export class RunList {
     return isLive ? this.#columns.arrival.valueAt(last) : NONE;
   }
 
-  /** Copies the columns. Riders can do nothing where the vehicle does not stop or has left. */
+  /** Adds a run and copies its columns. Clears the flags of calls where the vehicle does not stop or has left. */
   add(run: ListedRun, columns: RunColumns): void {
     const { count } = columns;
     const firstCall = this.#callCount;
@@ -130,14 +130,14 @@ function keyOf(trip: number, day: number): number {
   return trip * 2 ** 16 + day;
 }
 
-/** Runs of the timetable by trip and day, then the others by identifier. */
+/** Sorts runs of the timetable by trip and day, then the others by identifier. */
 function compareRuns(one: ListedRun, other: ListedRun): number {
   if (one.trip < 0 && other.trip < 0) return one.id < other.id ? -1 : one.id > other.id ? 1 : 0;
   if (one.trip < 0 || other.trip < 0) return other.trip - one.trip;
   return one.trip - other.trip || one.day - other.day;
 }
 
-/** The calls at each stop. A call that has moved is also listed at its planned stop. `runOf` is -1 for dropped runs. */
+/** Lists the calls at each stop. A call that has moved is also listed at its planned stop. `runOf` is -1 for dropped runs. */
 function listVisits(stop: Int32Column, plannedStop: Int32Column, runOf: Int32Column) {
   let highest = -1;
   for (let call = 0; call < stop.length; call++) {
@@ -178,7 +178,7 @@ function listVisits(stop: Int32Column, plannedStop: Int32Column, runOf: Int32Col
   return { visitStop, visitStart, visits, visitRun };
 }
 
-/** The loads of carriages by call, of the few updates that have some. */
+/** Lists the loads of carriages by call. Few updates have any. */
 function listLoads(feed: Feed, update: Int32Column) {
   const ofUpdate = new Map(feed.carriages());
   const loadCall: number[] = [];
