@@ -12,8 +12,8 @@ import { type Command, getWholeNumber, loadText, UNPRINTABLE, UsageError } from 
 import { loadRestrictions } from './restriction-commands.ts';
 
 /*
- * Moves accounts and keys between stores as one JSON document. It has keys only as hashes, so it gives nobody access, but it
- * contains email addresses. It also has daily counts, suspensions and IDs of deleted accounts.
+ * Backs up accounts and keys as one JSON document, and restores it into a store. Keys are only hashes, so a backup gives nobody access,
+ * but it contains email addresses. It also has daily counts, suspensions and IDs of deleted accounts.
  */
 
 const timestamp = z.iso.datetime();
@@ -142,7 +142,7 @@ export async function importAccounts(
   return result;
 }
 
-/** Returns today and the earlier days that have stored counts. */
+/** Today and the earlier days for which stores keep counts. */
 function keptDays(now: Date): string[] {
   return Array.from({ length: DAYS_KEPT }, (_, index) => quotaDayFrom(now, -index));
 }
@@ -164,7 +164,7 @@ function saveKey({ hash, lastFour, label, createdAt, revokedAt, grant }: KeyReco
 }
 
 const KEPT = 30;
-/** Sorting the names sorts the backups by age. */
+/** Names of backups. Their alphabetical order is their order in time. */
 const NAME = /^accounts-[\dTZ-]+\.json$/;
 
 export const BACKUP_COMMANDS: Record<string, Command> = {
@@ -224,10 +224,7 @@ function countsOf({ accounts }: Backup) {
   return { accounts: accounts.length, keys: accounts.reduce((sum, { keys }) => sum + keys.length, 0) };
 }
 
-/**
- * Restores a backup into a store in memory and compares the result with the backup. Returns why it cannot be restored, or null
- * if it can.
- */
+/** Tests a backup by restoring it into a store in memory and comparing. Returns why it cannot be restored; null if it can. */
 async function tryRestore(text: string, now: Date): Promise<string | null> {
   const store = openEmbeddedStore(':memory:');
   try {
@@ -242,7 +239,7 @@ async function tryRestore(text: string, now: Date): Promise<string | null> {
   }
 }
 
-/** Normalises a backup for comparison: without expired counts, with sorted keys. */
+/** Normalises a backup for comparison: sorts keys and drops expired counts. */
 function comparable({ accounts, suspended = {}, deleted = {} }: Backup) {
   const sorted = accounts.map(({ usage: _, keys, ...account }) => ({
     ...account,

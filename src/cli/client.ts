@@ -39,7 +39,7 @@ else
 process.stdout.write(`Wrote ${target}.\n`);
 
 async function generate({ input, output, plugins }: Record<'input' | 'output', object> & Pick<UserConfig, 'plugins'>) {
-  // Other files in the folder stay.
+  // Do not delete other files in the folder.
   await createClient({
     input,
     output: { ...output, clean: false },
@@ -48,7 +48,7 @@ async function generate({ input, output, plugins }: Record<'input' | 'output', o
   } as UserConfig);
 }
 
-/** There is no upstream. */
+/** For a service without an upstream. */
 function refuse(): Promise<never> {
   return Promise.reject(new Error('there is no upstream'));
 }
@@ -70,7 +70,7 @@ async function describeService(): Promise<Description> {
   return JSON.parse(body, (key, value) => (key === 'headers' ? undefined : value));
 }
 
-/** The generated SSE reader keeps retrying after 401 and 429, and the request of a collection would not end. */
+/** Without streams: the generated SSE reader keeps retrying after 401 and 429, and a request of a collection would not end. */
 function withoutStreams(paths: Description['paths']): Description['paths'] {
   return Object.fromEntries(Object.entries(paths).filter(([path]) => !path.endsWith('/stream')));
 }

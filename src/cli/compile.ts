@@ -5,15 +5,15 @@ import { IMPORT_OPTIONS, IMPORT_PROCESS } from '../timetable/update/run-import.t
 import { SMALL_START_OPTIONS, START_OPTIONS } from './start-options.ts';
 
 /*
- * Fills Node's compile cache, the folder NODE_COMPILE_CACHE, with the modules of the service. Otherwise each of its processes and threads
- * would load the program that removes the types, which takes 12 MB. The cache is for one user, one version of Node and one set of
- * V8's options.
+ * Fills Node's compile cache (the folder NODE_COMPILE_CACHE) with the modules of the service. Without it, each process and thread of the
+ * service would load the program that removes types, which takes 12 MB. The cache is valid for one user, one version of Node and one set
+ * of V8's options.
  */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Commands are not part of the service, and some need packages that only developers have. */
 const MODULES = globSync('{src,web,sandbox}/**/*.ts', { cwd: ROOT, exclude: ['src/cli/**'] });
 
-/** Compiles modules with these options. The first module of the graph throws, so that none of the others runs. */
+/** Compiles modules with these Node options. The first module of the graph throws, so that none of the others runs. */
 function compile(options: readonly string[], urls: readonly URL[]): void {
   const imports = ['data:text/javascript,throw 0', ...urls.map(String)].map((url) => `import ${JSON.stringify(url)};`);
   const graph = `data:text/javascript,${encodeURIComponent(imports.join(''))}`;

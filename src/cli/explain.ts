@@ -2,7 +2,7 @@ import type { ExplainedBoard, ExplainedCall } from '../realtime/explain-board.ts
 import { formatTimestamp, toSydneyTimestamp } from '../transit/time.ts';
 import { describeFeeds, type RunningReport } from './running-service.ts';
 
-/** What each rule says about the time of a call; `stop` is the stop whose update gave it. */
+/** The text for each rule; `stop` is the stop whose update gave the time. */
 const RULES: Record<ExplainedCall['rule'], (stop: string) => string> = {
   planned: () => 'planned time',
   'time of the feed': () => 'time of the feed for this stop',
@@ -24,7 +24,7 @@ const CANCELLED: Record<NonNullable<ExplainedCall['cancelled']>, string> = {
   moved: 'the vehicle calls at another stop today',
 };
 
-/** Two lines or more for each call: the board's, and why. Times are in Sydney. */
+/** Two or more lines for each call: the line of the board, and why it has this time. Times are in Sydney. */
 export function describeBoard(board: ExplainedBoard, report: RunningReport): string[] {
   const { stopName, stopId, isArrival, from, until, importedAt, calls, isCut } = board;
   const modes = [...new Set(calls.map(({ mode }) => mode))];

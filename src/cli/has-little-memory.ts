@@ -1,4 +1,4 @@
 import { hasLittleMemory } from '../core/memory-limit.ts';
 
-// For `scripts/start`: succeeds where memory is small.
+// For `scripts/start`: exits with 0 if memory is small.
 process.exitCode = hasLittleMemory() ? 0 : 1;

@@ -70,7 +70,7 @@ function printableRow(row: TableRow): TableRow {
   return Object.fromEntries(cells);
 }
 
-/** Escapes such characters in JSON, where line breaks occur only between values. */
+/** Escapes unprintable characters in JSON, except the line breaks, which occur only between values. */
 function escapeUnprintable(json: string): string {
   return json.replace(ALL_UNPRINTABLE, (character) =>
     character === '\n'

@@ -57,7 +57,7 @@ function toRequest(method: string, path: string, { description, parameters = [],
         key: name,
         value: String(schema.examples?.[0] ?? schema.default ?? ''),
         description,
-        // Where no parameter is required, the first one is an example: a stop or an area.
+        // Optional parameters are not sent. If none is required, the first one is sent as an example: a stop or an area.
         disabled: !required && !(index === 0 && all.every((parameter) => !parameter.required)),
       }));
   const [query, variable] = [entriesOf('query'), entriesOf('path')];

@@ -4,7 +4,7 @@ import { type Config, VARIABLES } from '../config.ts';
 import { withTimeLimit } from '../core/clock.ts';
 import { openRedis } from '../core/redis/shared-redis.ts';
 
-/** Keys of Transport for NSW have more. */
+/** Keys of Transport for NSW are longer. */
 const SHORTEST_KEY = 20;
 const REACH_MS = 8000;
 /** Names that RFC 2606 reserves for examples. */
@@ -13,8 +13,8 @@ const TEST_TEXT = 'The Transit Information Service can send mails.';
 const SILENT = { info() {}, warn() {}, error() {} };
 
 /**
- * Lists settings with which the service would start but not work: values of an example, keys that are cut off, a Redis or SMTP
- * server that cannot be reached. Sends a mail to `testMail` if given. The sandbox may have any.
+ * Lists settings with which the service would start but not work: placeholder values, keys that are cut off, a Redis or SMTP server that
+ * cannot be reached. Sends a mail to `testMail` if given. The sandbox may have placeholder values.
  */
 export async function listRefusedSettings(
   config: Config,

@@ -7,5 +7,5 @@ const listOptions = (line: RegExp) => [...script.matchAll(line)].map(([, option 
 /** The Node options of `npm start`, without a local .env file. */
 export const START_OPTIONS: string[] = listOptions(/^set -- "\$@" (--\S+)$/gm);
 
-/** The same where memory is small. */
+/** The same for a machine with little memory. */
 export const SMALL_START_OPTIONS: string[] = listOptions(/^ *set -- "\$@" (--\S+)$/gm);
