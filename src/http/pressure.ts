@@ -17,8 +17,8 @@ declare module 'fastify' {
 
 const MAX_EVENT_LOOP_DELAY_MS = 1000;
 /**
- * V8 aborts when its old generation is full, at 345 of the 384 MiB available in a 768 MiB container, and checks more often than
- * we do. Its heap limit also includes the young generation: three spaces of 4 MiB, as `npm start` sets them.
+ * V8 aborts when its old generation is full: at 345 of 384 MiB in a container of 768 MiB. It checks more often than we do, so our
+ * limit is lower. Its heap limit includes the young generation: three spaces of 4 MiB, as `npm start` sets them.
  */
 const YOUNG_BYTES = 12 * 1024 * 1024;
 const HEAP_SHARE = 0.8;
