@@ -77,7 +77,7 @@ export function streamPath({ path }: Pick<OperationRoute, 'path'>): string {
 
 /** The other routes of the API. Pages have routes of their own, in `web/`. */
 export const OTHER_ROUTES = {
-  /** Routes behind the key check. The file costs `PRICES.stopsFile` requests; a token and a message to `/mcp` cost one. */
+  /** Routes behind the key check. The file costs `PRICES.stopsFile` requests; a token and a tool call by `/mcp` cost one. */
   stopsFile: '/v1/stops.ndjson',
   tokens: '/v1/tokens',
   assistants: '/mcp',

@@ -15,7 +15,6 @@ import type { Punctuality } from '../transit/punctuality.ts';
 
 /** What the operations find their data in. */
 export interface Sources {
-  /** Sends requests upstream. */
   queryUpstream: QueryUpstream;
   /** Upstream calls allowed per second. Default: unlimited. */
   callsPerSecond: number;
