@@ -55,7 +55,7 @@ export class EventStream {
     this.#flush();
   }
 
-  /** Sends a comment. Closes the stream if the reader has not read the last four. */
+  /** Sends a comment if the reader has read everything so far. Closes the stream if it has not for more than four comments. */
   comment(): void {
     if (this.#isOver()) return;
     if (this.#isReading) this.#write(COMMENT);
