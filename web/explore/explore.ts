@@ -98,7 +98,7 @@ const END_FIELDS = [
   placeField('to', 'To', 'A stop, an address, a sight'),
 ];
 
-/** The choices of a rider; the first one of each is the usual. */
+/** The choices of a rider; the empty value of each is the usual one. */
 const OPTIONS = html`<details id="options"><summary>Options</summary>
 ${placeField('via', 'Via', 'A stop on the way')}
 <p class="row"><label>Pace <select name="pace"><option value="slow">Slow</option><option value="" selected>Normal</option><option value="fast">Fast</option></select></label>

@@ -1,5 +1,5 @@
-// The vehicles on the map. Each glides to its reported position and shows the age of its report; close ones are one marker until the
-// map is near enough.
+// The vehicles on the map. Each glides to its reported position and shows the age of its report. Vehicles close together are one
+// marker until the map is zoomed in.
 import { ageText } from '../age.js';
 import { groupByCell } from './clusters.js';
 import { createMarker, iconOf, LETTERS, textNode } from './marker.js';
