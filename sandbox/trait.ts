@@ -20,7 +20,7 @@ export function trait(seed: number, name: number): number {
   return (seedWith(seed, name) >>> 0) / 2 ** 32;
 }
 
-/** Finalizer of MurmurHash3: every bit of the input changes every bit of the output. */
+/** Finalizer of MurmurHash3: every bit of the input affects every bit of the output. */
 function mix(number: number): number {
   let n = number;
   n = Math.imul(n ^ (n >>> 16), 0x85ebca6b);
