@@ -197,7 +197,7 @@ function whenClosed(response: ServerResponse, run: () => void): void {
   else response.once('close', run);
 }
 
-/** Streams of departures, journeys, runs and vehicles. `times` overrides their intervals. */
+/** Streams of the operations that have one. `times` overrides their intervals. */
 export const streams =
   (times?: StreamTimes): CreateExtension =>
   (service) => ({
