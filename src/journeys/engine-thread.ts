@@ -208,8 +208,8 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
   }
 
   /**
-   * The journey with the first arrival at each destination; among equals, the one that leaves last. Null if there is none
-   * within a day.
+   * The journey with the first arrival at each destination; among equals, the one that leaves last, unless that costs changes that
+   * are not worth it. Null if there is none within a day.
    */
   function times({ from, to, at, now, choices, ...query }: SearchQuery<'times'>): (EngineJourney | null)[] {
     const opened = planners.open({ at, now });

@@ -124,7 +124,7 @@ export class JourneyEngine {
     this.#timetable = timetable;
     this.#lines.clear();
     this.#refuseAll('there is a new timetable');
-    // A new thread frees all memory of the old timetable.
+    // Replacing a thread frees all its memory of the old timetable.
     for (const thread of [...this.#threads]) if (!thread.current) this.#end(thread);
     this.#refill();
   }

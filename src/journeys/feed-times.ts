@@ -16,8 +16,8 @@ interface RideFinder {
 
 /**
  * Returns a ride of the trip planner as its run is today, like boards and the run itself. `view` is null for walks and on-demand
- * rides, and if the feeds do not have the run; then the leg stays as it is. A ride that the trip planner reports as cancelled runs
- * only if a feed says so.
+ * rides, and if the feed is not available or has lost the run; then the leg stays as it is. A ride that the trip planner reports as
+ * cancelled runs only if a feed says so.
  */
 export function withFeedTimes(leg: Leg, runs: RideFinder): { leg: Leg; view: CurrentRide | null } {
   const { mode, runId, origin, destination, isOnDemand } = leg;

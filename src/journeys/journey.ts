@@ -29,7 +29,10 @@ export function countChanges({ legs }: Journey): number {
   return Math.max(0, legs.filter((leg) => leg.mode !== 'walk').length - 1);
 }
 
-/** The latest time to set out and still catch the first vehicle; best-known by default, null for a walk. */
+/**
+ * The latest time to set out and still catch the first vehicle, by best-known times unless `timeOf` returns others; null for a
+ * walk.
+ */
 export function latestStart({ legs }: Journey, timeOf: (time: PlannedAndRealtime) => Date = bestKnown): Date | null {
   const first = legs.findIndex((leg) => leg.mode !== 'walk');
   const ride = legs[first];
@@ -52,7 +55,10 @@ export function isOnDemand({ legs }: Journey): boolean {
   return legs.some((leg) => leg.isOnDemand);
 }
 
-/** Lists the changes between rides, by the index of each leg. `spareSeconds` is the best-known time left after the walk. */
+/**
+ * Lists the changes between rides. `index` and `next` are the indices of the legs before and after the change. `spareSeconds` is
+ * the best-known time left after the walk.
+ */
 export function listChanges({ legs }: Journey) {
   const rides = [...legs.entries()].filter(([, { mode }]) => mode !== 'walk');
   return rides.slice(1).map(([next, ride], place) => {

@@ -26,7 +26,7 @@ export interface Leg {
   route: string | null;
   lineName: string | null;
   direction: string | null;
-  /** The headsign under which the vehicle goes on with its riders, if it names another place; null if unknown. */
+  /** The headsign of the last run that the vehicle makes with its riders on board, if it names another place; else null. */
   throughTo: string | null;
   origin: LegEnd;
   destination: LegEnd;

@@ -61,7 +61,7 @@ export async function mapJourneys(
   const ends = journeys.flatMap((journey) => [originOf(journey), destinationOf(journey)]);
   const positionOf = (stopId: string) =>
     knownPositions.ofStop(stopId) ?? ends.find(({ ids }) => ids.includes(stopId))?.position ?? null;
-  // On-demand rides sometimes end at another stop of their area.
+  // On-demand rides sometimes end at another stop of their area, so leave those out.
   const arriving = journeys.filter((journey) => !isOnDemand(journey) || !goesElsewhere(journey, from, to, positionOf));
   const shownJourneys =
     requested.cancelled === 'include' ? arriving : arriving.filter((journey) => !isCancelled(journey));

@@ -34,7 +34,7 @@ export interface Lines {
   departures: Int32Array;
   offsets: Int32Array;
   lineOfRun: Int32Array;
-  /** The run as which the vehicle continues after the last call; -1 if there is none. */
+  /** The run that the vehicle makes after the last call with its riders on board; -1 if there is none. */
   nextRuns: Int32Array;
   /** The trip of each run, and its day relative to that of the base. The trip is -1 for a run that only a feed has. */
   trips: Int32Array;

@@ -263,7 +263,10 @@ export function createPlanner(
     return forward.labels;
   }
 
-  /** After `spread`: finds the journey that leaves last among those that reach `egress` at `arrivesAt`, the first arrival there. */
+  /**
+   * After `spread`: finds the best journey that reaches `egress` at `arrivesAt`, the first arrival there. That is the one that
+   * leaves last, but one more ride must save `CHANGE_IS_WORTH_SECONDS`.
+   */
   function leaveLast(request: SpreadRequest, egress: readonly Walk[], arrivesAt: number): Plan | null {
     const ends = { access: egress, egress: request.access, latest: -request.at };
     const back = openBackward();

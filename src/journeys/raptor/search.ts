@@ -83,7 +83,7 @@ export function createSearcher(
   const bestStop = new Int32Array(rounds);
   const improved = new Uint8Array(rounds);
   const egressSeconds = new Int32Array(stopCount).fill(-1);
-  /** Columns by line have room for the lines of later snapshots. */
+  /** By line, with room for the lines of later snapshots: the first and the last call where it may be boarded in this round. */
   const firstBoarding = new Int32Array(lines.modes.length).fill(NOT_QUEUED);
   const lastBoarding = new Int32Array(lines.modes.length);
   const queue: number[] = [];
@@ -181,12 +181,18 @@ export function createSearcher(
     openRounds = Math.max(openRounds, round + 1);
   }
 
-  /** Whether the search in the other direction cannot reach this stop in time with the remaining rides. */
+  /**
+   * Whether the search in the other direction has not reached this stop with the remaining rides, or only too late to meet this
+   * one.
+   */
   function isBeyond(bound: Int32Array | undefined, round: number, stop: number, at: number): boolean {
     return bound !== undefined && (bound[(maxRides - round) * stopCount + stop] as number) > 0 - at;
   }
 
-  /** The last useful position on a line: where the search in the other direction has boarded it first. Less than 0 if it has not. */
+  /**
+   * The last useful position on a line: the first one where the search in the other direction has boarded it. Less than 0 if it has
+   * not.
+   */
   function endOf(line: number): number {
     const end = lastPositionOf(lines, line);
     return bounds ? end - (bounds.followed[mirrorLine(lines, line)] as number) : end;
@@ -256,7 +262,7 @@ export function createSearcher(
     const firstOfLine = firstRun[line] as number;
     /** The run of the ride: only an earlier one is worth boarding. */
     let end = firstRun[line + 1] as number;
-    /** The run for which the next two values are cached. */
+    /** The `before` for which the next two values are cached. */
     let lastBefore = -1;
     let lastStart = 0;
     let lastDepartures = 0;
