@@ -441,9 +441,9 @@ export class Timetable {
   }
 
   /**
-   * The next trip of the same block on this service day, as which the vehicle continues with its riders; null if there is none. The
-   * trips may have different services. It starts strictly later, so that following a block ends: a file may have trips that take no
-   * time and lead in a circle.
+   * The next trip of the same block on this service day, which the vehicle makes with its riders still on board; null if there is
+   * none. The trips may have different services. The next one starts strictly later, so that following a block ends: a file may
+   * have trips that take no time and lead in a circle.
    */
   nextTrip(trip: number, day: number): number | null {
     const { tripBlock, blockStart, blockTrips, tripStart, tripPattern, patternCalls, callStop } = this.sections;

@@ -79,7 +79,7 @@ export class TimetableBuilder {
   readonly #stops: MergedStop[] = [];
   readonly #stopNumbers = new Map<string, number>();
   readonly #routes: number[] = [];
-  /** With `firstDay` rounded down to a multiple of 8. */
+  /** Services whose `firstDay` is a multiple of 8 (see `align`). */
   readonly #services: ScheduleService[] = [];
   readonly #serviceNumbers = new Map<string, number>();
   readonly #blockNumbers = new Map<string, number>();
@@ -295,7 +295,7 @@ export class TimetableBuilder {
     return added;
   }
 
-  /** TrainLink's own IDs have exact times, so the duplicate keeps only the remaining days. */
+  /** Drops the days of a train that also has an ID of TrainLink's own, because that one has exact times. */
   #dropDiesel({ run, trip, report }: { run: string; trip: number; report: FileReport }): void {
     const exact = this.#trainLinkRuns.get(run);
     if (!exact) return;
@@ -577,7 +577,10 @@ function findExcess({ trips, patterns }: LineSize, isNewPattern: boolean): strin
   return isNewPattern && patterns === MAX_LINE_PATTERNS ? `${MAX_LINE_PATTERNS} patterns` : null;
 }
 
-/** Searches follow a block trip by trip. A vehicle makes less than a hundred trips on a day, but a block may be for many days. */
+/**
+ * The limit of trips in a block, because searches follow a block trip by trip. A vehicle makes less than a hundred trips on a day,
+ * but a block may be for many days.
+ */
 const MAX_BLOCK_TRIPS = 5000;
 
 /** A shape with fewer points only connects the wharves and may cross land. */

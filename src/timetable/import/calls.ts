@@ -7,7 +7,10 @@ import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from './schedule
 import { toDistance } from './shapes.ts';
 import type { ScheduleZip } from './zip.ts';
 
-/** Upstream's longest trips, of trains across the state, have less than 200. Searches and tables take time for each call. */
+/**
+ * The limit, because searches and tables take time for each call. Upstream's longest trips, of trains across the state, have less
+ * than 200.
+ */
 const MAX_TRIP_CALLS = 1000;
 const MAX_SEQUENCE = 65_535;
 const TABLE = {

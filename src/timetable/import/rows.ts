@@ -42,7 +42,7 @@ export interface Table<Required extends string, Optional extends string> {
   name: string;
   required: readonly Required[];
   optional: readonly Optional[];
-  /** Blank rows count too, because they take time. */
+  /** The limit of rows. Blank ones count too, because they take time. */
   maxRows: number;
   /** The size of the whole file in bytes. */
   size: number;
