@@ -11,7 +11,7 @@ interface SandboxCarPark {
   lat: number;
   lng: number;
   spots: number;
-  /** What is wrong with it, if anything. */
+  /** How it differs from ordinary car parks, if it does. */
   oddity?: 'overflows' | 'stale' | 'closed' | 'gone' | 'by zones';
 }
 
