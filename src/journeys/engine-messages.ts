@@ -4,10 +4,8 @@ import type { Choices } from '../transit/choices.ts';
 import type { Position } from '../transit/place.ts';
 import type { MultiPolygon } from './area.ts';
 import type { SharedLines } from './raptor/lines.ts';
-import type { PlanRequest } from './raptor/plan.ts';
 import type { Walk } from './raptor/query.ts';
-import type { LastRide, Reached } from './reached.ts';
-import type { Waypoint } from './via.ts';
+import type { LastRide } from './reached.ts';
 
 /*
  * What engine.ts and its threads (engine-thread.ts) send each other.
@@ -24,25 +22,37 @@ export interface EngineEnd {
   position?: Position;
 }
 
-/** Moments are in milliseconds since 1970. */
-export interface EngineQuery
-  extends Pick<PlanRequest, 'isArrival' | 'walkSeconds' | 'modes' | 'isWheelchair' | 'maxRides' | 'limit'>,
-    Pick<PlanRequest, 'withoutBooking'> {
-  from: EngineEnd;
-  to: EngineEnd;
+/** What all searches have in common. Moments are in milliseconds since 1970. */
+export interface EngineSearch {
   at: number;
   now: number;
   choices?: Choices | undefined;
+  /** One bit for each requested mode. */
+  modes: number;
+  isWheelchair: boolean;
   /** A wheelchair user boards and alights here only if there are no other journeys; in searches of many places never. */
   avoidedStops: readonly number[];
+  maxRides: number;
+}
+
+/** A search for a list of journeys, as in `PlanRequest`. */
+interface EngineListQuery extends EngineSearch {
+  isArrival: boolean;
+  withoutBooking?: boolean;
+  limit: number;
+}
+
+export interface EngineQuery extends EngineListQuery {
+  from: EngineEnd;
+  to: EngineEnd;
+  /** The walk from end to end; null if it is too far. */
+  walkSeconds: number | null;
 }
 
 /** A search for the stops that are reached from one place until a moment. */
-interface EngineReachQuery
-  extends Pick<
-    EngineQuery,
-    'from' | 'at' | 'now' | 'choices' | 'modes' | 'isWheelchair' | 'avoidedStops' | 'maxRides' | 'limit'
-  > {
+interface EngineReachQuery extends EngineSearch {
+  from: EngineEnd;
+  limit: number;
   until: number;
   /** The stops that are reached on foot from the origin. */
   walks: readonly Walk[];
@@ -54,38 +64,28 @@ interface EngineReachQuery
 
 interface EngineReach {
   /** The stations, earliest arrival first, up to the requested number. Moments are in milliseconds since 1970. */
-  stations: (Pick<Reached, 'stop' | 'arrivesAt'> & { rides: number; ride: LastRide | null })[];
+  stations: { stop: number; arrivesAt: number; rides: number; ride: LastRide | null }[];
   /** The number of all stations reached. */
   total: number;
   area: MultiPolygon | null;
 }
 
 /** A search for the first arrival at each destination. */
-interface EngineTimesQuery
-  extends Pick<
-    EngineQuery,
-    'from' | 'at' | 'now' | 'choices' | 'modes' | 'isWheelchair' | 'avoidedStops' | 'maxRides'
-  > {
-  to: readonly Pick<EngineQuery, 'to' | 'walkSeconds'>[];
+interface EngineTimesQuery extends EngineSearch {
+  from: EngineEnd;
+  to: readonly { to: EngineEnd; walkSeconds: number | null }[];
+}
+
+/** An end with the minimum stay there, and the walk from the end before as in `Waypoint`. */
+interface EngineWaypoint extends EngineEnd {
+  staySeconds: number;
+  walkSeconds: number | null;
 }
 
 /** A search for journeys via some places, in order. */
-export interface EngineViaQuery
-  extends Pick<
-    EngineQuery,
-    | 'at'
-    | 'isArrival'
-    | 'now'
-    | 'choices'
-    | 'modes'
-    | 'isWheelchair'
-    | 'avoidedStops'
-    | 'withoutBooking'
-    | 'maxRides'
-    | 'limit'
-  > {
+export interface EngineViaQuery extends EngineListQuery {
   /** The origin, the places on the way and the destination. */
-  ends: readonly (EngineEnd & Pick<Waypoint, 'staySeconds' | 'walkSeconds'>)[];
+  ends: readonly EngineWaypoint[];
 }
 
 /** A part of a journey. `from` and `to` are indices of the query's `ends`. The walk after its last ride leads to the next part. */

@@ -16,6 +16,7 @@ import {
   type EngineJourney,
   type EngineMessage,
   type EngineResult,
+  type EngineSearch,
   type EngineViaPart,
   type Searches,
   type SearchName,
@@ -27,7 +28,14 @@ import { createPlanners, type PlannedDay, type Planner } from './planners.ts';
 import { planPreferred } from './preferences.ts';
 import type { Ride } from './raptor/labels.ts';
 import { callAt, type Footpaths, lastPosition, NEVER, type SharedLines } from './raptor/lines.ts';
-import { FAR_DAYS, type Plan, type PlanRequest, type WheelchairAccess, walkOnly } from './raptor/plan.ts';
+import {
+  FAR_DAYS,
+  type Plan,
+  type PlanRequest,
+  type SpreadRequest,
+  type WheelchairAccess,
+  walkOnly,
+} from './raptor/plan.ts';
 import { type Destination, SearchEnded, searchUntilEnded, type Walk } from './raptor/query.ts';
 import { countRides, listReached, listStations, type Reached, toLastRide } from './reached.ts';
 import { listVia, type ViaPart } from './via.ts';
@@ -73,7 +81,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
 
   /** A search that can be repeated with other usable stops and with the runs of other days. */
   interface DayByDay<One> {
-    query: Pick<SearchQuery<'plan'>, 'at' | 'isArrival' | 'avoidedStops' | 'choices'>;
+    query: EngineSearch & { isArrival: boolean };
     /** The origin, the places on the way and the destination. */
     ends: readonly EngineEnd[];
     search(usableStops: Uint8Array, days: { day?: number; span?: DaySpan; isFar?: boolean }): One[];
@@ -152,7 +160,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
   function planOn(
     days: { day?: number; span?: DaySpan },
     usableStops: Uint8Array,
-    { from, to, at, now, choices, ...query }: OneSearch & Pick<PlanRequest, 'isFar'>,
+    { from, to, at, now, choices, ...query }: OneSearch & { isFar?: boolean },
   ) {
     const opened = planners.open({ at, now, ...days });
     const ends = { access: listWalksFrom(from, choices), egress: listWalksFrom(to, choices) };
@@ -249,7 +257,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
 
   /** Adds to `found` the journey to each destination that is reached by `request.latest`. */
   function searchWithin(
-    request: Parameters<Planner['spread']>[0] & { ends: readonly Destination[] },
+    request: SpreadRequest & { ends: readonly Destination[] },
     planner: Planner,
     found: Map<Destination, Plan | null>,
   ): void {
@@ -277,7 +285,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
   function viaOn(
     days: { day?: number; span?: DaySpan },
     usableStops: Uint8Array,
-    { ends, at, now, choices, ...query }: Omit<SearchQuery<'via'>, 'avoidedStops'> & Pick<PlanRequest, 'isFar'>,
+    { ends, at, now, choices, ...query }: Omit<SearchQuery<'via'>, 'avoidedStops'> & { isFar?: boolean },
   ): EngineViaPart[][] {
     const opened = planners.open({ at, now, ...days });
     const { planner } = opened;
@@ -351,7 +359,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
   }
 
   /** A ride has more than one part if the vehicle continues as another run. */
-  function toParts({ run, board, alightRun, alight }: Ride, { day, planner }: Pick<PlannedDay, 'day' | 'planner'>) {
+  function toParts({ run, board, alightRun, alight }: Ride, { day, planner }: { day: number; planner: Planner }) {
     const { lines, refOf } = planner;
     const ridden = [run];
     for (let one = run; one !== alightRun; ridden.push(one)) one = lines.nextRuns[one] as number;

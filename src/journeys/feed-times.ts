@@ -48,7 +48,7 @@ export function withFeedTimes(leg: Leg, runs: RideFinder): { leg: Leg; view: Cur
 export function withFeeds(
   journeys: readonly Journey[],
   runs: RideFinder,
-  { cancelled, now }: Pick<RequestedFields, 'cancelled'> & { now: number },
+  { cancelled, now }: { cancelled: RequestedFields['cancelled']; now: number },
 ): { journeys: Journey[]; leftOut: LeftOutCounts; freshness: Freshness[] } {
   const freshness: Freshness[] = [];
   const counts = { cancelled: 0, 'has left': 0 };

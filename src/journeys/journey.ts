@@ -55,11 +55,21 @@ export function isOnDemand({ legs }: Journey): boolean {
   return legs.some((leg) => leg.isOnDemand);
 }
 
-/**
- * Lists the changes between rides. `index` and `next` are the indices of the legs before and after the change. `spareSeconds` is
- * the best-known time left after the walk.
- */
-export function listChanges({ legs }: Journey) {
+/** A change between two rides. */
+export interface Change {
+  /** The index of the leg before it. */
+  index: number;
+  before: Leg;
+  /** The index of the ride after it. */
+  next: number;
+  ride: Leg;
+  walkSeconds: number;
+  /** The best-known time left after the walk. */
+  spareSeconds: number;
+}
+
+/** Lists the changes between rides. */
+export function listChanges({ legs }: Journey): Change[] {
   const rides = [...legs.entries()].filter(([, { mode }]) => mode !== 'walk');
   return rides.slice(1).map(([next, ride], place) => {
     const [index, before] = rides[place] as [number, Leg];
@@ -68,8 +78,6 @@ export function listChanges({ legs }: Journey) {
     return { index, before, next, ride, walkSeconds, spareSeconds: between / SECOND_MS - walkSeconds };
   });
 }
-
-export type Change = ReturnType<typeof listChanges>[number];
 
 /** A change with less time to spare is at risk, because live times are rounded to minutes. */
 const AT_RISK_SECONDS = 2 * 60;

@@ -60,7 +60,7 @@ export function createDayLines(
   const base = serviceDayStart(day) / 1000;
   let mirroredPlanned = mirrored;
   let live: { lines: Lines; mirrored: Lines | null; part: LivePart } | null = null;
-  let findRunOf: ReturnType<typeof indexRuns> | null = null;
+  let findRunOf: ((trip: number, day: number) => number) | null = null;
 
   /** Writes the runs of the snapshots. The lines of `live()` change in place while they have room. */
   function adopt(current: LiveTimetable): void {

@@ -28,12 +28,18 @@ import { createPositions, type KnownPositions } from './leg-end.ts';
 import { joinLegs, timeWalks } from './walks.ts';
 
 /** The requested places and time; null means now. */
-interface RequestedJourneys extends Pick<RequestedFields, 'cancelled'> {
+interface RequestedJourneys {
   from: Place;
   to: Place;
   at: WallClock | null;
+  cancelled: RequestedFields['cancelled'];
   /** Names of the parameters that each journey must match. */
   conditions?: readonly string[] | undefined;
+}
+
+interface MappedJourneys {
+  journeys: Journey[];
+  leftOut: LeftOutCounts;
 }
 
 /**
@@ -45,7 +51,7 @@ export async function mapJourneys(
   payload: TripPayload,
   requested: RequestedJourneys,
   stops: StopLookup,
-): Promise<{ journeys: Journey[]; leftOut: LeftOutCounts }> {
+): Promise<MappedJourneys> {
   const knownPositions: KnownPositions = {
     inResponse: createPositions(payload.journeys),
     ofStop(stopId) {
@@ -83,7 +89,9 @@ export async function mapJourneys(
 }
 
 /** Returns the journeys; an empty list if upstream reports why there are none. */
-export function mapJourneysOrNone(...requested: Parameters<typeof mapJourneys>): ReturnType<typeof mapJourneys> {
+export function mapJourneysOrNone(
+  ...requested: [payload: TripPayload, requested: RequestedJourneys, stops: StopLookup]
+): Promise<MappedJourneys> {
   return mapJourneys(...requested).catch((error) => {
     if (error instanceof ApiError && error.statusCode < 500) return { journeys: [], leftOut: {} };
     throw error;

@@ -11,11 +11,23 @@ import { createPlanner, type WheelchairAccess } from './raptor/plan.ts';
 
 export type Planner = ReturnType<typeof createPlanner> & LinesWithRefs;
 
-export type PlannedDay = ReturnType<ReturnType<typeof createPlanners>['open']>;
+/** A day that is opened for a search. */
+export interface PlannedDay {
+  day: number;
+  /** The beginning of the day in milliseconds since 1970. */
+  base: number;
+  planner: Planner;
+  /** Converts a moment to seconds since the base. */
+  secondsAt(moment: number): number;
+}
 
-interface Day {
+/** A service day, and the days beside it. */
+interface DayWithSpan {
   day: number;
   span: DaySpan;
+}
+
+interface Day extends DayWithSpan {
   lines: ReturnType<typeof createDayLines>;
   /** Searches the timetable alone. */
   planned: Planner | null;
@@ -45,7 +57,7 @@ export function createPlanners(
    * Opens a day, by default that of the search's moment `at`, with the days beside it. `base` is its beginning in milliseconds;
    * `secondsAt` converts moments to seconds since then.
    */
-  function open({ at, now, ...days }: { at: number; now: number; day?: number; span?: DaySpan }) {
+  function open({ at, now, ...days }: { at: number; now: number; day?: number; span?: DaySpan }): PlannedDay {
     const { day = calendarDayAt(at), span = USUAL_SPAN } = days;
     const base = serviceDayStart(day);
     const opened = openDay(day, span, now);
@@ -153,6 +165,6 @@ export function createPlanners(
 }
 
 /** Whether it is neither yesterday, today nor tomorrow. */
-function isFar({ day, span }: Pick<Day, 'day' | 'span'>, now: number): boolean {
+function isFar({ day, span }: DayWithSpan, now: number): boolean {
   return span !== USUAL_SPAN || Math.abs(day - calendarDayAt(now)) > 1;
 }

@@ -60,9 +60,9 @@ export function planPreferred(
  */
 function boundAfter(
   plans: readonly Plan[],
-  { isArrival, bound }: Pick<PlanRequest, 'isArrival' | 'bound'>,
+  { isArrival, bound }: { isArrival: boolean; bound?: number },
   secondsOf: (plan: Plan) => number,
-): Pick<PlanRequest, 'bound'> {
+): { bound?: number } {
   if (plans.length === 0) return bound === undefined ? {} : { bound };
   const usual = bound ?? (isArrival ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY);
   return isArrival

@@ -9,7 +9,7 @@ import { LONGEST_WALK_METRES } from '../transit/walking.ts';
 import type { MultiPolygon } from './area.ts';
 import type { Journey } from './journey.ts';
 import type { LastRide } from './reached.ts';
-import type { JourneyQuery } from './source.ts';
+import type { RiderQuery } from './source.ts';
 import {
   asOfRides,
   beginSearch,
@@ -25,7 +25,9 @@ import {
   toEngineEnd,
 } from './timetable.ts';
 
-type Origin = Pick<JourneyQuery, 'from' | 'at' | 'modes' | 'isAccessible' | 'choices'>;
+interface Origin extends RiderQuery {
+  from: Place;
+}
 
 export interface ReachQuery extends Origin {
   minutes: number;

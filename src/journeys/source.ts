@@ -16,17 +16,22 @@ import { destinationOf, isCancelled, type Journey, originOf } from './journey.ts
 export const MOST_VIA = 2;
 export const MOST_STAY_MINUTES = 240;
 
-export interface JourneyQuery extends Pick<RequestedFields, 'cancelled'> {
-  from: Place;
-  to: Place;
+/** What all searches have in common. */
+export interface RiderQuery {
   /** Null means now. */
   at: WallClock | null;
-  isArrival: boolean;
   modes: readonly Mode[];
   isAccessible: boolean;
-  maxChanges?: number | undefined;
   /** Only the timetable has journeys by a rider's choices. */
   choices?: Choices | undefined;
+}
+
+export interface JourneyQuery extends RiderQuery {
+  from: Place;
+  to: Place;
+  isArrival: boolean;
+  cancelled: RequestedFields['cancelled'];
+  maxChanges?: number | undefined;
   /** Leaves out rides that must be booked. The trip planner's are left out afterwards. */
   withoutBooking?: boolean | undefined;
   /** Stops on the way, in order, with the minimum stay at each. Only the timetable has journeys with them. */
@@ -178,7 +183,7 @@ export function chooseJourneys(options: {
 }
 
 /** Whether the trip planner cannot plan such journeys. */
-export function needsTimetable({ via, choices }: Pick<JourneyQuery, 'via' | 'choices'>): boolean {
+export function needsTimetable({ via, choices }: Partial<JourneyQuery>): boolean {
   return Boolean(via?.length) || choices !== undefined;
 }
 

@@ -35,7 +35,13 @@ import type { Journey } from './journey.ts';
 import { LEG_DEFAULTS, type Leg, rideSeconds } from './leg.ts';
 import type { LegEnd } from './leg-end.ts';
 import { stopsWithoutLift } from './lifts.ts';
-import { type FoundJourneys, type JourneyQuery, needsTimetable, type TimetableJourneys } from './source.ts';
+import {
+  type FoundJourneys,
+  type JourneyQuery,
+  needsTimetable,
+  type RiderQuery,
+  type TimetableJourneys,
+} from './source.ts';
 import { timeWalks } from './walks.ts';
 
 /** The longest walk to a wharf, and between wharves. They are short because the straight line may cross water. */
@@ -55,12 +61,17 @@ export interface TimetableSearch {
 }
 
 /** An end of a journey: its position, and the stops reachable from it. */
-export interface End extends EngineEnd {
+export interface End extends EngineEnd, WalkEnd {
   place: Place;
   position: Position;
   /** The requested stop (for a group of poles, `G…`, one of them); null for a position. */
   stop: number | null;
   name: string | null;
+}
+
+/** Where a walk begins or ends. */
+interface WalkEnd {
+  position: Position;
   /** Whether only ferries serve it. */
   isWharf: boolean;
 }
@@ -206,7 +217,7 @@ function listWaypoints(
 export async function beginSearch(
   { engine, feeds, listLiftsOut: findLiftsOut, now }: TimetableSearch,
   timetable: Timetable,
-  query: Pick<JourneyQuery, 'at' | 'modes' | 'isAccessible' | 'choices'>,
+  query: RiderQuery,
   turn?: Turn,
 ) {
   const at = momentOf(query.at, now());
@@ -231,8 +242,8 @@ export async function beginSearch(
 /** The walk from one end to the other; null if it is too far or crosses water. */
 export function secondsOnFoot(
   timetable: Timetable,
-  from: Pick<End, 'position' | 'isWharf'>,
-  to: typeof from,
+  from: WalkEnd,
+  to: WalkEnd,
   choices: Choices | undefined,
 ): number | null {
   const metres = distanceMetres(from.position, to.position);
@@ -283,12 +294,16 @@ export function isWharf(timetable: Timetable, stop: number): boolean {
   return timetable.stop(stop).modes.every((mode) => mode === 'ferry');
 }
 
-interface Parts {
+/** What a journey is shown with. */
+interface ShownWith {
   /** The snapshots that the search used. */
   live: LiveTimetable;
+  listAlerts: FindAlerts;
+}
+
+interface Parts extends ShownWith {
   from: End;
   to: End;
-  listAlerts: FindAlerts;
 }
 
 export function mapJourney(journey: EngineJourney, parts: Parts): Journey {
@@ -325,7 +340,7 @@ export function mapJourney(journey: EngineJourney, parts: Parts): Journey {
 function mapVia(
   parts: readonly EngineViaPart[],
   places: readonly { end: End }[],
-  { live, listAlerts: findAlerts, choices }: Pick<Parts, 'live' | 'listAlerts'> & { choices: Choices | undefined },
+  { live, listAlerts: findAlerts, choices }: ShownWith & { choices: Choices | undefined },
 ): Journey {
   const { timetable } = live;
   const endAt = (index: number) => (places[index] as { end: End }).end;

@@ -46,14 +46,31 @@ interface Network {
   footpaths: Footpaths;
 }
 
+/** The request of a part; what it lacks is that of the whole journey. */
+interface PartRequest extends Partial<PlanRequest> {
+  access: readonly Walk[];
+  egress: readonly Walk[];
+  at: number;
+  maxRides: number;
+}
+
+/** What remains to be done at a waypoint: the walks to the next one, and the rides that may be used. */
+interface Remaining {
+  egress: readonly Walk[];
+  ridesLeft: number;
+  isLast: boolean;
+}
+
+/** The searches between a waypoint, by its index, and the next one. */
+interface Steps {
+  goOn(index: number, chain: Chain, start: number): Chain[];
+  leaveLast(index: number, next: Plan, current: Plan): Plan | undefined;
+}
+
 type PlanPart = (request: PlanRequest) => Plan[];
 
-interface ViaRequest
-  extends Pick<
-      PlanRequest,
-      'at' | 'isArrival' | 'changeSeconds' | 'modes' | 'isWheelchair' | 'withoutBooking' | 'isFar'
-    >,
-    Pick<PlanRequest, 'usableStops' | 'limit' | 'bound'> {
+/** The request of a whole journey. The walks depend on the waypoints. */
+interface ViaRequest extends Omit<PlanRequest, 'access' | 'egress' | 'footpaths' | 'walkSeconds' | 'isBrief'> {
   /** The limit for the whole journey. */
   maxRides: number;
   prefer?: Preference | undefined;
@@ -156,7 +173,7 @@ function* planEither(
     const walkSeconds = index === 0 ? null : (waypoints[last - index + 1] as Waypoint).walkSeconds;
     return { ...(waypoints[last - index] as Waypoint), walkSeconds };
   });
-  const reverseTime = <Times extends Pick<PlanRequest, 'at' | 'bound'>>(times: Times): Times => ({
+  const reverseTime = <Times extends { at: number; bound?: number }>(times: Times): Times => ({
     ...times,
     at: 0 - times.at,
     ...(times.bound !== undefined && { bound: 0 - times.bound }),
@@ -252,7 +269,7 @@ function chooseFirst(chains: readonly Chain[], seconds: number): Chain[] {
 /**
  * Returns the chain with each plan as late as possible. Returns it unchanged if a plan then has no connection to a later next one.
  */
-function postpone({ leaveLast }: ReturnType<typeof createSteps>, chain: readonly Plan[]): readonly Plan[] {
+function postpone({ leaveLast }: Steps, chain: readonly Plan[]): readonly Plan[] {
   const late = [...chain];
   for (let index = chain.length - 2; index >= 0; index--) {
     const [current, next] = [late[index] as Plan, late[index + 1] as Plan];
@@ -272,9 +289,9 @@ function createSteps(
   plan: PlanPart,
   waypoints: readonly Waypoint[],
   { prefer: _, maxRides, bound, ...request }: ViaRequest,
-) {
+): Steps {
   // `isBrief`, because a plan that arrives more than an hour after the first one costs more, whatever changes it saves.
-  const search = (wanted: Pick<PlanRequest, 'access' | 'egress' | 'at' | 'maxRides'> & Partial<PlanRequest>) =>
+  const search = (wanted: PartRequest) =>
     wanted.maxRides < 1
       ? []
       : plan({
@@ -311,8 +328,8 @@ function createSteps(
 
   /** If rides are limited, a slow plan with few of them may be the only one that leaves enough for the rest of the journey. */
   function searchSimpler(
-    wanted: Pick<PlanRequest, 'access' | 'at'>,
-    { egress, ridesLeft, isLast }: { egress: readonly Walk[]; ridesLeft: number; isLast: boolean },
+    wanted: { access: readonly Walk[]; at: number },
+    { egress, ridesLeft, isLast }: Remaining,
   ): Plan[] {
     const found = search({ ...wanted, egress, maxRides: ridesLeft });
     let some = found;
@@ -325,7 +342,7 @@ function createSteps(
   }
 
   /** The plans that continue from a ride that ends at a waypoint. */
-  function changeFrom(last: Ride, here: Waypoint, from: Parameters<typeof searchSimpler>[1]): Plan[] {
+  function changeFrom(last: Ride, here: Waypoint, from: Remaining): Plan[] {
     const { stop, arrivesAt: at } = callAt(lines, last.alightRun, last.alight);
     const { egress, ridesLeft } = from;
     const found = searchSimpler({ access: listGaps(stop, here), at }, from);

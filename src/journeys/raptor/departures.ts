@@ -1,5 +1,5 @@
 import { MAY_BOARD } from '../../timetable/call-flags.ts';
-import { type Lines, offsetsOf } from './lines.ts';
+import { type Lines, offsetsOf, type Visits } from './lines.ts';
 import type { Range, Search, Walk } from './query.ts';
 
 /** A line that leaves a stop. `seconds` is the walk to that stop. */
@@ -57,7 +57,7 @@ export function listDepartures(
   }
   return [...byTime].sort(([one], [other]) => other - one);
 
-  function addVisits({ firstVisit, visits }: Pick<Lines, 'firstVisit' | 'visits'>, stop: number, seconds: number) {
+  function addVisits({ firstVisit, visits }: Visits, stop: number, seconds: number) {
     for (let visit = firstVisit[stop] as number; visit < (firstVisit[stop + 1] as number); visit++) {
       const line = visits[visit * 2] as number;
       const position = visits[visit * 2 + 1] as number;

@@ -1,6 +1,6 @@
 import type { Lines } from './lines.ts';
 import type { TimeLeftRows } from './time-left.ts';
-import { createWindowVisits } from './window.ts';
+import { createWindowVisits, type WindowVisits } from './window.ts';
 
 /**
  * A ride from call `board` of one run to call `alight` of `alightRun`. The two runs differ if the vehicle continues as another
@@ -13,34 +13,50 @@ export interface Ride {
   alight: number;
 }
 
-export interface Found {
+/** When a journey begins and ends. */
+export interface FromUntil {
   departsAt: number;
   arrivesAt: number;
+}
+
+export interface Found extends FromUntil {
   rides: Ride[];
 }
 
 export const MAX_RIDES = 7;
 /** The labels of a search, by round (number of rides) and stop. One set of labels is reused by all searches, one at a time. */
-export type Labels = ReturnType<typeof createLabels>;
+export interface Labels {
+  rounds: number;
+  /** When a rider arrives at a stop, and when the next ride can be boarded there. */
+  arrived: Int32Array;
+  ready: Int32Array;
+  /** The ride behind `arrived`, and the stop from which the rider walked for `ready`. */
+  boardRun: Int32Array;
+  boardAt: Int32Array;
+  alightRun: Int32Array;
+  alightAt: Int32Array;
+  walkedFrom: Int32Array;
+  /** The first position on each line from which the search followed it; `NEVER` for other lines. */
+  followed: Int32Array;
+  /** Lower bounds of the time to the destination. */
+  left: TimeLeftRows;
+  visits: WindowVisits;
+}
 
-export function createLabels(stopCount: number) {
+export function createLabels(stopCount: number): Labels {
   const rounds = MAX_RIDES + 1;
   const column = () => new Int32Array(rounds * stopCount);
   return {
     rounds,
-    /** When a rider arrives at a stop, and when the next ride can be boarded there. */
     arrived: column(),
     ready: column(),
-    /** The ride behind `arrived`, and the stop from which the rider walked for `ready`. */
     boardRun: column(),
     boardAt: column(),
     alightRun: column(),
     alightAt: column(),
     walkedFrom: column(),
-    /** The first position on each line from which the search followed it; `NEVER` for other lines. */
     followed: new Int32Array(0),
-    /** Lower bounds of the time to the destination. */
-    left: { alighted: [], ready: [], aboard: [], of: null } as TimeLeftRows,
+    left: { alighted: [], ready: [], aboard: [], of: null },
     visits: createWindowVisits(stopCount),
   };
 }

@@ -1,7 +1,7 @@
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/call-flags.ts';
 import { findRun } from './departures.ts';
 import type { Labels } from './labels.ts';
-import { type Lines, offsetsOf } from './lines.ts';
+import { type Lines, offsetsOf, type Visits } from './lines.ts';
 import type { Search, Walk } from './query.ts';
 
 /**
@@ -26,7 +26,7 @@ export function boundArrival(
   }
   return isServed ? bound : null;
 
-  function boundVisits({ firstVisit, visits }: Pick<Lines, 'firstVisit' | 'visits'>, stop: number, seconds: number) {
+  function boundVisits({ firstVisit, visits }: Visits, stop: number, seconds: number) {
     for (let at = firstVisit[stop] as number, last = firstVisit[stop + 1] as number; at < last; at++) {
       const [line, position] = [visits[at * 2] as number, visits[at * 2 + 1] as number];
       const call = (firstCall[line] as number) + position;

@@ -45,8 +45,17 @@ export interface Lines {
   firstVisit: Int32Array;
   visits: Int32Array;
   /** The visits of the other lines, and the offsets of their runs; null if there are none. */
-  live: { firstVisit: Int32Array; visits: Int32Array; offsets: Int32Array } | null;
+  live: (Visits & { offsets: Int32Array }) | null;
 }
+
+/** The lines at each stop, as pairs of line and position. Those of stop `n` are from `firstVisit[n]` up to `firstVisit[n + 1]`. */
+export interface Visits {
+  firstVisit: Int32Array;
+  visits: Int32Array;
+}
+
+/** Lines before their visits and hops are known. */
+type LinesAlone = Omit<Lines, 'hops' | keyof Visits>;
 
 /** The offsets to which the runs of a line refer. */
 export function offsetsOf({ live, offsets, plannedLines }: Lines, line: number): Int32Array {
@@ -392,7 +401,7 @@ function splitLines(
 }
 
 /** The least time between calls, over all runs of a line. Consecutive runs with the same times are read once. */
-function buildHops(lines: Pick<Lines, 'stops' | 'firstCall' | 'firstRun' | 'arrivals' | 'departures' | 'offsets'>) {
+function buildHops(lines: LinesAlone) {
   const { stops, firstCall, firstRun, arrivals, departures, offsets } = lines;
   const hops = new Uint16Array(stops.length).fill(0xffff);
   for (let line = 0; line + 1 < firstCall.length; line++) {
@@ -416,7 +425,7 @@ function buildHops(lines: Pick<Lines, 'stops' | 'firstCall' | 'firstRun' | 'arri
   return hops;
 }
 
-function listVisits({ stops, firstCall, stopCount }: Pick<Lines, 'stops' | 'firstCall' | 'stopCount'>) {
+function listVisits({ stops, firstCall, stopCount }: LinesAlone) {
   const firstVisit = new Int32Array(stopCount + 1);
   for (let call = 0; call < stops.length; call++) {
     const next = (stops[call] as number) + 1;

@@ -9,11 +9,11 @@ import {
   NEVER,
   withoutBooked,
 } from './lines.ts';
-import { type Destination, type Search, searchUntilEnded, type Walk } from './query.ts';
+import { type Destination, type Search, type SearchedWalks, searchUntilEnded, type Walk } from './query.ts';
 import { createSearcher, latestBeside } from './search.ts';
 
 /** Times are seconds since the base of the lines. */
-export interface PlanRequest extends Pick<Search, 'access' | 'egress' | 'changeSeconds' | 'footpaths'> {
+export interface PlanRequest extends SearchedWalks {
   maxRides: number;
   /** Journeys leave at this time or later; with `isArrival` they arrive at this time or earlier. */
   at: number;
@@ -286,7 +286,7 @@ export function createPlanner(
 
   return { plan, spread, boundArrival: forward.boundArrival, leaveLast, refresh, mirrored };
 
-  function withEnds(found: Found, { access: ways, egress }: Pick<PlanRequest, 'access' | 'egress'>): Plan {
+  function withEnds(found: Found, { access: ways, egress }: SearchedWalks): Plan {
     const [first, last] = [found.rides[0] as Ride, found.rides.at(-1) as Ride];
     return {
       ...found,
@@ -339,7 +339,7 @@ function createDirection(
       withoutBooking,
       footpaths: chosenFootpaths,
       usableStops = access.stops,
-    }: Pick<PlanRequest, 'modes' | 'isWheelchair' | 'withoutBooking' | 'footpaths' | 'usableStops'>,
+    }: PlanRequest | SpreadRequest,
     search: Omit<Search, 'allowed' | 'footpaths'>,
   ): void {
     if (isWheelchair) {

@@ -28,18 +28,22 @@ export interface Destination {
   walked: number;
 }
 
-/** A search for journeys. Times are seconds since the base of the lines. */
-export interface Search {
+/** The walks of a search, and the time that changes take. */
+export interface SearchedWalks {
   access: readonly Walk[];
   egress: readonly Walk[];
-  /** With several destinations, the search continues until each is reached. `egress` then has the walks to all of them, or none. */
-  ends?: readonly Destination[];
-  /** Journeys that arrive later are not searched. */
-  latest: number;
   /** Replaces the footpaths of the searcher: some of them, walked faster or slower. */
   footpaths?: Footpaths | undefined;
   /** The minimum time between two rides. */
   changeSeconds: number;
+}
+
+/** A search for journeys. Times are seconds since the base of the lines. */
+export interface Search extends SearchedWalks {
+  /** With several destinations, the search continues until each is reached. `egress` then has the walks to all of them, or none. */
+  ends?: readonly Destination[];
+  /** Journeys that arrive later are not searched. */
+  latest: number;
   /**
    * By line, run and stop: 0 if it must not be used, else 1; null if all may be used. `flags` replaces the flags of the calls of
    * all lines.
@@ -56,7 +60,7 @@ export interface Range {
    * The labels of the search in the other direction, which drop whatever cannot reach its origin in time; null without such a
    * search.
    */
-  bounds: Pick<Labels, 'arrived' | 'ready' | 'followed'> | null;
+  bounds: Labels | null;
   /** Journeys found before, which leave at `until` or later. Each result is better than them in departure, arrival or rides. */
   known?: readonly Found[];
 }

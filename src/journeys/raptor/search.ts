@@ -1,6 +1,6 @@
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/call-flags.ts';
 import { findRun, listDepartures } from './departures.ts';
-import { type Found, type Labels, toRides } from './labels.ts';
+import { type Found, type FromUntil, type Labels, toRides } from './labels.ts';
 import { boundArrival } from './last-ride.ts';
 import {
   callAt,
@@ -30,7 +30,7 @@ const RANGE_SECONDS = 3 * 3600;
 const SLOWEST = 2;
 
 /** The latest arrival of a journey that leaves at `departsAt` and is still listed beside the quick one. */
-export function latestBeside(quick: Pick<Found, 'departsAt' | 'arrivesAt'>, departsAt: number): number {
+export function latestBeside(quick: FromUntil, departsAt: number): number {
   return departsAt + SLOWEST * (quick.arrivesAt - quick.departsAt);
 }
 

@@ -1,4 +1,4 @@
-import { type Lines, lastPositionOf, NEVER, offsetsOf } from './lines.ts';
+import { type Lines, lastPositionOf, NEVER, offsetsOf, type Visits } from './lines.ts';
 
 const UNKNOWN = -0x80000000;
 const HOUR_SECONDS = 3600;
@@ -27,17 +27,28 @@ export function createWindowVisits(stopCount: number): WindowVisits {
   };
 }
 
+/** See `createWindow`. */
+export interface Window {
+  open(at: number, end: number, room?: { before?: number; after?: number }): void;
+  refresh(): void;
+  list(stop: number): number;
+  /** The start of the first run of each line that was listed. */
+  readonly starts: Int32Array;
+  readonly visits: WindowVisits;
+  /** Grows whenever the visits are reset. */
+  opened: number;
+}
+
 /**
  * The lines that run at the time of a search. Most do not, and leaving them out saves most visits. The visits of a stop, and the
  * start of a line's first run that is still on its way, are looked up when they are first needed. Later searches may use the same
  * window: it then lists more than they need, but misses nothing.
  */
-export function createWindow(lines: Lines, visits: WindowVisits) {
+export function createWindow(lines: Lines, visits: WindowVisits): Window {
   const starts = new Int32Array(lines.modes.length);
   let from = NEVER;
   let until = NEVER;
-  /** `opened` grows whenever the visits are reset. `starts` has the start of the first run of each line that was listed. */
-  const window = { open, refresh, list, starts, visits, opened: 0 };
+  const window: Window = { open, refresh, list, starts, visits, opened: 0 };
   return window;
 
   /**
@@ -99,7 +110,7 @@ export function createWindow(lines: Lines, visits: WindowVisits) {
     return visits.length;
   }
 
-  function add({ firstVisit, visits: all }: Pick<Lines, 'firstVisit' | 'visits'>, stop: number): void {
+  function add({ firstVisit, visits: all }: Visits, stop: number): void {
     const first = firstVisit[stop] as number;
     const end = firstVisit[stop + 1] as number;
     const most = visits.length + 2 * (end - first);
@@ -118,5 +129,3 @@ export function createWindow(lines: Lines, visits: WindowVisits) {
     visits.length = length;
   }
 }
-
-export type Window = ReturnType<typeof createWindow>;
