@@ -109,7 +109,7 @@ export interface EnginePart {
 export interface EngineRide {
   /** More than one if the vehicle continues as another run. */
   parts: EnginePart[];
-  /** The walk to the next ride, in seconds. */
+  /** The walk to the next ride; 0 if there is none. */
   walkSeconds: number;
 }
 

@@ -30,7 +30,7 @@ const DEADLINE_MS = 5 * SECOND_MS;
 const REPLY_MS = SECOND_MS / 2;
 /** A search that would begin later would hardly have time. */
 const MAX_WAIT_MS = 4 * SECOND_MS;
-/** After a search, the last thread is reserved for its priority and higher ones for this long. */
+/** After a search, the last thread is reserved for its priority and higher ones for this long (see `JourneyEngine`). */
 const RESERVED_MS = MINUTE_MS;
 /** How long a search waits for a busy thread that has its day, while another one is idle and would have to build the day's lines. */
 const DAY_PATIENCE_MS = SECOND_MS;

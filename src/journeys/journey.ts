@@ -50,7 +50,6 @@ export function lacksLift({ liftsOut }: Journey): boolean {
   return (liftsOut?.length ?? 0) > 0;
 }
 
-/** Whether one of its rides must be booked. */
 export function isOnDemand({ legs }: Journey): boolean {
   return legs.some((leg) => leg.isOnDemand);
 }

@@ -17,7 +17,6 @@ import type { Mode } from '../transit/mode.ts';
 import type { Position } from '../transit/place.ts';
 import type { PlannedAndRealtime } from '../transit/time.ts';
 
-/** One end of a leg: where, and when. */
 export interface LegEnd extends PlannedAndRealtime {
   stopId: string;
   /** All identifiers of the point and of its stop. */

@@ -15,7 +15,10 @@ import {
   mirrorRun,
 } from './raptor/lines.ts';
 
-/** A feed may report that a vehicle is late before it reports the same of its next run. Up to this lateness, riders stay on. */
+/**
+ * The next run may leave up to this long before the vehicle arrives, and riders still stay on: a feed may report a late vehicle
+ * before it reports the same for its next run.
+ */
 const MAX_OVERLAP_SECONDS = 300;
 const DAY_SECONDS = 86_400;
 /** The columns get room for this many times the runs in the feeds, because the next feeds have more. */

@@ -92,7 +92,7 @@ export function lastPositionOf({ firstCall }: Lines, line: number): number {
   return (firstCall[line + 1] as number) - (firstCall[line] as number) - 1;
 }
 
-/** The number of a line in the mirrored lines. */
+/** The number of a line in the mirrored lines. Planned lines and the others are mirrored apart. */
 export function mirrorLine({ plannedLines, lineCount }: Lines, line: number): number {
   return line < plannedLines ? plannedLines - 1 - line : plannedLines + lineCount - 1 - line;
 }
