@@ -55,7 +55,7 @@ export class AlertList {
   constructor(options: {
     now: () => number;
     stops: StopRegister;
-    /** Requests the list, for `alertsOf`. */
+    /** Requests the list for `alertsOf` and `liftsOut`; without it, only `load` does. */
     queryUpstream?: QueryUpstream;
   }) {
     this.#options = options;
