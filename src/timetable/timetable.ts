@@ -91,7 +91,7 @@ export interface CallPosition extends RunRef {
   position: number;
 }
 
-/** A departure or arrival. */
+/** A planned departure or arrival. */
 export interface CallRef extends CallPosition {
   /** Milliseconds since 1970. */
   plannedAt: number;
@@ -499,7 +499,7 @@ export class Timetable {
     return this.filesAt(stops, modes).filter((file) => days.some((day) => !this.hasDay(file, day)));
   }
 
-  /** Whether the file covers the service day. */
+  /** Whether the file covers the service day; false for a file that the timetable lacks. */
   hasDay(file: FileId, day: number): boolean {
     const [first, last] = this.#coverage.get(file) ?? [0, -1];
     return day >= first && day <= last;

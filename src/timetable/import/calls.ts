@@ -126,7 +126,7 @@ export class TripCalls {
     distance: new Int32Column(MAX_TRIP_CALLS),
     load: new Int32Column(MAX_TRIP_CALLS),
   };
-  /** Fills in the loads of a trip's calls. */
+  /** Fills in the loads of a trip's calls; by default none is known. */
   fillLoads: (trip: number, calls: ScheduleCalls) => void = (_, { load }) => load.fill(0);
 
   constructor(tripCount: number) {

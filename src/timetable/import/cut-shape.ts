@@ -18,7 +18,7 @@ export interface ShapedCalls {
 
 /** A path from the first call to the last one. */
 export interface CutPath {
-  /** The index of the point of each call. */
+  /** For each call, the index of its point. */
   calls: number[];
   lat: number[];
   lng: number[];
@@ -27,11 +27,14 @@ export interface CutPath {
 /** A place on a line; segment `n` goes from point `n` to the next one. */
 interface PlaceOnShape {
   segment: number;
-  /** From 0 to 1. */
+  /** How far along the segment, from 0 to 1. */
   along: number;
 }
 
-/** Cuts a shape at the calls of a trip. Null if a stop is so far from the shape that it cannot be the path of this trip. */
+/**
+ * Cuts a shape at the calls of a trip. Null if a stop is so far from the shape that it cannot be the path of this trip, or if there
+ * are too many points and calls.
+ */
 export function cutShape(shapes: ScheduleShapes, shape: number, calls: ShapedCalls): CutPath | null {
   const line = openLine(shapes, shape);
   if (calls.lat.length * line.lat.length > MAX_WORK) return null;

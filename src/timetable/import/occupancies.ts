@@ -20,7 +20,7 @@ interface Read {
   services: readonly ScheduleService[];
 }
 
-/** Writes the loads of a trip's calls. */
+/** Writes the loads of the calls of the trip with this index into their columns. */
 type FillLoads = (trip: number, calls: Pick<ScheduleCalls, 'count' | 'sequence' | 'load'>) => void;
 
 /**

@@ -52,7 +52,7 @@ interface UpdateOptions {
   log: Log<'info' | 'warn' | 'error'>;
   onProgress?: (progress: UpdateProgress) => void;
   signal?: AbortSignal | undefined;
-  /** The time limit of an import. */
+  /** The time limit of an import; `IMPORT_MS` by default. */
   importMs?: number;
 }
 
