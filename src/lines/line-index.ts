@@ -19,7 +19,7 @@ export interface Line {
 export type IndexedLine = Line & { patterns: readonly number[]; text: string };
 
 export interface LineIndex {
-  /** Sorted by mode and name. */
+  /** Sorted by mode and short name. */
   lines: readonly IndexedLine[];
   /** By ID in capitals. */
   byId: ReadonlyMap<string, IndexedLine>;
