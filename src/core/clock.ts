@@ -3,9 +3,9 @@ export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** The time and timers for background work. Tests and simulations pass their own. */
+/** The time, and timers. Tests and simulations pass their own. */
 export interface Clock {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970; for `steadyClock` since the process started. */
   now(): number;
   /**
    * Runs `task` once after the delay and returns a function that cancels it. The timer keeps the process alive unless `isBackground`: a
@@ -32,10 +32,7 @@ export const steadyClock: Clock = { ...systemClock, now: () => performance.now()
 
 const settled = Promise.resolve();
 
-/**
- * Reads a clock once for all that happens at once: the next reading is due when the work in progress waits or ends. A cache hit
- * reads the time about ten times.
- */
+/** Reads a clock once, and returns that time until the current synchronous work ends. A cache hit asks for the time about ten times. */
 export function withOneReading(now: () => Date): () => Date {
   let current: Date | null = null;
   const forget = () => {

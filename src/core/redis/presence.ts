@@ -103,7 +103,7 @@ export function createPresence(options: {
     log.info(name ? { node: name } : {}, `${storeName} is back`);
   }
 
-  /** Sends two probes: the first response may be late because the store was paused. The second one measures the round trip. */
+  /** Sends two probes and takes the faster one as the round trip, because the first response may be late if the store was paused. */
   async function respondsToProbes(node: Node, key: string): Promise<boolean> {
     try {
       const roundTripMs = Math.min(await timeProbe(key), await timeProbe(key));
