@@ -93,7 +93,7 @@ export function isOfLift({ category, cause, text }: Pick<CurrentAlert, 'category
   return cause === 'lift_failure' || (cause !== 'escalator_failure' && LIFT.test(text));
 }
 
-/** Whether the run is still going at the given time. */
+/** Whether the run may still be ahead or under way at the given time; false if its end is unknown. */
 export function runsAt({ endsAt }: CurrentAlert['runs'][number], at: number): boolean {
   return endsAt !== null && at < endsAt + MAX_LATE_MS;
 }

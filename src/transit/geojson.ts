@@ -4,7 +4,7 @@ import { latitudeSchema, longitudeSchema } from './place.ts';
 
 const formats = oneOf(['json', 'geojson']);
 
-/** The `format` parameter, in any case: GeoJSON is written in capitals. `meaning` is that of `geojson`. */
+/** The `format` parameter, case-insensitive because GeoJSON is usually written in capitals. `meaning` describes what `geojson` returns. */
 export const formatParameter = (meaning: string) =>
   describe(
     withDefault(

@@ -93,7 +93,7 @@ export function isCovered(lat: number, lng: number): boolean {
 
 const SWAPPED_HINT = '`lat` and `lng` seem to be swapped: in Sydney `lat` is about -33.87 and `lng` about 151.21.';
 
-/** Reported for `lat` when it is swapped with `lng`. */
+/** The issue for `lat` when it is swapped with `lng`. */
 export const SWAPPED = {
   path: ['lat'],
   message: SWAPPED_HINT,
@@ -108,7 +108,7 @@ export function areSwapped(lat: number, lng: number): boolean {
 const boundsAllowed =
   'must be south,west,north,east as decimal numbers of degrees, south below north and west below east';
 
-/** A window of at most `maxDegrees` each way; `otherWay` says what to do with a larger one. */
+/** A map area of at most `maxDegrees` in each direction; `otherWay` is added to the message that refuses a larger one. */
 export const boundsParameter = (maxDegrees: number, otherWay: string) =>
   parameterOf(requiredText('a window as south,west,north,east'), (text, refuse): Bounds => {
     const numbers = parseDecimals(text);
@@ -177,7 +177,7 @@ export const placeParameter = parameterOf(
   pattern: `^\\s*(${STOP_ID.source.slice(1, -1)}|[A-Za-z]{2,20}ID:.{1,${MAX_ID_BYTES}}|${PAIR_PATTERN})\\s*$`,
 });
 
-/** `lat,lng`. */
+/** A position as `lat,lng`, unrounded. */
 export const positionParameter = parameterOf(requiredText('a position as lat,lng'), (text, refuse): Position => {
   const position = parsePosition(text);
   return Array.isArray(position) ? position : refuse(position.allowed, { hint: position.hint });

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { Mode } from './mode.ts';
 import type { OnTimeRule } from './on-time-rule.ts';
 
-/** How late runs were, from the feeds that this service has read. */
+/** How late runs were, recorded from the feeds that this service has read. */
 
-/** Figures of some calls. Shares are 0 to 1; null where nothing was recorded. */
+/** Figures about a set of recorded calls. */
 export interface Figures {
   /** Runs with at least one of the calls. */
   runs: number;
@@ -123,7 +123,7 @@ export interface LinePunctuality {
   days: string[];
 }
 
-/** What was recorded of past runs. Rejects with an `ApiError` while nothing can be read. */
+/** The record of past runs. Its methods reject with an `ApiError` while nothing can be read. */
 export interface Punctuality {
   load(query: PunctualityQuery): Promise<LinePunctuality>;
   /** In the order of the lookups. Null for a lookup without recorded calls, and for all that cannot be read in time. */

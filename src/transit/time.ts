@@ -23,7 +23,7 @@ export const timestampSchema = z
 
 const DAY = /^\d{8}$|^\d{4}-\d\d-\d\d$/;
 
-/** The result is `YYYYMMDD`. */
+/** Parses a date to `YYYYMMDD`. */
 export const dateParameter = parameterOf(requiredText('a date such as 20261130'), (text, refuse) => {
   const trimmed = text.trim();
   const day = trimmed.replaceAll('-', '');
@@ -77,7 +77,7 @@ export function toSydneyWallClock(instant: Date): WallClock {
   return { date: local.toFormat('yyyyMMdd'), time: local.toFormat('HHmm') };
 }
 
-/** Null for a time in the hour that daylight saving repeats or skips. */
+/** The instant of a local time; null in the hours that daylight saving repeats or skips. */
 export function fromSydneyWallClock({ date, time }: WallClock): Date | null {
   const local = DateTime.fromFormat(`${date}${time}`, 'yyyyMMddHHmm', { zone: SYDNEY });
   const isUnique = local.isValid && local.toFormat('HHmm') === time && local.getPossibleOffsets().length === 1;
