@@ -9,7 +9,7 @@ import {
 } from '../efa/response/field.ts';
 import { SYDNEY } from '../transit/region.ts';
 
-/** What upstream says about a car park, without its reading. */
+/** Upstream's description of a car park, without its reading. */
 export interface Facility {
   name: string;
   suburb: string;

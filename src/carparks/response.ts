@@ -47,7 +47,6 @@ export const carParkSchema = z
 
 export type CarParkBody = z.infer<typeof carParkSchema>;
 
-/** `carparks` of a stop. */
 export const stopCarParksField = z
   .array(carParkSchema)
   .nullable()

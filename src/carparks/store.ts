@@ -25,14 +25,14 @@ const recordSchema = z.object({
   fetchedAt: z.number(),
   /** When upstream last responded about this car park, with a usable report or not. */
   triedAt: z.number(),
-  /** Whether upstream said that there is no such car park. */
+  /** Whether upstream responded that there is no such car park. */
   isGone: z.boolean(),
 });
-/** What is known of one car park. Times are in milliseconds since 1970. */
+/** The stored data of one car park. Times are in milliseconds since 1970. */
 export type CarParkRecord = z.infer<typeof recordSchema>;
 
 const listSchema = z.object({ names: z.record(z.string(), z.string()), fetchedAt: z.number() });
-/** The car parks that upstream lists. */
+/** The names of the car parks that upstream lists, by ID, and when the list was fetched. */
 export type CarParkList = z.infer<typeof listSchema>;
 
 const savedSchema = z.object({
@@ -118,7 +118,7 @@ export function redisCarParks({ redis, source }: { redis: SharedRedis; source: s
       const fields = await redis.trySendTo(name, (to) => to.hgetall(name), {} as Record<string, string>);
       const list = parseSaved(listSchema, fields[LIST] ?? '');
       const records = Object.entries(fields).flatMap(([field, text]) => {
-        // Another version may write another form.
+        // Another version may use another format.
         const record = field === LIST ? null : parseSaved(recordSchema, text);
         return record ? [[field, record] as const] : [];
       });
