@@ -27,7 +27,7 @@ import {
 export interface ScheduledStop {
   /** The timetable with the healthy feeds that cover the departures. */
   live: LiveTimetable;
-  /** The requested stop. */
+  /** The index of the requested stop in the timetable. */
   stop: number;
   now: number;
   /** Files that do not cover the requested day; the board uses the others. Default: none. */
