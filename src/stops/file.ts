@@ -4,7 +4,7 @@ import { StopTable } from './table.ts';
 
 const BUILT_IN = new URL('./stops-nsw.tsv.gz', import.meta.url);
 
-/** Reads the bundled stops of New South Wales; README.md gives their source. */
+/** Loads the bundled stops of New South Wales; README.md gives their source. */
 export function loadBuiltIn(): StopTable {
   return new StopTable(gunzipSync(readFileSync(BUILT_IN)));
 }

@@ -20,7 +20,7 @@ export interface PlannerStops {
   onChange(listener: () => void): void;
 }
 
-/** Wraps a table that never changes. */
+/** The trip planner's stops from a table that never changes. */
 export function plannerStops(table: StopTable): PlannerStops {
   const members = new Map<string, string[]>();
   for (const { stop_id, parent_id } of table) {

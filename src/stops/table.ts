@@ -127,7 +127,6 @@ export function tableOf(stops: readonly StopRecord[], source?: StopTable['source
   return new StopTable(tableText(stops, source));
 }
 
-/** Returns an empty table. */
 export function noStops(): StopTable {
   return tableOf([]);
 }
