@@ -51,7 +51,7 @@ export async function openAccounts(options: {
     store,
     probe,
     restrictions,
-    /** Null unless this is a sandbox, and while the account store is unreachable. */
+    /** The sandbox's test key; null for a real service and while the account store is unreachable. */
     async testKey(kind?: 'pub'): Promise<string | null> {
       if (!isSandbox || !isOurs) return null;
       return sandboxKey(store, dataDir, now(), kind).catch((err: Error) => {
