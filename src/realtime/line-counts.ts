@@ -12,7 +12,7 @@ export interface LineCounts {
   live: { tracked: number; late: number; cancelled: number } | null;
 }
 
-/** A run counts from this long before it leaves. */
+/** A run is counted from this long before it departs. */
 export const LEAVES_SOON_MS = 30 * MINUTE_MS;
 /** A run counts as late from this delay on. */
 export const LATE_MS = 5 * MINUTE_MS;

@@ -41,7 +41,7 @@ export class LiveFeeds {
       published?: ((snapshot: Snapshot) => void) | undefined;
       /** A thread of its own by default. */
       reader?: Pick<ReadingThread, 'use' | 'parse' | 'open'>;
-      /** The timetable in use. */
+      /** Returns the timetable in use; null if there is none. */
       timetable: () => Timetable | null;
     },
   ) {

@@ -40,7 +40,7 @@ const SECTIONS = {
   rule: Uint8Column,
   /** Whether riders may board and alight, as in the timetable; 0 where the vehicle does not stop or has left. */
   flags: Uint8Column,
-  /** The number of GTFS-realtime plus 1; 0 if unknown. */
+  /** The `OccupancyStatus` number of GTFS-realtime plus 1; 0 if unknown. */
   occupancy: Uint8Column,
   /** The stops in order, the start of each stop's calls in `visits`, and the calls. */
   visitStop: Int32Column,

@@ -60,7 +60,7 @@ export const MAX_REPORT_AGE_MS = 5 * MINUTE_MS;
 const MAX_AHEAD_MS = 30 * SECOND_MS;
 /** The longest freshness of a response. It is short so that a client that follows it keeps requesting positions. */
 const { freshMs: FRESH_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.vehicles;
-/** A vehicle may report this long before its run begins and after its planned end. */
+/** A report belongs to a run if it is at most this long before the run begins or after it ends. */
 const BESIDE_RUN_MS = 6 * HOUR_MS;
 /** A vehicle counts as standing for this long after its report, because the next report comes within that time. */
 const STANDS_MS = MINUTE_MS;

@@ -151,7 +151,7 @@ function stand(columns: RunColumns, { standsAt }: TripFacts): void {
   const { plannedDeparture, arrival, departure, state, rule } = columns;
   const flags = (state[standsAt] ?? 0) & (CALL.listed | CALL.skipped);
   if (flags !== CALL.listed || departure.valueAt(standsAt) >= 0) return;
-  // Without an estimate it leaves as planned.
+  // Without an estimate it leaves as planned, or now if that is past.
   const isUnknown = departure[standsAt] === NONE;
   if (isUnknown) arrival[standsAt] = 0;
   departure[standsAt] = isUnknown ? Math.max(0, plannedDeparture.valueAt(standsAt)) : 0;
