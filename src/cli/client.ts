@@ -75,7 +75,10 @@ function withoutStreams(paths: Description['paths']): Description['paths'] {
   return Object.fromEntries(Object.entries(paths).filter(([path]) => !path.endsWith('/stream')));
 }
 
-/** The client has its own errors and sets headers itself. The response of a stream gets the type of its events. */
+/**
+ * Reduces the description to parameters and bodies, because the client has its own errors and sets headers itself. The response of a
+ * stream gets the type of its events.
+ */
 function onlyParametersAndBodies(description: Description): object {
   const { paths, components } = structuredClone(description);
   for (const [path, { get, post }] of Object.entries(paths)) {

@@ -145,7 +145,7 @@ function parseGrantOptions(options: CommandInput['options'], plan: PlanName): Gr
 
 const REFUSED = 'Refused everywhere within 10 s.';
 
-/** Returns usage, accounts with most requests today first. */
+/** The usage of each account, those with most requests today first. */
 async function usageOf(store: Accounts, accounts: Account[], now: Date) {
   const days = [quotaDayFrom(now, 0), quotaDayFrom(now, -1)];
   const usages = await Promise.all(

@@ -2,7 +2,7 @@ import type { ExplainedBoard } from '../realtime/explain-board.ts';
 import { type LiveReport, listLeftOut } from '../realtime/live-report.ts';
 import { queryService } from '../server/operator-socket.ts';
 
-/** The feeds as a running service has them. */
+/** The state of the feeds in a running service. `at` is in milliseconds since 1970. */
 export type RunningReport = LiveReport & { pid: number; at: number };
 
 /** Null if no service runs. Throws `NoResponse`. */
@@ -21,7 +21,7 @@ export async function queryExplanation(
 
 const NAME_WIDTH = 26;
 
-/** One line for each feed, and one for each reason why something of it is left out. */
+/** One line for each feed, and one for each reason why parts of it are left out. */
 export function describeFeeds({ feeds, at }: RunningReport, { hasExamples = true } = {}): string[] {
   return feeds.flatMap(({ source, problem, headerAt, tripCount, foundShare, leftOut }) => {
     const parts = [

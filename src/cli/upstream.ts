@@ -21,7 +21,7 @@ import {
 } from './upstream-check/check.ts';
 
 /**
- * 0: all holds, 1: something is silently wrong, 2: usage or configuration, 3: key refused, 4: only cost differs, 5:
+ * 0: all holds, 1: callers would see wrong or failed responses, 2: usage or configuration, 3: key refused, 4: only cost differs, 5:
  * unreachable, 6: something is not settled.
  */
 type UpstreamExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6;
@@ -175,7 +175,7 @@ function connect(
     await budget.record();
     const sentAt = now();
     const http = base === 'feeds' ? feeds : planner;
-    // Longer than the service waits, so that a slow response is seen as one.
+    // Longer than the service waits, so that a slow response is not taken for a missing one.
     const { status, headers, body } = await http.receive(path, { apiKey: keys[key], timeoutMs: MINUTE_MS });
     const headerPairs = Object.entries(headers).map(([name, value]) => [name, String(value)] as const);
     return { status, headers: Object.fromEntries(headerPairs), body, sentAt, tookMs: now() - sentAt };

@@ -32,7 +32,7 @@ import { ASSUMPTION_IDS, ASSUMPTIONS, type AssumptionId } from './assumptions.ts
 /** One request of the check. */
 interface Step {
   id: string;
-  /** It follows the base address of the trip planner, or of the feeds. */
+  /** Appended to the base address of the trip planner or of the feeds. */
   path: string;
   base: 'trip planner' | 'feeds';
   key: 'first' | 'made up';
@@ -121,7 +121,7 @@ const PARTS: readonly CheckPart[] = [
 /** Maximum number of calls of a check. */
 export const MAX_CALLS = PARTS.reduce((sum, { calls }) => sum + calls, 0);
 
-/** Throws `KeyRefused`, and the error of the network when the very first call fails. */
+/** Runs all parts of the check. Throws `KeyRefused`, or the network's error if the very first call fails. */
 export async function runCheck(options: CheckOptions): Promise<{ results: Result[]; calls: number; notes: string[] }> {
   const check = new Check(options);
   for (const part of PARTS) {
@@ -143,7 +143,7 @@ class Check {
   /** Consecutive calls without a response. */
   lostInARow = 0;
   readonly #seen = new Map<AssumptionId, { verdict: (typeof BY_WEIGHT)[number]; saw: string }[]>();
-  /** Why the latest call had no response, and the next observation therefore says nothing. */
+  /** Why the latest call had no response; null if it had one. The next observation is then recorded as `LOST`. */
   #lost: string | null = null;
 
   constructor(options: CheckOptions) {
@@ -152,7 +152,7 @@ class Check {
     this.clock = new UpstreamClock({ warn, info: () => {} });
   }
 
-  /** `verdict` may say whether the assumption holds. */
+  /** Records an observation. `verdict` is true if the assumption holds, false if upstream differs. */
   record(id: AssumptionId, verdict: Verdict | boolean, saw: string): void {
     const verdictName = typeof verdict === 'string' ? verdict : verdict ? 'HOLDS' : 'DIFFERS';
     const entry = this.#lost === null ? { verdict: verdictName, saw } : { verdict: 'LOST' as const, saw: this.#lost };
