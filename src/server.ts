@@ -126,7 +126,7 @@ closeOnSignal({ delay: config.drainMs + deadlines.closeMs, logger: log }, async 
   await logExport?.close();
 });
 
-// The sandbox's timetable takes seconds; anybody who reaches the address may use every operation. A real one takes minutes.
+// Waits for the sandbox's timetable, which takes seconds, so that every operation works from the start. A real one takes minutes.
 if (isSandbox) await opened.timetable.whenTried();
 await app.listen({ host, port }).catch((error) => cannotListen(error, 'PORT', port));
 if (isTerminal) welcome(app.server, { key: await testKey(), upstream });
