@@ -15,7 +15,7 @@ export const needsBookingField = z.boolean().optional().meta({
 const ON_DEMAND = 'On demand: this ride must be booked, and its times and places are indicative.';
 const BOOKED = 'This ride must be booked before you travel.';
 
-/** Puts upstream's own text on booking first, or ours if it has none. */
+/** Returns the alert texts with those about booking first. If upstream has none, adds our own. */
 export function withBookingNotice(texts: readonly string[], { isOnDemand }: { isOnDemand: boolean }): string[] {
   const saysSo = (text: string) => /\bbook/i.test(text);
   const notes = texts.filter(saysSo);
