@@ -428,7 +428,7 @@ function freeOf({ taken }: Reading, capacity: number): number {
   return Math.min(capacity, Math.max(0, capacity - taken));
 }
 
-/** Compares with the reading closest to half an hour before; null if there is none. */
+/** The change in free spaces since the reading closest to half an hour before `last`; null if there is none. */
 function changeOf(readings: readonly Reading[], last: Reading, capacity: number): number | null {
   const earlier = readings.filter(({ at }) => last.at - at >= TREND.min && last.at - at <= TREND.max);
   const distance = ({ at }: Reading) => Math.abs(last.at - at - TREND.ms);
