@@ -83,8 +83,8 @@ export function inOrderOf({ page }: Choice, unordered: readonly Departure[]): De
 }
 
 /**
- * Returns the first `perRoute` departures of each route and headsign, or all of them if it is undefined. Cancelled departures
- * do not count; those after a route's last shown departure are left out too.
+ * Returns the first `perRoute` departures of each route and headsign, in board order; all if it is undefined. Cancelled departures do not
+ * count towards it, but those after the last one that counts are left out too.
  */
 export function nextOfEachRoute(departures: Departure[], choice: Choice): Departure[] {
   const { perRoute, page } = choice;

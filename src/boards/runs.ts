@@ -21,7 +21,7 @@ import { callHere } from './monitor.ts';
 import { type FoundRide, findRide, type RideStart, withoutEstimates } from './ride.ts';
 import { callsOfRun, findNextRun, findRun, findThroughHeadsign, latestOf, type RunView } from './run-calls.ts';
 
-/** A run as shown to callers. */
+/** A run, its calls and the departure that it was requested by. */
 export interface Run extends Pick<RunView, 'calls' | 'asOf' | 'isByFeed'> {
   departure: Pick<
     Departure,
@@ -49,7 +49,7 @@ interface RunFeeds {
 export interface CurrentRide extends FoundRide {
   /** The calls that it was requested with, with the data of the run. */
   calls: RunCall[];
-  /** Whether the run does not take the rider from the first of these calls to the last. */
+  /** Whether the run no longer takes the rider from the first of these calls to the last. */
   isCancelled: boolean;
   freshness: Freshness;
 }
