@@ -12,7 +12,7 @@ import { CALL, RULES, type Rule } from './prediction/run-columns.ts';
 const SECTIONS = {
   /** The trip of each run, sorted by trip and day. Runs that the timetable lacks come last and have -1. */
   runTrip: Int32Column,
-  /** The service day. */
+  /** The service day, in days since 1970; 0 for runs that the timetable lacks. */
   runDay: Int32Column,
   /** `RUN` bits. */
   runFlags: Uint8Column,

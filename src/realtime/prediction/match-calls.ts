@@ -129,8 +129,8 @@ export function matchCalls(
       const isHere = stop >= 0 && runs.isSameStation(stops.valueAt(at), stop);
       if (isHere && isPlannedThen) return at;
       if (isHere) [here, hereCount] = [at, hereCount + 1];
-      // The first update is only compared by planned time if it is the first of the run. Otherwise the feed may have dropped the call,
-      // and the next one can be planned for the same minute.
+      // The first update of a feed is matched by planned time only if it is for the first stop of the run. Otherwise the feed may have
+      // dropped the call, and the next one can be planned for the same minute.
       const isSequence = sequence !== NONE && sequences[at] === sequence;
       if (isSequence || (isPlannedThen && (index > 0 || sequence === 1))) elsewhere = at;
     }

@@ -18,7 +18,7 @@ const HALF_A_DAY_SECONDS = 12 * 3600;
 /** The maximum difference between the time of an added call and the header. */
 const MAX_APART_SECONDS = 2 * 86_400;
 const MAX_EXAMPLES = 10;
-/** An older position report is not used: the vehicle may have moved on. */
+/** A vehicle with an older position report does not count as standing, because it may have moved on. */
 const MAX_REPORT_AGE_SECONDS = 120;
 /** The maximum number of following runs of a late vehicle that are made late too. */
 const MAX_NEXT_RUNS = 20;
