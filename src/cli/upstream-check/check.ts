@@ -51,7 +51,10 @@ export interface Received {
 export type Transport = (step: Step) => Promise<Received>;
 
 type Verdict = 'HOLDS' | 'DIFFERS' | 'UNKNOWN';
-/** A missing response leaves its assumption unsettled, whatever other responses show. */
+/**
+ * The first of these among the observations is the verdict on an assumption. A missing response leaves it unsettled, unless another
+ * response differs.
+ */
 const BY_WEIGHT = ['DIFFERS', 'LOST', 'HOLDS', 'UNKNOWN'] as const;
 /** The check ends after this many consecutive calls without a response. */
 const LOST_IN_A_ROW = 3;
