@@ -60,6 +60,9 @@ export interface Board extends Selection {
   notices?: readonly string[];
 }
 
+/** A board without how fresh and complete it is. */
+export type BoardContent = Omit<Board, 'freshness' | 'notices'>;
+
 type Choice = Pick<BoardRequest, 'limit' | 'perRoute' | 'showsCancelled' | 'page'>;
 
 /** Whether the departure counts towards `limit`. */
@@ -98,7 +101,11 @@ export function nextOfEachRoute(departures: Departure[], choice: Choice): Depart
   });
 }
 
-export type RouteAndHeadsign = Pick<Departure, 'mode' | 'route' | 'destination'>;
+export interface RouteAndHeadsign {
+  mode: Mode;
+  route: string;
+  destination: string;
+}
 
 /** The key by which `per_route` counts departures. */
 export function routeOf({ mode, route, destination }: RouteAndHeadsign): string {

@@ -1,14 +1,28 @@
 import type { LiveRun, LiveTimetable } from '../realtime/live-timetable.ts';
 import { type FeedSourceId, feedOfFile } from '../realtime/polling/feed-source.ts';
 import { isCallAt, type RunCall } from '../transit/call.ts';
-import type { Departure } from '../transit/departure.ts';
-import { findRun, joinRuns, latestOf, MAX_CONTINUATIONS, type RunView, SAME_CALL_MS } from './run-calls.ts';
+import type { Mode } from '../transit/mode.ts';
+import {
+  type FromFeeds,
+  findRun,
+  joinRuns,
+  latestOf,
+  MAX_CONTINUATIONS,
+  type RunView,
+  SAME_CALL_MS,
+} from './run-calls.ts';
 
 /** Identifies a ride of the trip planner: its run, and the stop and planned time of boarding. */
-export type RideStart = Pick<Departure, 'runId' | 'mode' | 'stopId' | 'plannedAt'>;
+export interface RideStart {
+  runId: string | null;
+  mode: Mode;
+  stopId: string;
+  /** Milliseconds since 1970. */
+  plannedAt: number;
+}
 
 /** A ride of the trip planner, found in the timetable or the feeds. */
-export interface FoundRide extends Pick<RunView, 'asOf' | 'isByFeed'> {
+export interface FoundRide extends FromFeeds {
   /** The feed for the file of the run; null if that file has no feed. */
   source: FeedSourceId | null;
   /** Whether that feed is trusted now. Without it, nothing is known about the run today. */

@@ -12,15 +12,19 @@ export const MAX_CONTINUATIONS = 2;
 export const SAME_CALL_MS = 5 * MINUTE_MS;
 const HALF_A_DAY_MS = 12 * HOUR_MS;
 
-/** Calls as shown to callers. */
-export interface RunView {
-  calls: RunCall[];
-  /** The live call from which each of `calls` was made. */
-  sources: { run: LiveRun; call: LiveCall }[];
+/** What feeds have of a run. */
+export interface FromFeeds {
   /** The timestamp of the oldest feed with live times, in milliseconds since 1970; null if nothing is live. */
   asOf: number | null;
   /** Whether a feed has the run. */
   isByFeed: boolean;
+}
+
+/** Calls as shown to callers. */
+export interface RunView extends FromFeeds {
+  calls: RunCall[];
+  /** The live call from which each of `calls` was made. */
+  sources: { run: LiveRun; call: LiveCall }[];
 }
 
 /** The calls of a run, and of the runs that the vehicle continues as with its riders on board. */

@@ -4,10 +4,16 @@ import { mapRunCalls } from '../efa/calls.ts';
 import { mapPage } from '../efa/departure-page.ts';
 import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { ApiError } from '../errors/api-error.ts';
-import { freshnessOfFeeds, type LiveFeeds, requestFeeds } from '../realtime/live-feeds.ts';
+import {
+  type FeedAges,
+  type FeedRequests,
+  freshnessOfFeeds,
+  type LiveFeeds,
+  requestFeeds,
+} from '../realtime/live-feeds.ts';
 import { type LiveRun, LiveTimetable } from '../realtime/live-timetable.ts';
 import { type FeedSourceId, feedOfFile, listFeedSources } from '../realtime/polling/feed-source.ts';
-import { type CurrentTimetable, noTimetable } from '../timetable/update/keep-current.ts';
+import { noTimetable, type TimetableInUse } from '../timetable/update/keep-current.ts';
 import type { FindAlerts } from '../transit/alert.ts';
 import { isLiveCall, type RunCall, type RunCalls } from '../transit/call.ts';
 import { type Departure, isCancelled } from '../transit/departure.ts';
@@ -18,16 +24,24 @@ import { toSydneyWallClock } from '../transit/time.ts';
 import { UNKNOWN_ACCESS } from '../transit/vehicle-access.ts';
 import { describeHeadway } from './headway.ts';
 import { callHere } from './monitor.ts';
+import type { RouteAndHeadsign } from './pager.ts';
 import { type FoundRide, findRide, type RideStart, withoutEstimates } from './ride.ts';
-import { callsOfRun, findNextRun, findRun, findThroughHeadsign, latestOf, type RunView } from './run-calls.ts';
+import {
+  callsOfRun,
+  type FromFeeds,
+  findNextRun,
+  findRun,
+  findThroughHeadsign,
+  latestOf,
+  type RunView,
+} from './run-calls.ts';
 
 /** A run, its calls and the departure that it was requested by. */
-export interface Run extends Pick<RunView, 'calls' | 'asOf' | 'isByFeed'> {
-  departure: Pick<
-    Departure,
-    'runId' | 'lineId' | 'mode' | 'route' | 'destination' | 'stopId' | 'plannedAt' | 'alerts'
-  > &
-    Pick<Departure, 'isWheelchairAccessible' | 'access' | 'throughTo'> & { isCancelled: boolean };
+export interface Run extends FromFeeds {
+  calls: RunCall[];
+  departure: RideStart &
+    RouteAndHeadsign &
+    Pick<Departure, 'lineId' | 'alerts' | 'isWheelchairAccessible' | 'access' | 'throughTo'> & { isCancelled: boolean };
   /** False if only the departure itself is known because the trip planner lists no other calls. */
   areListed: boolean;
   next: RunStart | null;
@@ -37,12 +51,8 @@ export interface Run extends Pick<RunView, 'calls' | 'asOf' | 'isByFeed'> {
 }
 
 type CallTimes = Pick<RunCall, 'arrival' | 'departure'>;
-interface RunFeeds {
-  request: LiveFeeds['request'];
-  untilRead: LiveFeeds['untilRead'];
+interface RunFeeds extends FeedRequests, FeedAges {
   snapshot: LiveFeeds['snapshot'];
-  freshUntil: LiveFeeds['freshUntil'];
-  list: LiveFeeds['list'];
 }
 
 /** A ride of the trip planner as its run is today. */
@@ -62,7 +72,7 @@ const { freshMs: ESTIMATES_OLD_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.run;
 export class Runs {
   readonly #now: () => number;
   readonly #feeds: RunFeeds | null;
-  readonly #timetable: Pick<CurrentTimetable, 'get'>;
+  readonly #timetable: TimetableInUse;
   readonly #isTrusted: (mode: Mode) => boolean;
   readonly #listAlerts: FindAlerts;
   /** The last live times of calls, because a feed drops calls that the vehicle has passed. Each instance has its own. */
@@ -71,7 +81,7 @@ export class Runs {
   constructor(parts: {
     now: () => number;
     feeds?: RunFeeds | null;
-    timetable?: Pick<CurrentTimetable, 'get'>;
+    timetable?: TimetableInUse;
     isTrusted?: (mode: Mode) => boolean;
     listAlerts?: FindAlerts;
   }) {

@@ -4,6 +4,7 @@ import {
   type LiveRun,
   type LiveTimetable,
   publicTripId,
+  type RunFacts,
   stateOfCall,
 } from '../realtime/live-timetable.ts';
 import { usualOccupancy } from '../realtime/occupancy.ts';
@@ -46,7 +47,7 @@ export interface BoardCall {
   callsLaterAt(stops: ReadonlySet<number>): boolean;
   run(): LiveRun;
   /** These fields of `run()`, without its cost. */
-  facts: Pick<LiveRun, 'like' | 'isCancelled' | 'source'>;
+  facts: RunFacts;
   call(): LiveCall;
 }
 

@@ -11,7 +11,7 @@ import { withoutG } from '../transit/region.ts';
 import { toMinute } from '../transit/time.ts';
 import { createDestinationFilter, type DestinationFilter } from './destination-filter.ts';
 import { callHere } from './monitor.ts';
-import { type Board, type BoardRequest, isCounted, routeOf, type Selection, selectFirst } from './pager.ts';
+import { type BoardContent, type BoardRequest, isCounted, routeOf, type Selection, selectFirst } from './pager.ts';
 import { callsOfRun } from './run-calls.ts';
 import {
   type BoardCall,
@@ -54,11 +54,7 @@ const MAX_SCANNED = 1500;
  * Builds a board from the timetable and the snapshots of its feeds: the calls of runs in feeds and of all other runs, merged by time.
  * `at` is the requested time, or null for now. The board is complete as far as the timetable covers its time.
  */
-export function getScheduledBoard(
-  request: BoardRequest,
-  at: number | null,
-  parts: ScheduledStop,
-): Omit<Board, 'freshness' | 'notices'> {
+export function getScheduledBoard(request: BoardRequest, at: number | null, parts: ScheduledStop): BoardContent {
   const { live, stop, listAlerts: findAlerts } = parts;
   const reader = new StopReader(request, parts);
   const station = live.timetable.stop(live.timetable.stationOf(stop));

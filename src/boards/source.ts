@@ -2,18 +2,26 @@ import { HOUR_MS, SECOND_MS } from '../core/clock.ts';
 import type { QueryUpstream } from '../efa/query-upstream.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { withLastDay } from '../errors/messages.ts';
-import { freshnessOfFeeds, type LiveFeeds, requestFeeds } from '../realtime/live-feeds.ts';
+import {
+  type FeedAges,
+  type FeedRequests,
+  freshnessOfFeeds,
+  type LiveFeeds,
+  requestFeeds,
+} from '../realtime/live-feeds.ts';
 import { FEED_SOURCES, type FeedSourceId, feedOfFile } from '../realtime/polling/feed-source.ts';
 import type { FileId } from '../timetable/schedule-files.ts';
 import type { Timetable } from '../timetable/timetable.ts';
+import type { TimetableInUse } from '../timetable/update/keep-current.ts';
 import type { FindAlerts } from '../transit/alert.ts';
+import type { Departure } from '../transit/departure.ts';
 import type { Freshness } from '../transit/freshness.ts';
 import type { Mode } from '../transit/mode.ts';
 import { isWithin } from '../transit/place.ts';
 import { CANBERRA, CANBERRA_MODES } from '../transit/region.ts';
 import { earliestMoment } from '../transit/time.ts';
 import { fetchMonitorBoard } from './monitor.ts';
-import type { Board, BoardRequest } from './pager.ts';
+import type { Board, BoardContent, BoardRequest } from './pager.ts';
 import { getScheduledBoard, listBoardStops } from './scheduled.ts';
 import type { BoardTrust, ComparedPage } from './trust.ts';
 
@@ -32,7 +40,7 @@ export interface Boards {
   /** Rejects with the departure monitor's error if no other source has the board. */
   fetch(request: BoardRequest): Promise<Board & { origin: BoardOrigin }>;
   /** Records a board that is returned to a caller. */
-  count(board: Pick<Board, 'departures'> & { origin: BoardOrigin }): void;
+  count(board: { departures: readonly Departure[]; origin: BoardOrigin }): void;
 }
 
 /** Fetches every board from the departure monitor. */
@@ -64,10 +72,15 @@ interface Available {
   at: number | null;
 }
 
+interface BoardFeeds extends FeedRequests, FeedAges {
+  snapshotFor: LiveFeeds['snapshotFor'];
+  problemOf: LiveFeeds['problemOf'];
+}
+
 export function createBoards(parts: {
   trust: BoardTrust;
-  timetable: { get(): Timetable | null };
-  feeds: Pick<LiveFeeds, 'request' | 'untilRead' | 'snapshotFor' | 'problemOf' | 'freshUntil' | 'list'>;
+  timetable: TimetableInUse;
+  feeds: BoardFeeds;
   listAlerts?: FindAlerts;
   /** Sends the background requests for comparisons. */
   queryUpstream: QueryUpstream;
@@ -226,14 +239,14 @@ function listFeeds({ timetable, stops }: Available, modes: readonly Mode[]): Fee
 }
 
 /** The timestamp of the oldest feed with live times on the board, in milliseconds since 1970; null if none has any. */
-function oldestFeed({ departures }: Pick<Board, 'departures'>): number | null {
+function oldestFeed({ departures }: BoardContent): number | null {
   const headers = departures.flatMap(({ state }) => (state.kind === 'live' ? (state.headerAt ?? []) : []));
   return headers.length > 0 ? Math.min(...headers) : null;
 }
 
 /** The notice that names the modes without live times because of missing feeds. */
 function noticesOf(
-  { departures, stopModes }: Pick<Board, 'departures' | 'stopModes'>,
+  { departures, stopModes }: BoardContent,
   missing: readonly FeedSourceId[],
   modes: readonly Mode[],
 ): string[] {

@@ -3,7 +3,7 @@ import { toDate } from '../timetable/service-day.ts';
 import type { CallState } from '../transit/departure.ts';
 import type { Mode } from '../transit/mode.ts';
 import { type DescribedUpdate, describeUpdate } from './feed/describe-update.ts';
-import { type LiveFeeds, requestFeeds } from './live-feeds.ts';
+import { type FeedRequests, type LiveFeeds, requestFeeds } from './live-feeds.ts';
 import { type LiveCall, type LiveRun, type LiveTimetable, stateOfCall } from './live-timetable.ts';
 import type { FeedProblem } from './polling/feed-health.ts';
 import { type FeedSourceId, feedOfFile } from './polling/feed-source.ts';
@@ -70,12 +70,18 @@ interface ListedCall {
   at: number;
 }
 
+interface ExplainedFeeds extends FeedRequests {
+  snapshot: LiveFeeds['snapshot'];
+  problemOf: LiveFeeds['problemOf'];
+  publicationOf: LiveFeeds['publicationOf'];
+}
+
 /**
  * Explains the times of a board for now. The feeds that it needs are polled, as for a board. `route` is a short name such as "333". Null
  * if the timetable lacks the stop.
  */
 export async function explainBoard(
-  feeds: Pick<LiveFeeds, 'request' | 'untilRead' | 'snapshot' | 'problemOf' | 'publicationOf'>,
+  feeds: ExplainedFeeds,
   { stopId, route, isArrival, now }: { stopId: string; route: string | null; isArrival: boolean; now: () => number },
 ): Promise<ExplainedBoard | null> {
   const before = feeds.snapshot();
@@ -146,7 +152,7 @@ function visitsOf(snapshot: Snapshot, stops: ReadonlySet<number>): Map<number, n
 }
 
 function explain(
-  feeds: Pick<LiveFeeds, 'problemOf' | 'publicationOf'>,
+  feeds: ExplainedFeeds,
   { timetable }: LiveTimetable,
   { run, call, at }: ListedCall,
   { here, isArrival, now }: { here: ReadonlySet<number>; isArrival: boolean; now: number },

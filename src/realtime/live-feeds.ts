@@ -1,13 +1,20 @@
 import { type Clock, SECOND_MS, sleep } from '../core/clock.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import { FRESHNESS_WINDOWS, type Freshness } from '../transit/freshness.ts';
-import type { Feed, VehiclePosition } from './feed/feed.ts';
-import { ReadingThread } from './feed/reading-thread.ts';
+import type { Feed, VehicleCriteria, VehiclePosition } from './feed/feed.ts';
+import { type FeedReader, ReadingThread } from './feed/reading-thread.ts';
 import { FEED_HORIZON_MS, LiveTimetable } from './live-timetable.ts';
 import { type FeedProblem, findFeedProblem, MIN_COMPARED, UNREAD } from './polling/feed-health.ts';
 import type { FeedState } from './polling/feed-sharing.ts';
 import { type FeedId, type FeedSourceId, intervalOf, isPositions, positionsOf } from './polling/feed-source.ts';
-import { createFeedPoller, MAX_SHOWN_AGE_MS, nextPollAt, POLL_TAKES_MS } from './polling/poller.ts';
+import {
+  createFeedPoller,
+  type FeedPoller,
+  MAX_SHOWN_AGE_MS,
+  nextPollAt,
+  POLL_TAKES_MS,
+  type PollerOptions,
+} from './polling/poller.ts';
 import { identityOf, type LeftOutOfFeed, type Snapshot } from './snapshot.ts';
 
 /** How long a response waits for feeds that are not read yet. */
@@ -25,10 +32,22 @@ const BELIEVED_FROM = 0.5;
 const UNREADABLE = 'unreadable';
 const NOTHING_COMPARED = { found: 0, compared: 0, leftOut: {} as LeftOutOfFeed };
 
+/** Keeps feeds polled, and waits for them. */
+export interface FeedRequests {
+  request: LiveFeeds['request'];
+  untilRead: LiveFeeds['untilRead'];
+}
+
+/** How old feeds are, and until when they are fresh. */
+export interface FeedAges {
+  list: LiveFeeds['list'];
+  freshUntil: LiveFeeds['freshUntil'];
+}
+
 /** The feeds as used by the rest of the service. Times are in milliseconds since 1970. */
 export class LiveFeeds {
-  readonly #poller: ReturnType<typeof createFeedPoller>;
-  readonly #reader: Pick<ReadingThread, 'use'>;
+  readonly #poller: FeedPoller;
+  readonly #reader: FeedReader;
   /** Null if the reader was passed in; it is then not closed here. */
   readonly #ownReader: ReadingThread | null;
   readonly #timetable: () => Timetable | null;
@@ -36,11 +55,11 @@ export class LiveFeeds {
   readonly #now: () => number;
 
   constructor(
-    options: Omit<Parameters<typeof createFeedPoller>[0], 'isCurrent' | 'reader' | 'published'> & {
+    options: Omit<PollerOptions, 'isCurrent' | 'reader' | 'published'> & {
       /** Called with each new snapshot of a feed that is trusted. */
       published?: ((snapshot: Snapshot) => void) | undefined;
       /** A thread of its own by default. */
-      reader?: Pick<ReadingThread, 'use' | 'parse' | 'open'>;
+      reader?: FeedReader;
       /** Returns the timetable in use; null if there is none. */
       timetable: () => Timetable | null;
     },
@@ -118,7 +137,7 @@ export class LiveFeeds {
   /** Returns the vehicles of these feeds, and keeps the feeds polled. `headerAt` is null if the feed is not trusted. */
   async fetchVehicles(
     sources: readonly FeedSourceId[],
-    criteria: Parameters<Feed['listVehicles']>[0],
+    criteria: VehicleCriteria,
   ): Promise<{ source: FeedSourceId; vehicles: VehiclePosition[]; headerAt: number | null }[]> {
     const ids = sources.map(positionsOf);
     this.#poller.request(ids);
@@ -199,7 +218,7 @@ function isIdle(source: FeedId, state: FeedState, now: number, pollTakesMs = MAX
  * feeds reach.
  */
 export async function requestFeeds(
-  feeds: Pick<LiveFeeds, 'request' | 'untilRead'> | null,
+  feeds: FeedRequests | null,
   sources: readonly FeedSourceId[],
   { at, now }: { at: number; now: number },
 ): Promise<readonly FeedSourceId[]> {
@@ -214,7 +233,7 @@ export async function requestFeeds(
  * else new. It is fresh until the next poll.
  */
 export function freshnessOfFeeds(
-  feeds: Pick<LiveFeeds, 'list' | 'freshUntil'> | null,
+  feeds: FeedAges | null,
   sources: readonly FeedId[],
   { asOf, now }: { asOf: number | null; now: number },
 ): Freshness {

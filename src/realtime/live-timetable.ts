@@ -42,19 +42,23 @@ export interface LiveCall {
   index: number;
 }
 
-/** A run on one day: as planned, or as the snapshot of a feed predicts it. */
-export interface LiveRun {
-  /** -1 if the timetable lacks the trip. */
-  trip: number;
-  day: number;
+/** What is known of a run without its calls. */
+export interface RunFacts {
   /** The trip itself or, for a run that the timetable lacks, one with the same headsign and direction; -1 if there is none. */
   like: number;
-  /** The identifier that feeds and the trip planner use. */
-  tripId: string;
-  route: TimetableRoute;
   isCancelled: boolean;
   /** The snapshot that has the run and its index there; null for a run that no feed has. */
   source: { snapshot: Snapshot; run: number } | null;
+}
+
+/** A run on one day: as planned, or as the snapshot of a feed predicts it. */
+export interface LiveRun extends RunFacts {
+  /** -1 if the timetable lacks the trip. */
+  trip: number;
+  day: number;
+  /** The identifier that feeds and the trip planner use. */
+  tripId: string;
+  route: TimetableRoute;
   calls: LiveCall[];
 }
 
@@ -259,7 +263,7 @@ export function publicTripId({ file }: Pick<TimetableRoute, 'file'>, tripId: str
  * decisions whether a call is live, cancelled or over are made here.
  */
 export function stateOfCall(
-  { isCancelled, source }: Pick<LiveRun, 'isCancelled' | 'source'>,
+  { isCancelled, source }: RunFacts,
   call: LiveCall,
   { isArrival, isHere = true }: { isArrival: boolean; isHere?: boolean },
 ): CallState {

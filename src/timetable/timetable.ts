@@ -144,7 +144,7 @@ export class Timetable {
   readonly tripCount: number;
   readonly #pathsFile: string | null;
   readonly #hasBundle: boolean;
-  #isOverWater: ReturnType<typeof createWater> | null = null;
+  #isOverWater: ((from: Position, to: Position) => boolean) | null = null;
   readonly #maxMs: number;
   readonly #texts: string[] = [];
   readonly #textBytes: Buffer;
@@ -343,7 +343,7 @@ export class Timetable {
     };
   }
 
-  headsignAt({ trip, position }: Pick<CallRef, 'trip' | 'position'>): string {
+  headsignAt({ trip, position }: { trip: number; position: number }): string {
     const { callHeadsign, patternCalls, tripHeadsign } = this.sections;
     return this.#text(callHeadsign[patternCalls.valueAt(this.patternOf(trip)) + position] || tripHeadsign[trip]);
   }

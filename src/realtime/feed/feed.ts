@@ -73,6 +73,9 @@ export class NotAPackedFeed extends Error {
   override readonly name = 'NotAPackedFeed';
 }
 
+/** Where vehicles are, or the trip that they are on. */
+export type VehicleCriteria = { isAt: (lat: number, lng: number) => boolean } | { tripId: string };
+
 /** The position report of a vehicle on a trip. Fields are null if the feed does not give them. */
 export interface VehiclePosition {
   tripId: string;
@@ -177,7 +180,7 @@ export class Feed {
   }
 
   /** Lists the vehicles at the requested positions, or those on a trip; the date in trip IDs is ignored. */
-  listVehicles(criteria: { isAt: (lat: number, lng: number) => boolean } | { tripId: string }): VehiclePosition[] {
+  listVehicles(criteria: VehicleCriteria): VehiclePosition[] {
     const { vehicles } = this;
     const tripId = 'tripId' in criteria ? withoutDate(criteria.tripId) : null;
     const isOnTrip = (text: number) => withoutDate(this.textOf(text) ?? '') === tripId;

@@ -15,6 +15,13 @@ const TIMEOUT_MS = 5000;
 /** The limit of the thread's own heap. */
 const MAX_HEAP_MEGABYTES = 256;
 
+/** Reads feeds with a timetable; see `ReadingThread`. */
+export interface FeedReader {
+  use: ReadingThread['use'];
+  parse: ReadingThread['parse'];
+  open: ReadingThread['open'];
+}
+
 /**
  * Reads feeds and predicts their runs in a worker thread, because that takes a tenth of a second for the feed of all buses. The thread
  * starts with the first feed and is reused. It keeps the process alive only while a feed is being read.

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
-import type { Feed } from '../feed/feed.ts';
 
 /*
  * Decides whether a feed is trusted. Each poll is accepted or refused; a feed is trusted while its last accepted poll is recent enough.
@@ -61,10 +60,16 @@ export const UNREAD: FeedHealth = {
   grownSince: null,
 };
 
+/** What a feed is judged by. */
+interface MeasuredFeed {
+  headerAt: number;
+  tripCount: number;
+}
+
 /** Judges one poll. `isAccepted` is true if the feed replaces the previous one. */
 export function judgePoll(
   health: FeedHealth,
-  poll: Pick<Feed, 'headerAt' | 'tripCount'> | PollFailure,
+  poll: MeasuredFeed | PollFailure,
   now: number,
 ): { health: FeedHealth; isAccepted: boolean } {
   const refusal = typeof poll === 'string' ? poll : findRefusal(health, poll, now);
@@ -106,11 +111,7 @@ export function findFeedProblem(health: FeedHealth, intervalMs: number, now: num
   return refusal ?? (unchangedMs > 0 ? 'a frozen header' : 'an old header');
 }
 
-function findRefusal(
-  { accepted, usualTrips }: FeedHealth,
-  { headerAt, tripCount }: Pick<Feed, 'headerAt' | 'tripCount'>,
-  now: number,
-) {
+function findRefusal({ accepted, usualTrips }: FeedHealth, { headerAt, tripCount }: MeasuredFeed, now: number) {
   if (accepted && headerAt <= accepted.headerAt) return null;
   if (headerAt > now + MAX_HEADER_AHEAD_MS) return 'a header from the future';
   if (headerAt < now - MAX_HEADER_AGE_MS) return 'an old header';

@@ -3,7 +3,7 @@ import { type Clock, MINUTE_MS } from '../../core/clock.ts';
 import { SYDNEY } from '../../transit/region.ts';
 import type { Feed } from '../feed/feed.ts';
 import { UndecodableFeed } from '../feed/feed-reader.ts';
-import type { ReadFeed, ReadingThread } from '../feed/reading-thread.ts';
+import type { FeedReader, ReadFeed } from '../feed/reading-thread.ts';
 import type { Snapshot } from '../snapshot.ts';
 import { FailedPoll, type FeedClient } from './feed-client.ts';
 import { type FeedProblem, judgePoll, type PollFailure, UNREAD } from './feed-health.ts';
@@ -35,13 +35,9 @@ const SOONEST_MS = 15_000;
 /** A feed with an older header is polled at its plain interval, not when new data would be due. */
 const STANDS_STILL_MS = 90_000;
 
-/**
- * Keeps all feeds up to date that any instance needed in the last five minutes. Every second, the instance with the lease polls the feeds
- * that are due; the others load the feeds that they need from Redis.
- */
-export function createFeedPoller(options: {
-  client: Pick<FeedClient, 'fetch'>;
-  reader: Pick<ReadingThread, 'parse' | 'open'>;
+export interface PollerOptions {
+  client: { fetch: FeedClient['fetch'] };
+  reader: Omit<FeedReader, 'use'>;
   sharing: FeedSharing;
   clock: Clock;
   log: Record<'info' | 'warn', (fields: object, message: string) => void>;
@@ -50,7 +46,25 @@ export function createFeedPoller(options: {
   isCurrent: (snapshot: Snapshot) => boolean;
   /** Called with each new snapshot. */
   published?: ((snapshot: Snapshot) => void) | undefined;
-}) {
+}
+
+export interface FeedPoller {
+  /** The feeds that are polled, by this instance or by another. */
+  readonly feeds: ReadonlyMap<FeedId, FeedState>;
+  /** Records that callers need the feeds now. A feed that is new to this instance is polled or read at once. */
+  request(sources: Iterable<FeedId>): void;
+  predictAgain(): Promise<void>;
+  /** Resolves the next time a feed has been polled or read. */
+  nextChange(): Promise<void>;
+  isLeader(): boolean;
+  close(): Promise<void>;
+}
+
+/**
+ * Keeps all feeds up to date that any instance needed in the last five minutes. Every second, the instance with the lease polls the feeds
+ * that are due; the others load the feeds that they need from Redis.
+ */
+export function createFeedPoller(options: PollerOptions): FeedPoller {
   const { client, reader, sharing, clock, log, record, isCurrent } = options;
   const { now } = clock;
   const feeds = new Map<FeedId, FeedState>();
@@ -211,9 +225,7 @@ export function createFeedPoller(options: {
   }
 
   return {
-    /** The feeds that are polled, by this instance or by another. */
-    feeds: feeds as ReadonlyMap<FeedId, FeedState>,
-    /** Records that callers need the feeds now. A feed that is new to this instance is polled or read at once. */
+    feeds,
     request(sources: Iterable<FeedId>): void {
       let isNew = false;
       for (const source of sources) {
@@ -226,7 +238,6 @@ export function createFeedPoller(options: {
       begin();
     },
     predictAgain,
-    /** Resolves the next time a feed has been polled or read. */
     nextChange: () => change.promise,
     isLeader: () => isLeader,
     async close() {
@@ -249,7 +260,8 @@ function measureOf(source: FeedId, { headerAt, tripCount, vehicleCount }: Feed) 
  */
 export function nextPollAt(
   source: FeedId,
-  last: Pick<PolledState, 'polledAt'> & {
+  last: {
+    polledAt: number;
     neededAt: number;
     health: Pick<PolledState['health'], 'accepted' | 'refusedInARow'>;
   },

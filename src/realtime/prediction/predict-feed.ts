@@ -489,7 +489,7 @@ export function predictFeed(
    * The call that the vehicle has reached or stands at, from its position report. `pattern` gives the sequence numbers of the planned
    * calls in `columns`.
    */
-  function locateVehicle(id: string, pattern: number | null): Pick<TripFacts, 'reached' | 'standsAt'> {
+  function locateVehicle(id: string, pattern: number | null): { reached: number; standsAt: number } {
     const row = vehicles?.get(withoutDate(id));
     if (row === undefined) return { reached: -1, standsAt: -1 };
     const { vehicles: rows } = positions as Feed;

@@ -15,10 +15,13 @@ import { type UpdateProgress, updateTimetable } from './update.ts';
 export const TIMETABLE_MODES = ['off', 'auto', 'on'] as const;
 export type TimetableMode = (typeof TIMETABLE_MODES)[number];
 
-/** The timetable of the running service, which is replaced while the service runs. */
-export interface CurrentTimetable {
+export interface TimetableInUse {
   /** Null while there is none. A request may keep using the one that it got. */
   get(): Timetable | null;
+}
+
+/** The timetable of the running service, which is replaced while the service runs. */
+export interface CurrentTimetable extends TimetableInUse {
   /** Calls `listener` after each replacement, and with the first timetable if that is loaded later. */
   onChange(listener: (timetable: Timetable) => void): void;
   /** Why `get` returns null, and until when. */
