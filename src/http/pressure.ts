@@ -194,7 +194,8 @@ function countOwnBytes(): number {
 /** Files that may have the memory of this process's control group: version 1 or 2, outside or inside a container. */
 function* listGroupFiles(): Generator<{ path: string; pattern: RegExp }> {
   const groups = existsSync('/proc/self/cgroup') ? readFileSync('/proc/self/cgroup', 'latin1') : '';
-  const [, old] = /^\d+:[\w,]*\bmemory\b[\w,]*:(\S+)$/m.exec(groups) ?? [];
+  const lines = groups.split('\n').map((line) => line.split(':'));
+  const old = lines.find(([, controllers]) => controllers?.split(',').includes('memory'))?.[2];
   const [, unified = ''] = /^0::(\S+)$/m.exec(groups) ?? [];
   const [folder, group, pattern] =
     old === undefined
