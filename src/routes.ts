@@ -71,7 +71,7 @@ export function routeOf<Id extends OperationId>(id: Id): { id: Id } & (typeof OP
   return { id, ...OPERATION_ROUTES[id] };
 }
 
-export function streamPath({ path }: Pick<OperationRoute, 'path'>): string {
+export function streamPath({ path }: { path: string }): string {
   return `${path}/stream`;
 }
 

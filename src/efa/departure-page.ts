@@ -56,6 +56,21 @@ export interface DeparturePage {
   freshness: Freshness;
 }
 
+interface MappedEvents {
+  stopName: string;
+  kept: Departure[];
+  leftOut: LeftOutCounts;
+}
+
+/** The board on which an event is shown. */
+interface BoardOfEvents {
+  stopId: string;
+  stopName: string;
+  asOf: number;
+  end: 'arrival' | 'departure';
+  distinct: (key: string) => string;
+}
+
 /** Departures per page of the departure monitor. Fewer mean that there are no more, unless the last one leaves soon. */
 export const EVENTS_PER_PAGE = 40;
 /** A page with fewer departures is complete for this long. How far ahead upstream looks is unknown. */
@@ -95,14 +110,14 @@ export async function mapPage(
 }
 
 /** Requesters and listeners map the same events of a response, which takes half a millisecond per page. */
-const mappedEvents = new WeakMap<readonly unknown[], ReturnType<typeof mapEvents>>();
+const mappedEvents = new WeakMap<readonly unknown[], Promise<MappedEvents>>();
 
 /** The departures of a received response and the name of its stop; see `mapPage` for `onDeparture`. */
 function mapDepartures(
   request: DeparturesRequest,
   response: UpstreamResponse<DepartureMonitorPayload>,
   onDeparture?: (departure: Departure, record: unknown) => void,
-): ReturnType<typeof mapEvents> {
+): Promise<MappedEvents> {
   const { stopEvents } = response.payload;
   const mapping = (!onDeparture && mappedEvents.get(stopEvents)) || mapEvents(request, response, onDeparture);
   mappedEvents.set(stopEvents, mapping);
@@ -174,7 +189,7 @@ export function isOfThePast({ stopEvents }: DepartureMonitorPayload, request: De
   });
 }
 
-function mapStopEvent(event: StopEvent, board: Parameters<typeof mapDeparture>[1]): Departure {
+function mapStopEvent(event: StopEvent, board: BoardOfEvents): Departure {
   const statuses = [...event.realtimeStatus, ...(event.location?.properties?.realtimeStatus ?? [])];
   const isEventCancelled = isCancelled(board.end, event.isCancelled, statuses);
   try {
@@ -187,17 +202,7 @@ function mapStopEvent(event: StopEvent, board: Parameters<typeof mapDeparture>[1
 
 function mapDeparture(
   event: StopEvent,
-  {
-    stopId,
-    stopName,
-    asOf,
-    end,
-    distinct,
-  }: Pick<Departure, 'stopId' | 'asOf'> & {
-    stopName: string;
-    end: 'arrival' | 'departure';
-    distinct: (key: string) => string;
-  },
+  { stopId, stopName, asOf, end, distinct }: BoardOfEvents,
   { statuses, isEventCancelled }: { statuses: readonly string[]; isEventCancelled: boolean },
 ): Departure {
   const { location, transportation } = event;

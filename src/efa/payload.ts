@@ -30,13 +30,28 @@ const MAX_LEGS = 20;
 /** The whole list reportedly has 3 MB; one of 104 kB was recorded. */
 const MAX_NOTICES = 5000;
 
-export type DepartureMonitorPayload = ReturnType<typeof parseDepartureMonitor>;
-export type LocationsPayload = ReturnType<typeof parseLocations>;
-export type TripPayload = ReturnType<typeof parseTrip>;
+/** What every response has. */
+interface AnyPayload {
+  systemMessages: { code: number | undefined; text: string | undefined }[];
+}
+
+export interface DepartureMonitorPayload extends AnyPayload {
+  locations: readonly unknown[];
+  stopEvents: readonly unknown[];
+}
+
+export interface LocationsPayload extends AnyPayload {
+  locations: readonly unknown[];
+}
+
+export interface TripPayload extends AnyPayload {
+  journeys: readonly unknown[];
+}
+
 export type StopEvent = NonNullable<ReturnType<typeof parseStopEvent>>;
 export type EfaLeg = NonNullable<ReturnType<typeof parseLeg>>;
 
-export function parseDepartureMonitor(response: JsonObject) {
+export function parseDepartureMonitor(response: JsonObject): DepartureMonitorPayload {
   return {
     systemMessages: parseList(response.systemMessages, parseSystemMessage),
     locations: firstElements(response.locations, MAX_ELEMENTS),
@@ -44,14 +59,14 @@ export function parseDepartureMonitor(response: JsonObject) {
   };
 }
 
-export function parseLocations(response: JsonObject) {
+export function parseLocations(response: JsonObject): LocationsPayload {
   return {
     systemMessages: parseList(response.systemMessages, parseSystemMessage),
     locations: firstElements(response.locations),
   };
 }
 
-export function parseTrip(response: JsonObject) {
+export function parseTrip(response: JsonObject): TripPayload {
   return {
     systemMessages: parseList(response.systemMessages, parseSystemMessage),
     journeys: firstElements(response.journeys, MAX_JOURNEYS),

@@ -1,8 +1,15 @@
 import { type PlannedAndRealtime, parseTimestamp } from '../transit/time.ts';
 import { type JsonObject, parseRawText } from './response/field.ts';
 
+/** The times of an arrival or departure. */
+export interface SentTimes {
+  planned: string | undefined;
+  baseTimetable: string | undefined;
+  estimated: string | undefined;
+}
+
 /** The arrival times at a stop, as sent by upstream. */
-export function parseArrival(record: JsonObject) {
+export function parseArrival(record: JsonObject): SentTimes {
   return {
     planned: parseRawText(record.arrivalTimePlanned),
     baseTimetable: parseRawText(record.arrivalTimeBaseTimetable),
@@ -11,7 +18,7 @@ export function parseArrival(record: JsonObject) {
 }
 
 /** The departure times from a stop, as sent by upstream. */
-export function parseDeparture(record: JsonObject): ReturnType<typeof parseArrival> {
+export function parseDeparture(record: JsonObject): SentTimes {
   return {
     planned: parseRawText(record.departureTimePlanned),
     baseTimetable: parseRawText(record.departureTimeBaseTimetable),
@@ -35,7 +42,7 @@ export function isTracked(
  * journey responses also have estimates on timetable-only legs. A missing planned time is replaced by the base timetable's
  * time, else the estimate.
  */
-export function toTimes(times: ReturnType<typeof parseArrival>, isLive: boolean): PlannedAndRealtime | null {
+export function toTimes(times: SentTimes, isLive: boolean): PlannedAndRealtime | null {
   const estimated = parseTimestamp(times.estimated);
   const planned = parseTimestamp(times.planned) ?? parseTimestamp(times.baseTimetable) ?? estimated;
   if (!planned) return null;

@@ -5,7 +5,6 @@ import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { MINUTE_MS, untilAborted, withTimeLimit } from '../core/clock.ts';
-import type { createConcurrencyLimit } from '../core/event-loop-turn.ts';
 import type { Log } from '../core/log.ts';
 import { pipeThrough } from '../core/own-memory.ts';
 import { ApiError } from '../errors/api-error.ts';
@@ -53,9 +52,9 @@ export class UpstreamHttp {
     /** Limits a body, as received and as decompressed. */
     maxBytes: number;
     /** Limits how many large bodies are read at once. */
-    parseLarge?: ReturnType<typeof createConcurrencyLimit>;
+    parseLarge?: <Result>(work: () => Promise<Result>) => Promise<Result>;
     /** Receives upstream's clock time from each response. */
-    clock?: Pick<UpstreamClock, 'recordResponse'> | undefined;
+    clock?: { recordResponse: UpstreamClock['recordResponse'] } | undefined;
     now: () => Date;
   }) {
     const { url, connections, connectTimeoutMs, proxyUrl } = options;

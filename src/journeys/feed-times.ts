@@ -14,12 +14,18 @@ interface RideFinder {
   findRide: Runs['findRide'];
 }
 
+/** See `withFeedTimes`. */
+export interface UpdatedLeg {
+  leg: Leg;
+  view: CurrentRide | null;
+}
+
 /**
  * Returns a ride of the trip planner as its run is today, like boards and the run itself. `view` is null for walks and on-demand
  * rides, and if the feed is not available or has lost the run; then the leg stays as it is. A ride that the trip planner reports as
  * cancelled runs only if a feed says so.
  */
-export function withFeedTimes(leg: Leg, runs: RideFinder): { leg: Leg; view: CurrentRide | null } {
+export function withFeedTimes(leg: Leg, runs: RideFinder): UpdatedLeg {
   const { mode, runId, origin, destination, isOnDemand } = leg;
   if (mode === 'walk' || isOnDemand) return { leg, view: null };
   const ends = [

@@ -42,6 +42,13 @@ export function chooseFitting(
   return { journeys: fitting, leftOut: count > 0 ? { 'not requested': count } : {} };
 }
 
+export interface SelectedJourneys {
+  journeys: Journey[];
+  others: Journey[];
+  tooLate: Journey[];
+  leftOut: LeftOutCounts;
+}
+
 /**
  * Selects the earliest departures (for arrivals by a time, the latest arrivals), in the order of a response, and counts what is
  * left out, by reason. `at` null means now. `others` are beyond the limit; `tooLate` are the journeys that would arrive after
@@ -51,7 +58,7 @@ export function chooseFitting(
 export function selectJourneys(
   journeys: readonly Journey[],
   { limit, isArrival, at, now }: { limit: number; isArrival: boolean; at: WallClock | null; now: Date },
-): { journeys: Journey[]; others: Journey[]; tooLate: Journey[]; leftOut: LeftOutCounts } {
+): SelectedJourneys {
   const running = journeys.filter((journey) => !isCancelled(journey));
   const cancelled = journeys.filter(isCancelled).sort(compareJourneys);
   const possible = preferPassing(running, isPossible);

@@ -4,6 +4,7 @@ import type { BoardOrigin, Boards } from '../boards/source.ts';
 import type { IdSigner } from '../core/signer.ts';
 import type { Turn } from '../core/turn-queue.ts';
 import type { QueryUpstream } from '../efa/query-upstream.ts';
+import type { UpstreamRequest } from '../efa/request.ts';
 import { ERROR_TABLE, type ErrorCode } from '../errors/api-error.ts';
 import { invalidParameters, type ParameterProblem, pastDate } from '../errors/messages.ts';
 import type { JourneyOrigin } from '../journeys/source.ts';
@@ -46,7 +47,7 @@ export interface Notice {
 }
 
 /** Whether the sandbox simulates a failure for that request. No fallback may hide such a failure. */
-export type IsRehearsal = (request: Parameters<QueryUpstream>[0]) => boolean;
+export type IsRehearsal = (request: UpstreamRequest) => boolean;
 
 /** What an operation needs to handle a query for a caller. */
 export interface FindContext {
@@ -123,7 +124,7 @@ const COMMON_ERRORS = [
 ] as const satisfies readonly ErrorCode[];
 
 /** Every error that the operation can return, by status. */
-export function errorsOf({ errors }: Pick<Operation, 'errors'>): ErrorCode[] {
+export function errorsOf({ errors }: { errors: readonly ErrorCode[] }): ErrorCode[] {
   return [...COMMON_ERRORS, ...errors].sort((a, b) => ERROR_TABLE[a].status - ERROR_TABLE[b].status);
 }
 

@@ -28,7 +28,11 @@ export interface Requester {
 }
 
 /** The callers waiting for a response. */
-type Callers = Pick<Turn, 'priority' | 'accounts'> & Partial<Pick<Turn, 'signal'>>;
+interface Callers {
+  priority: Turn['priority'];
+  accounts: Turn['accounts'];
+  signal?: AbortSignal;
+}
 
 /** Runs operations and caches their responses. */
 export interface Responses extends Pick<ReturnType<typeof createFinishedResponses>, 'bytesOf'> {

@@ -154,7 +154,7 @@ function withoutBreaks(text: string): string {
 }
 
 /** The name in the form of upstream's lists. */
-export function nameWithSuburb({ name, suburb }: Pick<StopRecord, 'name' | 'suburb'>): string {
+export function nameWithSuburb({ name, suburb }: { name: string; suburb: StopRecord['suburb'] }): string {
   return suburb === '' || name.endsWith(`, ${suburb}`) ? name : `${name}, ${suburb}`;
 }
 

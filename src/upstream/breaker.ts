@@ -65,7 +65,7 @@ export class Breaker {
    * Throws `BreakerOpenError` while open. The next probe does not wait for the result of the previous one, which may hang.
    * `requesters` are the accounts that wait for the request, each with the request's kind.
    */
-  permit(origin: { request: string; requesters: readonly string[] }): Permit {
+  permit(origin: CallOrigin): Permit {
     const isOpen = this.#nextProbeAt !== null;
     const isProbe = isOpen && (this.#isSilent() || origin.requesters.every((requester) => this.#isHeldBack(requester)));
     if (this.#nextProbeAt !== null && isProbe) {
@@ -103,11 +103,7 @@ export class Breaker {
     this.#nextProbeAt = null;
   }
 
-  #fail(
-    { request, requesters }: Parameters<Breaker['permit']>[0],
-    blame: Blame,
-    call: { isProbe: boolean; wasOpen: boolean },
-  ): void {
+  #fail({ request, requesters }: CallOrigin, blame: Blame, call: { isProbe: boolean; wasOpen: boolean }): void {
     const hash = hashOf(request);
     if (blame === 'upstream') {
       this.#silent.calls++;
@@ -156,8 +152,20 @@ export class Breaker {
   }
 }
 
+/** A request, and the accounts that wait for it. */
+interface CallOrigin {
+  request: string;
+  requesters: readonly string[];
+}
+
+/** What decides whether a call is made. */
+export interface CallGate {
+  permit: Breaker['permit'];
+  isOpen: Breaker['isOpen'];
+}
+
 /** For an upstream that fails on purpose: never refuses a call. */
-export const alwaysClosed: Pick<Breaker, 'permit' | 'isOpen'> = {
+export const alwaysClosed: CallGate = {
   permit: () => ({ isProbe: false, succeeded() {}, failed() {}, withdrawn() {} }),
   isOpen: () => false,
 };

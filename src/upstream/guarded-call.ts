@@ -6,7 +6,7 @@ import type { CallUpstream, ReceivedResponse } from '../efa/query-upstream.ts';
 import { requestKey, type UpstreamRequest } from '../efa/request.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { upstreamTimeout } from '../errors/messages.ts';
-import type { Breaker, Permit } from './breaker.ts';
+import type { CallGate, Permit } from './breaker.ts';
 import type { Budget, CallTicket } from './budget/budget.ts';
 
 /** No retry is made with less time left than this. */
@@ -25,7 +25,7 @@ const ALARM_EVERY_MS = MINUTE_MS;
 export function createGuardedCall(options: {
   callByKey: readonly CallUpstream[];
   budget: Budget;
-  breaker: Pick<Breaker, 'permit' | 'isOpen'>;
+  breaker: CallGate;
   clock: Clock;
   deadlines: Deadlines;
   log: Log<'info' | 'warn' | 'error'>;

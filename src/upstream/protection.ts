@@ -5,7 +5,7 @@ import type { SharedRedis } from '../core/redis/shared-redis.ts';
 import { SingleFlight } from '../core/single-flight.ts';
 import { joinTicket } from '../core/turn-queue.ts';
 import type { CallUpstream, UpstreamResponse } from '../efa/query-upstream.ts';
-import { Breaker } from './breaker.ts';
+import { Breaker, type CallGate } from './breaker.ts';
 import { Budget, type CallTicket } from './budget/budget.ts';
 import { type Meter, ProcessMeter } from './budget/meter.ts';
 import type { Limits } from './budget/pace.ts';
@@ -22,7 +22,7 @@ export interface ProtectionOptions {
   limits: Limits;
   log: Log<'info' | 'warn' | 'error'>;
   deadlines?: Deadlines;
-  breaker?: Pick<Breaker, 'permit' | 'isOpen'>;
+  breaker?: CallGate;
   clock?: Clock;
   /** Meters shared by instances, one per key; without them, this process counts alone. */
   meters?: readonly Meter[] | undefined;

@@ -22,6 +22,11 @@ const incidentSchema = z.object({ ...badState, from: z.number(), to: z.number().
 /** A period in which the service was degraded or down, in milliseconds since 1970; `to` is null while it lasts. */
 export type Incident = z.infer<typeof incidentSchema>;
 
+interface BadState {
+  status: Incident['status'];
+  reason: string;
+}
+
 const recordSchema = z.object({
   /** When recording began. */
   since: z.number(),
@@ -67,7 +72,7 @@ export function createIncidentLog({
   return {
     load: () => load().catch(() => lastRecord),
     /** Rejects if the store fails; the next observation then catches up. */
-    async observe(state: Pick<Incident, 'status' | 'reason'> | null): Promise<void> {
+    async observe(state: BadState | null): Promise<void> {
       if (store.claim && !(await store.claim())) return;
       const before = await load();
       const after = addObservation(before, state, { at: now().getTime(), startedAt });
@@ -82,7 +87,7 @@ export function createIncidentLog({
 /** Returns the record with one more observation; `state` is null while the service is operational. */
 export function addObservation(
   record: IncidentRecord | null,
-  state: Pick<Incident, 'status' | 'reason'> | null,
+  state: BadState | null,
   { at, startedAt }: { at: number; startedAt: number },
 ): IncidentRecord {
   const {
@@ -118,7 +123,7 @@ function end(incidents: readonly Incident[], at: number): Incident[] {
 }
 
 /** An incident has its worst status, with the reason for it. */
-function worse(incident: Incident, state: Pick<Incident, 'status' | 'reason'>): Incident {
+function worse(incident: Incident, state: BadState): Incident {
   return incident.status === 'degraded' && state.status === 'down' ? { ...incident, ...state } : incident;
 }
 

@@ -52,7 +52,7 @@ export interface MetricSources {
   punctuality?: (() => PunctualityState) | undefined;
   storeState: () => Promise<StoreState>;
   redisMemory?: (() => Promise<RedisMemory[]>) | undefined;
-  pressure?: Pick<PressureWatch, 'exceeded'>;
+  pressure?: Exceeded;
 }
 
 /** Registers all Prometheus metrics. Values are computed only on a scrape. */
@@ -119,7 +119,7 @@ function exposeProcess(registry: Registry): void {
   }
 }
 
-function exposePressure(gauge: DefineGauge, pressure: Pick<PressureWatch, 'exceeded'>): void {
+function exposePressure(gauge: DefineGauge, pressure: Exceeded): void {
   gauge(
     'transit_under_pressure',
     'Whether requests are refused because memory is short or the event loop is late: 1 or 0.',
@@ -215,6 +215,10 @@ function exposeRedis(gauge: DefineGauge, parseMemory: () => Promise<RedisMemory[
       maxBytes > 0 ? [[{ node }, usedBytes / maxBytes] as const] : [],
     );
   gauge('transit_redis_memory_ratio', 'Memory used by Redis, as a share of its limit (maxmemory).', collect, ['node']);
+}
+
+interface Exceeded {
+  exceeded: PressureWatch['exceeded'];
 }
 
 type DefineGauge = ReturnType<typeof gaugesFor>;

@@ -30,7 +30,7 @@ export interface StatusSources {
   timetable?: (() => TimetableStatus) | undefined;
   /** What is recorded of past runs. */
   punctuality?: (() => PunctualityState) | undefined;
-  incidents?: Pick<IncidentLog, 'load'> | undefined;
+  incidents?: { load: IncidentLog['load'] } | undefined;
   isSandbox: boolean;
   now: () => Date;
 }

@@ -1,4 +1,5 @@
 import type { Board, BoardRequest } from '../../boards/pager.ts';
+import type { BoardOrigin } from '../../boards/source.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { isCallAt, type RunCall } from '../../transit/call.ts';
 import type { FindContext, Notice } from '../operation.ts';
@@ -8,7 +9,7 @@ export async function fetchGoingTo(
   requested: BoardRequest,
   to: string,
   boards: FindContext['boards'],
-): Promise<{ board: Awaited<ReturnType<FindContext['boards']['fetch']>>; notices: Notice[] }> {
+): Promise<{ board: Board & { origin: BoardOrigin }; notices: Notice[] }> {
   const unknown = new Set<string>();
   let isAnyKnown = false;
   const board = await boards.fetch({

@@ -1,4 +1,4 @@
-import type { Board, BoardRequest } from '../../boards/pager.ts';
+import type { BoardRequest, Selection } from '../../boards/pager.ts';
 import { routeOf } from '../../boards/pager.ts';
 import { HOUR_MS } from '../../core/clock.ts';
 import type { IdSigner } from '../../core/signer.ts';
@@ -22,8 +22,6 @@ import type { Pages } from '../operation.ts';
  * Boards are shown by best-known times but paged by planned times: an estimate may change between two requests, and a departure
  * would then appear twice or never.
  */
-
-type FoundDepartures = Pick<Board, 'departures' | 'others' | 'knownUntil'>;
 
 /** Builds the request for the page that a cursor describes. */
 export function toPageRequest(requested: BoardRequest, cursor: Cursor, now: Date): BoardRequest {
@@ -57,7 +55,7 @@ export function toPageRequest(requested: BoardRequest, cursor: Cursor, now: Date
  * comes before the board.
  */
 export function pagesOfBoard(
-  found: FoundDepartures,
+  found: Selection,
   cursor: Cursor | null,
   about: { binding: string; base: number; ids: IdSigner; perRoute: number | undefined; hasPrev: boolean },
 ): Pages {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MINUTE_MS } from '../../core/clock.ts';
 import { ApiError, nullIfApiError } from '../../errors/api-error.ts';
 import { journeyOver, notIssued } from '../../errors/messages.ts';
-import { fitWalks, withFeeds, withFeedTimes } from '../../journeys/feed-times.ts';
+import { fitWalks, type UpdatedLeg, withFeeds, withFeedTimes } from '../../journeys/feed-times.ts';
 import {
   type Change,
   destinationOf,
@@ -247,7 +247,6 @@ const UNTOLD: Notice = { text: 'Alerts are currently unavailable.' };
 const NO_NEXT: Notice = { text: 'Next journeys are currently unavailable.' };
 
 type RideSources = Pick<FindContext, 'queryUpstream' | 'turn' | 'runs' | 'now'> & { source: Journeys };
-type Updated = ReturnType<typeof withFeedTimes>;
 /** One entry per leg; null for a walk. */
 type Rides = readonly (ReturnType<typeof findRide> | null)[];
 
@@ -259,13 +258,13 @@ async function fetchRides(planned: PlannedJourney, sources: RideSources) {
   const replanned = isSeen ? null : await plan({ ...planned, at, cancelled: 'include' }, sources);
   const legs = replanned?.journeys.flatMap((journey) => journey.legs) ?? [];
   const rides: Rides = planned.legs.map((leg, index) =>
-    leg.mode === 'walk' ? null : findRide(leg, legs, updated[index] as Updated, sources),
+    leg.mode === 'walk' ? null : findRide(leg, legs, updated[index] as UpdatedLeg, sources),
   );
   return { views: updated.map(({ view }) => view), again: replanned, rides };
 }
 
 /** Whether a feed has the ride, and it takes place. */
-function isRunning(view: Updated['view'] | undefined): boolean {
+function isRunning(view: UpdatedLeg['view'] | undefined): boolean {
   return view?.isByFeed === true && !view.isCancelled;
 }
 
@@ -294,7 +293,7 @@ async function plan(
  * The ride as upstream plans it now, with the feeds' times if they have it. Another run of the same line counts as its replacement
  * if it connects the same stops at the same planned time.
  */
-function findRide(planned: Leg, legs: readonly Leg[], updated: Updated, { runs }: RideSources) {
+function findRide(planned: Leg, legs: readonly Leg[], updated: UpdatedLeg, { runs }: RideSources) {
   const sameRides = legs.filter(
     (leg) =>
       leg.mode === planned.mode &&

@@ -182,7 +182,7 @@ function toBody(
 /** The first status that fits, worst first; null if too little is known. */
 export function chooseStatus(
   { runs, live }: LineCounts,
-  alerts: readonly Pick<KeptAlert, 'category'>[],
+  alerts: readonly { category: KeptAlert['category'] }[],
 ): LineStatus | null {
   if (live && runs >= MIN_FOR_SEVERE && live.cancelled === runs) return 'suspended';
   if (alerts.some(({ category }) => category === 'trackwork')) return 'part_closed';

@@ -150,15 +150,16 @@ function findPlanned(query: NearbyQuery, register: StopRegister, now: Date): Fou
   };
 }
 
+interface PlannerSearch {
+  queryUpstream: FindContext['queryUpstream'];
+  now: () => Date;
+  register: StopRegister;
+  checks: StopChecks;
+  isRehearsed: boolean;
+}
+
 /** Finds the trip planner's stops and checks that they are served. Uses the register while the trip planner is unavailable. */
-async function fetchFromPlanner(
-  query: NearbyQuery,
-  options: Pick<FindContext, 'queryUpstream' | 'now'> & {
-    register: StopRegister;
-    checks: StopChecks;
-    isRehearsed: boolean;
-  },
-): Promise<FoundStops> {
+async function fetchFromPlanner(query: NearbyQuery, options: PlannerSearch): Promise<FoundStops> {
   const { checks, now } = options;
   const { listed, candidates, leftOut } = await listStops(query, options);
   // During a shortage no call is spent on checks. The register then lists poles, which are checked as parts of their stops.
@@ -209,7 +210,7 @@ const AROUND_DEGREES = 0.02;
  */
 async function listStops(
   query: NearbyQuery,
-  { queryUpstream, now, register, isRehearsed }: Parameters<typeof fetchFromPlanner>[1],
+  { queryUpstream, now, register, isRehearsed }: PlannerSearch,
 ): Promise<{ candidates: NearbyStop[]; listed: Freshness; leftOut: LeftOutCounts }> {
   const { lat, lng, radius } = query;
   try {

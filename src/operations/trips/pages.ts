@@ -8,7 +8,7 @@ import {
   type Journey,
   latestStart,
 } from '../../journeys/journey.ts';
-import { compareJourneys, hasLeft, type selectJourneys } from '../../journeys/selection.ts';
+import { compareJourneys, hasLeft, type SelectedJourneys } from '../../journeys/selection.ts';
 import { startOfMinute, wallClockFrom, wallClockUntil } from '../../transit/time.ts';
 import {
   boundaryAfter,
@@ -47,7 +47,7 @@ const NOTHING_MS = 6 * HOUR_MS;
 /** Writes the cursors of the first page. `base` is the requested time. */
 export function pagesOfFirst(
   known: readonly Journey[],
-  { journeys: shown, others, tooLate }: ReturnType<typeof selectJourneys>,
+  { journeys: shown, others, tooLate }: SelectedJourneys,
   { isArrival, binding, base, ids }: { isArrival: boolean; binding: string; base: number; ids: IdSigner },
 ): Pages {
   if (known.flatMap(toRows).length === 0) return {};

@@ -351,7 +351,7 @@ function endFields({ planned, realtime, parentId, isAccessible }: LegEnd, includ
 
 /** Identifies the run by its departure from the stop that the platform belongs to. */
 function runIdOf(
-  { mode, runId }: Pick<Leg, 'mode' | 'runId'>,
+  { mode, runId }: { mode: Leg['mode']; runId: string | null },
   { stopId, parentId, planned }: LegEnd,
   ids: IdSigner,
 ): string | null {
