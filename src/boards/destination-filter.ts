@@ -3,13 +3,16 @@ import type { Timetable } from '../timetable/timetable.ts';
 import { findContinuation, MAX_CONTINUATIONS } from './run-calls.ts';
 import { type BoardCall, isServed } from './scheduled-departure.ts';
 
-export type DestinationFilter = ReturnType<typeof createDestinationFilter>;
+export interface DestinationFilter {
+  /** Whether vehicles of a pattern may call at one of the stops after this position, by the timetable. */
+  mayGoThere(pattern: number, position: number): boolean;
+  isLeftTo(call: BoardCall): boolean;
+}
 
 /** Accepts vehicles that call at one of these stops later, perhaps after continuing as another run. */
-export function createDestinationFilter({ timetable }: LiveTimetable, to: ReadonlySet<number>) {
+export function createDestinationFilter({ timetable }: LiveTimetable, to: ReadonlySet<number>): DestinationFilter {
   let changes: ReadonlySet<number> | null = null;
 
-  /** Whether vehicles of a pattern may call at one of the stops after this position, by the timetable. */
   function mayGoThere(pattern: number, position: number): boolean {
     if (callsThere(pattern, position + 1)) return true;
     const end = timetable.stopsOf(pattern).at(-1);

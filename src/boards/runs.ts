@@ -50,7 +50,11 @@ export interface Run extends FromFeeds {
   freshness: Freshness;
 }
 
-type CallTimes = Pick<RunCall, 'arrival' | 'departure'>;
+interface CallTimes {
+  arrival: RunCall['arrival'];
+  departure: RunCall['departure'];
+}
+
 interface RunFeeds extends FeedRequests, FeedAges {
   snapshot: LiveFeeds['snapshot'];
 }

@@ -50,6 +50,11 @@ export function sleep(clock: Clock, delayMs: number, options?: TimerOptions): Pr
   return new Promise((resolve) => clock.after(delayMs, resolve, options));
 }
 
+interface TimeLimitOptions {
+  signal?: AbortSignal | undefined;
+  after?: Clock['after'];
+}
+
 /**
  * Runs work with a signal that aborts with a `TimeoutError` after `milliseconds`; `signal` aborts it earlier, and `after` is
  * the timer of a clock other than the system's. `AbortSignal.timeout` cannot be cleared: each request would leave a timer that
@@ -58,7 +63,7 @@ export function sleep(clock: Clock, delayMs: number, options?: TimerOptions): Pr
 export async function withTimeLimit<Result>(
   milliseconds: number,
   work: (signal: AbortSignal) => Promise<Result>,
-  { signal: other, after = systemClock.after }: { signal?: AbortSignal | undefined; after?: Clock['after'] } = {},
+  { signal: other, after = systemClock.after }: TimeLimitOptions = {},
 ): Promise<Result> {
   const controller = new AbortController();
   const end = () => controller.abort(new DOMException(`not done within ${milliseconds} ms`, 'TimeoutError'));
@@ -88,22 +93,27 @@ export function within<Value>(
   milliseconds: number,
   promise: Promise<Value>,
   error: () => Error,
-  options?: Parameters<typeof withTimeLimit>[2],
+  options?: TimeLimitOptions,
 ): Promise<Value> {
   return withTimeLimit(milliseconds, (signal) => untilAborted(signal, promise, error), options);
 }
 
 /** Deadlines in milliseconds, all derived from the one for an upstream call with its body. */
-export function deadlinesFrom(callMs = 8000) {
+export function deadlinesFrom(callMs = 8000): Deadlines {
   return {
     callMs,
-    /** A call, including its wait for the budget and its retry. */
     callWithRetryMs: callMs + 1000,
-    /** A request to the service: the longest it waits for upstream. */
     requestMs: callMs + 1500,
-    /** How long requests in flight may still take when the process stops. */
     closeMs: callMs + 1800,
   };
 }
 
-export type Deadlines = ReturnType<typeof deadlinesFrom>;
+export interface Deadlines {
+  callMs: number;
+  /** A call, including its wait for the budget and its retry. */
+  callWithRetryMs: number;
+  /** A request to the service: the longest it waits for upstream. */
+  requestMs: number;
+  /** How long requests in flight may still take when the process stops. */
+  closeMs: number;
+}

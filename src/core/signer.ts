@@ -21,16 +21,19 @@ export function createSigner(secrets: Secrets, bytes = 32) {
 
 type IdKind = 'run' | 'journey' | 'cursor';
 /** Signs IDs, so that an invented one causes no upstream calls. */
-export type IdSigner = ReturnType<typeof createIdSigner>;
+export interface IdSigner {
+  /** The content followed by its signature. */
+  sign(kind: IdKind, content: string): string;
+  isSigned(kind: IdKind, id: string): boolean;
+}
 
 const ID_SIGNATURE_BYTES = 8;
 /** In base64url characters. */
 const ID_SIGNATURE_LENGTH = 11;
 
-export function createIdSigner(secrets: Secrets) {
+export function createIdSigner(secrets: Secrets): IdSigner {
   const { sign, isSigned } = createSigner(secrets, ID_SIGNATURE_BYTES);
   return {
-    /** The content followed by its signature. */
     sign: (kind: IdKind, content: string) => content + sign(`${kind} ${content}`),
     isSigned: (kind: IdKind, id: string) => isSigned(`${kind} ${contentOf(id)}`, id.slice(-ID_SIGNATURE_LENGTH)),
   };

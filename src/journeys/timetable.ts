@@ -54,7 +54,7 @@ const COVERED_MS = HOUR_MS / 2;
 
 export interface TimetableSearch {
   timetable: TimetableInUse & { missing(): MissingTimetable };
-  engine: Pick<JourneyEngine, 'search' | 'use'>;
+  engine: { search: JourneyEngine['search']; use: JourneyEngine['use'] };
   feeds: (FeedRequests & FeedAges) | null;
   listAlerts?: FindAlerts | undefined;
   listLiftsOut?: FindLiftsOut | undefined;

@@ -46,7 +46,9 @@ export const noReach: Reach = {
 };
 
 /** The sources that a service must have; the others have defaults. */
-export type GivenSources = Pick<Sources, 'queryUpstream'> & Partial<Sources>;
+export interface GivenSources extends Partial<Sources> {
+  queryUpstream: Sources['queryUpstream'];
+}
 
 export function createSources(given: GivenSources, now: () => Date): Sources {
   const clock = { now: () => now().getTime() };

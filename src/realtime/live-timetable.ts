@@ -254,7 +254,7 @@ export class LiveTimetable {
 }
 
 /** The identifier under which callers know a run; null for runs of the bundle, whose identifiers nobody else uses. */
-export function publicTripId({ file }: Pick<TimetableRoute, 'file'>, tripId: string): string | null {
+export function publicTripId({ file }: { file: TimetableRoute['file'] }, tripId: string): string | null {
   return SCHEDULE_FILES[file].isBundle ? null : tripId;
 }
 

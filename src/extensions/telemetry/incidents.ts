@@ -47,7 +47,11 @@ export interface IncidentStore {
   claim?(): Promise<boolean>;
 }
 
-export type IncidentLog = ReturnType<typeof createIncidentLog>;
+export interface IncidentLog {
+  load(): Promise<IncidentRecord | null>;
+  /** Rejects if the store fails; the next observation then catches up. */
+  observe(state: BadState | null): Promise<void>;
+}
 
 /** Records when the service was degraded or down. The sandbox does not record when it was not running. */
 export function createIncidentLog({
@@ -58,7 +62,7 @@ export function createIncidentLog({
   store: IncidentStore;
   isSandbox: boolean;
   now: () => Date;
-}) {
+}): IncidentLog {
   const startedAt = isSandbox ? 0 : now().getTime();
   let lastRecord: IncidentRecord | null = null;
 
@@ -71,7 +75,6 @@ export function createIncidentLog({
 
   return {
     load: () => load().catch(() => lastRecord),
-    /** Rejects if the store fails; the next observation then catches up. */
     async observe(state: BadState | null): Promise<void> {
       if (store.claim && !(await store.claim())) return;
       const before = await load();

@@ -246,7 +246,14 @@ const LOST: Notice = {
 const UNTOLD: Notice = { text: 'Alerts are currently unavailable.' };
 const NO_NEXT: Notice = { text: 'Next journeys are currently unavailable.' };
 
-type RideSources = Pick<FindContext, 'queryUpstream' | 'turn' | 'runs' | 'now'> & { source: Journeys };
+interface RideSources {
+  queryUpstream: FindContext['queryUpstream'];
+  turn?: FindContext['turn'];
+  runs: FindContext['runs'];
+  now: () => Date;
+  source: Journeys;
+}
+
 /** One entry per leg; null for a walk. */
 type Rides = readonly (ReturnType<typeof findRide> | null)[];
 

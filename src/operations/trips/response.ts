@@ -217,7 +217,10 @@ export type JourneyBody = z.infer<typeof journeySchema>;
 export type LegBody = z.infer<typeof legSchema>;
 
 /** What supplies the identifiers of a response. */
-type Identifiers = Pick<FindContext, 'ids' | 'lines'>;
+interface Identifiers {
+  ids: FindContext['ids'];
+  lines?: FindContext['lines'];
+}
 /** The other departures of each leg, and when `minutes_away` counts from. */
 export interface Alternatives {
   of: ReadonlyMap<Leg, readonly Alternative[] | null>;

@@ -263,7 +263,7 @@ export function nextPollAt(
   last: {
     polledAt: number;
     neededAt: number;
-    health: Pick<PolledState['health'], 'accepted' | 'refusedInARow'>;
+    health: { accepted: PolledState['health']['accepted']; refusedInARow: number };
   },
 ): number {
   const { polledAt, neededAt, health } = last;
