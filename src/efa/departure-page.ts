@@ -56,6 +56,7 @@ export interface DeparturePage {
   freshness: Freshness;
 }
 
+/** The departures of a response, and what was left out of it. */
 interface MappedEvents {
   stopName: string;
   kept: Departure[];

@@ -37,6 +37,7 @@ interface RequestedJourneys {
   conditions?: readonly string[] | undefined;
 }
 
+/** The journeys of a response, and what was left out of it. */
 interface MappedJourneys {
   journeys: Journey[];
   leftOut: LeftOutCounts;

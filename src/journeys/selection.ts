@@ -42,6 +42,7 @@ export function chooseFitting(
   return { journeys: fitting, leftOut: count > 0 ? { 'not requested': count } : {} };
 }
 
+/** The journeys that are listed, and those that are not. */
 export interface SelectedJourneys {
   journeys: Journey[];
   others: Journey[];

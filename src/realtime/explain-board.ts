@@ -70,6 +70,7 @@ interface ListedCall {
   at: number;
 }
 
+/** What an explanation needs of the feeds. */
 interface ExplainedFeeds extends FeedRequests {
   snapshot: LiveFeeds['snapshot'];
   problemOf: LiveFeeds['problemOf'];

@@ -22,6 +22,7 @@ const incidentSchema = z.object({ ...badState, from: z.number(), to: z.number().
 /** A period in which the service was degraded or down, in milliseconds since 1970; `to` is null while it lasts. */
 export type Incident = z.infer<typeof incidentSchema>;
 
+/** Why the service is not operational. */
 interface BadState {
   status: Incident['status'];
   reason: string;

@@ -246,6 +246,7 @@ const LOST: Notice = {
 const UNTOLD: Notice = { text: 'Alerts are currently unavailable.' };
 const NO_NEXT: Notice = { text: 'Next journeys are currently unavailable.' };
 
+/** Where rides are looked up. */
 interface RideSources {
   queryUpstream: FindContext['queryUpstream'];
   turn?: FindContext['turn'];

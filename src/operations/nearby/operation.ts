@@ -150,6 +150,7 @@ function findPlanned(query: NearbyQuery, register: StopRegister, now: Date): Fou
   };
 }
 
+/** What a search of the trip planner needs. */
 interface PlannerSearch {
   queryUpstream: FindContext['queryUpstream'];
   now: () => Date;

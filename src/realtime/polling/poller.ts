@@ -35,6 +35,7 @@ const SOONEST_MS = 15_000;
 /** A feed with an older header is polled at its plain interval, not when new data would be due. */
 const STANDS_STILL_MS = 90_000;
 
+/** What polling needs of the rest of the service. */
 export interface PollerOptions {
   client: { fetch: FeedClient['fetch'] };
   reader: Omit<FeedReader, 'use'>;
@@ -48,6 +49,7 @@ export interface PollerOptions {
   published?: ((snapshot: Snapshot) => void) | undefined;
 }
 
+/** See `createFeedPoller`. */
 export interface FeedPoller {
   /** The feeds that are polled, by this instance or by another. */
   readonly feeds: ReadonlyMap<FeedId, FeedState>;

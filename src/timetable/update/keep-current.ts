@@ -15,6 +15,7 @@ import { type UpdateProgress, updateTimetable } from './update.ts';
 export const TIMETABLE_MODES = ['off', 'auto', 'on'] as const;
 export type TimetableMode = (typeof TIMETABLE_MODES)[number];
 
+/** For those who only read the timetable. */
 export interface TimetableInUse {
   /** Null while there is none. A request may keep using the one that it got. */
   get(): Timetable | null;
