@@ -210,7 +210,7 @@ function parseEntityField(tag: number, reading: ReaderState, pbf: PbfReader): vo
     reading.hasVehicle = true;
     reading.vehicle.fill(NONE);
     reading.isOnEarlierTrip = false;
-    forgetCarriages(reading);
+    clearCarriages(reading);
     parseMessage(pbf, reading, parseVehicleField);
   } else if (tag === ENTITY.isDeleted) reading.isDeleted = pbf.readVarint(true) !== 0;
 }
@@ -220,7 +220,7 @@ function parseTripUpdateField(tag: number, reading: ReaderState, pbf: PbfReader)
     if (reading.packer.mark() >= MAX_STOP_UPDATES)
       throw new UndecodableFeed(`more than ${MAX_STOP_UPDATES} stop updates`);
     reading.stop.fill(NONE);
-    forgetCarriages(reading);
+    clearCarriages(reading);
     parseMessage(pbf, reading, parseStopTimeUpdateField);
     reading.packer.addStopUpdate(reading.stop, reading.carriages);
   } else if (tag === TRIP_UPDATE.trip) {
@@ -311,7 +311,7 @@ function parseOwnDescriptorField(tag: number, reading: ReaderState, pbf: PbfRead
 }
 
 /** Clearing an empty map costs as much as clearing a full one, which is too slow for 160,000 stop updates. */
-function forgetCarriages({ carriages }: ReaderState): void {
+function clearCarriages({ carriages }: ReaderState): void {
   if (carriages.size > 0) carriages.clear();
 }
 
