@@ -108,7 +108,7 @@ export class UpstreamHttp {
 
   /**
    * Streams the body to a file and returns the headers. For a 304, when nothing changed since `ifModifiedSince` (the
-   * `Last-Modified` of an earlier response), returns null and writes no file. Throws like `get`.
+   * `Last-Modified` of an earlier response), returns null and writes no file. Throws like `get`; the file is then closed.
    */
   download(
     path: string,
@@ -131,10 +131,15 @@ export class UpstreamHttp {
           yield chunk;
         }
       }
-      await pipeline(bounded, createWriteStream(file), { signal }).catch((error: Error) => {
-        if (error instanceof ApiError || signal.aborted) throw error;
-        throw new BrokenDownload(`stopped after ${size} bytes: ${error.message}`, { cause: error });
-      });
+      const out = createWriteStream(file);
+      // `pipeline` may fail before the file is opened, which would bring back a file that the caller has removed.
+      const closed = new Promise<void>((resolve) => out.once('close', resolve));
+      await pipeline(bounded, out, { signal })
+        .catch((error: Error) => {
+          if (error instanceof ApiError || signal.aborted) throw error;
+          throw new BrokenDownload(`stopped after ${size} bytes: ${error.message}`, { cause: error });
+        })
+        .finally(() => closed);
       return headers;
     });
   }
