@@ -27,7 +27,7 @@ import { fitLastHalf, plot, type Sample, titleOf } from './soak/plot.ts';
 
 /*
  * Two hours in real time with everything on: the service, as `npm start` starts it, in a memory control group of Linux of 512 MiB,
- * with the zips of DIR, feeds, streams, assistants, pages, errors and many accounts. No request repeats. After a quarter of the
+ * with the zips of DIR, ten journeys a second beside requests of all kinds, feeds, streams, assistants, pages, errors and many accounts. No request repeats. After a quarter of the
  * time the zips of CHANGED are imported. Each minute becomes a line of JSON in the file that the bench names; at the end it draws
  * bench/soak.svg. `kill -USR2` of the service's process writes a heap snapshot. For root: `node bench/soak.ts DIR CHANGED [minutes]
  * [requests a second] [MiB of the group]`
@@ -37,6 +37,8 @@ const ACCOUNTS = 1000;
 const STREAMS = 50;
 /** Requests without a response, at most. On a busy machine there are fewer requests a second. */
 const MAX_OPEN = 100;
+/** Beside the requests of all kinds. */
+const JOURNEYS_PER_SECOND = 10;
 /**
  * They fill the cache of upstream's responses in the first minutes. At the rate of the load that would take longer than the bench.
  */
@@ -99,6 +101,10 @@ try {
     openPairs(timetable, 1, Math.floor(Date.now() / DAY_MS) + 1),
   );
   const ticks = setInterval(() => callers.openCount() < MAX_OPEN && void callers.send(), 1000 / Number(perSecond));
+  const journeys = setInterval(
+    () => callers.openCount() < MAX_OPEN && void callers.sendJourney(),
+    1000 / JOURNEYS_PER_SECOND,
+  );
   const opened = setInterval(() => callers.streamCount() < STREAMS && callers.openStream(), 500);
   void callers.fill(FILLING_REQUESTS);
   print(' minute   anonymous   usage   heap   caches   rss   files   streams     p99   responses');
@@ -116,6 +122,7 @@ try {
     await takeSample(minute, readings, callers, wasUpdating || imports > importsBefore);
   }
   clearInterval(ticks);
+  clearInterval(journeys);
   clearInterval(opened);
   callers.close();
   const { slope } = fitLastHalf(samples);

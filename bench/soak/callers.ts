@@ -187,6 +187,9 @@ export function createCallers(
 
   return {
     send: () => send(),
+    /** Half of them between stops, half between positions. */
+    sendJourney: () =>
+      send(() => ({ path: `/v1/trips?${new URLSearchParams(below(2) ? journey() : betweenPositions())}` })),
     fill,
     openStream,
     openCount: () => openCount,
