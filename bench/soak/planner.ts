@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { earliestMoment } from '#src/transit/time.ts';
 import { departureMonitorFor } from '#test/support/departure-monitor.ts';
 import { listPairs } from '#test/support/pairs.ts';
 
@@ -12,13 +13,15 @@ const RANDOM_NAMES = 4;
 /** How many groups of five stops there are around all places: one stop a second is checked in the background. */
 const STOPS_AROUND = 200;
 
-/** The trip planner's response to a request, by path and query. It knows every stop. */
+/** The trip planner's response to a request, by path and query. It knows every stop, and no way between positions. */
 export function answerTo(url: string, now: number): string {
   const [path = '', parameters = ''] = url.split('?');
   const endpoint = path.slice(path.lastIndexOf('/') + 1);
   const query = new URLSearchParams(parameters);
   if (endpoint === 'departure_mon') {
-    const leaves = Array.from({ length: BOARD_SIZE }, (_, index) => toText(now + (2 + 3 * index) * MINUTE_MS));
+    const [date, time] = [query.get('itdDate'), query.get('itdTime')];
+    const from = date && time ? earliestMoment({ date, time }) : now;
+    const leaves = Array.from({ length: BOARD_SIZE }, (_, index) => toText(from + (2 + 3 * index) * MINUTE_MS));
     const destination = () => Array.from({ length: RANDOM_NAMES }, () => randomUUID()).join(' ');
     return departureMonitorFor(url, ...leaves).replaceAll('Bondi Junction', destination);
   }
@@ -27,6 +30,8 @@ export function answerTo(url: string, now: number): string {
     return COORD.text.replaceAll(/200([1-5])00/g, (_, number) => String(210_000 + 10 * around + Number(number)));
   }
   if (endpoint === 'stop_finder') return STOP_FINDER.text;
+  // It is asked for journeys between positions only where the timetable has none.
+  if (query.has('type_origin', 'coord')) return JSON.stringify({ version: '10.2.1.42', journeys: [] });
   return TRIP.text
     .replaceAll('"200070"', `"${query.get('name_origin')}"`)
     .replaceAll('"209573"', `"${query.get('name_destination')}"`)
