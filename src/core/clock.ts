@@ -50,15 +50,15 @@ export function sleep(clock: Clock, delayMs: number, options?: TimerOptions): Pr
   return new Promise((resolve) => clock.after(delayMs, resolve, options));
 }
 
+/** A clock other than the system's is passed as it is. */
 interface TimeLimitOptions {
   signal?: AbortSignal | undefined;
   after?: Clock['after'];
 }
 
 /**
- * Runs work with a signal that aborts with a `TimeoutError` after `milliseconds`; `signal` aborts it earlier, and `after` is
- * the timer of a clock other than the system's. `AbortSignal.timeout` cannot be cleared: each request would leave a timer that
- * wakes the process seconds later.
+ * Runs work with a signal that aborts with a `TimeoutError` after `milliseconds`; `signal` aborts it earlier. `AbortSignal.timeout` cannot be
+ * cleared: each request would leave a timer that wakes the process seconds later.
  */
 export async function withTimeLimit<Result>(
   milliseconds: number,

@@ -2,9 +2,8 @@
 export const PRIORITIES = ['background', 'low', 'normal', 'high', 'feed'] as const;
 export type Priority = (typeof PRIORITIES)[number];
 
-export function isHigher(a: Priority, b: Priority): boolean {
-  return PRIORITIES.indexOf(a) > PRIORITIES.indexOf(b);
-}
+export const rankOf = (priority: Priority): number => PRIORITIES.indexOf(priority);
+export const isHigher = (a: Priority, b: Priority): boolean => rankOf(a) > rankOf(b);
 
 /** Maximum number of waiting requests of one account in a queue, by priority. */
 export const MAX_WAITING: Readonly<Record<Priority, number>> = {
@@ -61,7 +60,10 @@ export function accountsOf({ accounts }: Ticket): string[] {
 /** The round-robin considers this many recently served accounts. */
 const RECENT_TURNS = 200;
 
-/** A queue of work: highest priority first, then round-robin by account. */
+/**
+ * A queue of work: highest priority first, then round-robin by account. First in, first out would let an account that has 32 requests
+ * waiting use up the three seconds that others wait for one of 15 calls.
+ */
 export class TurnQueue<Waiting extends { ticket: Ticket }> {
   #waiting: Waiting[] = [];
   /** The accounts of recent turns, latest last. */
@@ -103,7 +105,7 @@ export class TurnQueue<Waiting extends { ticket: Ticket }> {
       const place = Math.min(...before);
       const isBeyond = place >= MAX_WAITING[priority] && !accounts.includes(NO_ACCOUNT);
       const turn = Math.min(...accounts.map((account) => this.#served.lastIndexOf(account)));
-      return { waiting, isBeyond, rank: PRIORITIES.indexOf(priority), place, turn };
+      return { waiting, isBeyond, rank: rankOf(priority), place, turn };
     });
     return ranked.sort((a, b) => b.rank - a.rank || a.place - b.place || a.turn - b.turn);
   }

@@ -18,6 +18,8 @@ const REFUSED_KEY_PAUSE_MS = MINUTE_MS;
 /** Limits the alarms, because a key can be refused many times a second. */
 const ALARM_EVERY_MS = MINUTE_MS;
 
+type KeepResponse = (response: ReceivedResponse<unknown>) => void;
+
 /**
  * Makes a call when the breaker and the budget permit it, within the deadline and with at most one retry. Background calls are
  * not retried. `callByKey` has one function for each upstream key.
@@ -50,7 +52,7 @@ export function createGuardedCall(options: {
   async function call(
     request: UpstreamRequest,
     ticket: CallTicket,
-    keep: (response: ReceivedResponse<unknown>) => void,
+    keep: KeepResponse,
     abandoned?: AbortSignal,
   ): Promise<ReceivedResponse<unknown>> {
     const deadline = clock.now() + deadlines.callWithRetryMs;
@@ -114,24 +116,21 @@ export function createGuardedCall(options: {
     deadline: number,
     request: UpstreamRequest,
     ticket: CallTicket,
-    keep: Parameters<typeof call>[2],
+    keep: KeepResponse,
   ): Promise<ReceivedResponse<unknown>> {
     const response = attempt();
     if (!permit.isProbe) return response;
-    return within(PROBE_PATIENCE_MS, response, () => upstreamTimeout(PROBE_PATIENCE_MS), { after: clock.after });
+    return within(PROBE_PATIENCE_MS, response, () => upstreamTimeout(PROBE_PATIENCE_MS), clock);
 
     async function attempt(): Promise<ReceivedResponse<unknown>> {
       counts.calls++;
-      const { priority } = ticket;
       const startedAt = clock.now();
       const callUpstream = callByKey[key] as CallUpstream;
       try {
         const response = await withTimeLimit(
           deadline - startedAt,
-          (signal) => callUpstream(request, { priority, signal }),
-          {
-            after: clock.after,
-          },
+          (signal) => callUpstream(request, { priority: ticket.priority, signal }),
+          clock,
         );
         const wasOpen = breaker.isOpen();
         permit.succeeded();

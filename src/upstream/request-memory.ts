@@ -4,6 +4,11 @@ import { blameOf } from '../efa/failure.ts';
 import type { UpstreamRequest } from '../efa/request.ts';
 import type { ApiError } from '../errors/api-error.ts';
 
+/**
+ * Pauses after failures. The breaker opens only when different requests fail, because one bad request says nothing about upstream. Without
+ * a pause of its own, three boards that upstream fails to make, polled often, would take the five calls a second from everybody.
+ */
+
 /** The first pause. It doubles with each failure, unless upstream is at fault. */
 const FIRST_PAUSE_MS = 1000;
 /** Longest pause while the cause is unclear; short, so that responses are fresh soon after an outage. */
@@ -23,16 +28,14 @@ interface Pause {
 
 export type Pauses = ReturnType<typeof createPauses>;
 
-/** Pauses after failures, of requests and of requesters. */
-export function createPauses() {
-  return createBoundedMap<Pause>('failures', MAX_PAUSES);
-}
+/** Pauses of requests and of requesters. */
+export const createPauses = () => createBoundedMap<Pause>('failures', MAX_PAUSES);
 
 export function isWithin(pause: Pause | undefined, now: number): pause is Pause {
   return pause !== undefined && pause.at <= now && now < pause.at + pause.pauseMs;
 }
 
-/** Remembers failed requests: for a while they get their previous error instead of a new call. */
+/** Remembers failed requests. */
 export class FailureMemory {
   readonly #now: () => number;
   readonly #failures: Pauses;
@@ -43,10 +46,10 @@ export class FailureMemory {
     this.#failures = pauses;
   }
 
-  /** The error to return for now; null if the request may be sent. */
-  find(key: string): ApiError | null {
+  /** The error to return for now; undefined if the request may be sent. */
+  find(key: string): ApiError | undefined {
     const failure = this.#failures.size > 0 ? this.#failures.get(hashOf(key)) : undefined;
-    return isWithin(failure, this.#now()) ? (failure.error ?? null) : null;
+    return isWithin(failure, this.#now()) ? failure.error : undefined;
   }
 
   record(kind: UpstreamRequest['kind'], key: string, error: ApiError): void {

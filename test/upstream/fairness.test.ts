@@ -58,6 +58,52 @@ describe('nine modest accounts while another one floods', () => {
   );
 });
 
+describe('five calls a second, the default, with an upstream that takes five seconds', () => {
+  /** These accounts send five requests every tenth of a second for ten seconds; another account and a feed one a second. */
+  async function flood(priority: Priority, names: readonly string[]) {
+    const { clock, protection, upstream, sendAs } = createRequests();
+    upstream.latencyMs = 5 * SECOND;
+    const flooding: ReturnType<typeof sendAs>[] = [];
+    const other: typeof flooding = [];
+    const pollWaits: number[] = [];
+    for (let step = 0; step < 100; step++) {
+      for (let one = 0; one < 5; one++)
+        flooding.push(sendAs(names[(5 * step + one) % names.length] as string, priority));
+      if (step % 10 === 5) {
+        const queuedAt = clock.now();
+        other.push(sendAs('other', priority));
+        settle(protection.callForFeed(async () => void pollWaits.push(clock.now() - queuedAt)));
+      }
+      await clock.advance(100);
+    }
+    await clock.advance(10 * SECOND);
+    const errorsOf = (sent: typeof other) => sent.flatMap(({ outcome }) => (outcome.error ? [outcome.error] : []));
+    return { refused: errorsOf(flooding), refusedOthers: errorsOf(other), pollWaits };
+  }
+
+  it.each(['low', 'normal', 'high'] as const)(
+    'an account of priority %s that floods gets its own requests refused, while the calls of others continue',
+    async (priority) => {
+      const { refused, refusedOthers } = await flood(priority, ['flooding']);
+      expect(refused.length).toBeGreaterThan(400);
+      for (const error of refused) {
+        expect(error).toMatchObject({
+          code: 'UPSTREAM_UNAVAILABLE',
+          headers: { 'retry-after': expect.any(String) },
+          unavailable: expect.stringMatching(/^(account|rate)$/),
+        });
+      }
+      expect(refusedOthers).toEqual([]);
+    },
+  );
+
+  it('feeds are polled at the next free call, however many accounts of the highest plan flood', async () => {
+    const { pollWaits } = await flood('high', MODEST.concat(MODEST.map((name) => `${name} too`)));
+    expect(pollWaits).toHaveLength(10);
+    expect(Math.max(...pollWaits)).toBeLessThanOrEqual(1100);
+  });
+});
+
 describe('the queue for calls', () => {
   /** A service whose five calls of this second are used up. */
   async function createBusy() {

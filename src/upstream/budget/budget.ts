@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import { PRIORITIES, type Ticket, TurnQueue } from '../../core/turn-queue.ts';
+import { rankOf, type Ticket, TurnQueue } from '../../core/turn-queue.ts';
 import { ApiError, type UnavailableCause } from '../../errors/api-error.ts';
 import { KeyPool } from './key-pool.ts';
 import type { Meter, TakeResult } from './meter.ts';
@@ -106,7 +106,7 @@ export class Budget {
     this.#refuseSurplus();
     while (this.#underWay < this.#callsPerSecond) {
       const next = this.#queue.inOrder().find(({ waiting }) => !waiting.isTaking)?.waiting;
-      if (!next || (this.#block && rankOf(next) <= this.#block.rank)) return;
+      if (!next || (this.#block && rankOf(next.ticket.priority) <= this.#block.rank)) return;
       this.#spendFor(next);
     }
   }
@@ -120,7 +120,7 @@ export class Budget {
     if (result.isTaken) this.#grant(key);
     else if (this.#clock.now() + result.waitMs > waiting.until)
       this.#refuse(waiting, CAUSES[result.why], result.waitMs);
-    else this.#blockFor(result, rankOf(waiting));
+    else this.#blockFor(result, rankOf(waiting.ticket.priority));
     this.#serve();
   }
 
@@ -138,8 +138,7 @@ export class Budget {
     const until = Math.min(now + Math.max(1, waitMs), ...this.#queue.inOrder().map(({ waiting }) => waiting.until));
     const before = this.#block;
     const block = { rank: why === 'day' ? rank : Number.POSITIVE_INFINITY, cause: CAUSES[why] };
-    const isSooner = !before || until < before.until;
-    if (!isSooner) {
+    if (before && until >= before.until) {
       if (block.rank > before.rank) Object.assign(before, block);
       return;
     }
@@ -172,8 +171,4 @@ export class Budget {
       else place++;
     }
   }
-}
-
-function rankOf({ ticket }: Waiting): number {
-  return PRIORITIES.indexOf(ticket.priority);
 }

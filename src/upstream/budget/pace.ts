@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../core/clock.ts';
-import { PRIORITIES, type Priority } from '../../core/turn-queue.ts';
+import { type Priority, rankOf } from '../../core/turn-queue.ts';
 
 /**
  * Paces the calls of a UTC day, the period of upstream's quota. Feeds and files may use the whole budget, and the calls that
@@ -39,7 +39,7 @@ function limitAt(now: number, limits: Limits, share: number): number {
 /** Calls allowed by now for this priority. Each priority leaves a quarter of the calls in advance to the next higher one. */
 export function spendLimit(now: number, limits: Limits, priority: Priority): number {
   if (priority === 'feed') return limits.dailyBudget;
-  return limitAt(now, limits, (PRIORITIES.indexOf(priority) + 1) / 4);
+  return limitAt(now, limits, (rankOf(priority) + 1) / 4);
 }
 
 /** Assumes that calls were made at the even pace before the process started, so that restarts do not exceed the budget. */
