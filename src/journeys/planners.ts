@@ -52,6 +52,8 @@ export function createPlanners(
   const { tripCount } = timetable;
   let days: Day[] = [];
   let current: LiveTimetable | null = null;
+  /** When the last run of the snapshots arrives. */
+  let lastLiveAt = 0;
 
   /**
    * Opens a day, by default that of the search's moment `at`, with the days beside it. `base` is its beginning in milliseconds;
@@ -61,7 +63,8 @@ export function createPlanners(
     const { day = calendarDayAt(at), span = USUAL_SPAN } = days;
     const base = serviceDayStart(day);
     const opened = openDay(day, span, now);
-    const isLive = current !== null && current.snapshots.length > 0 && at < now + FEED_HORIZON_MS;
+    // A feed may have single runs of tomorrow, such as cancelled ones. A search by arrival also needs the runs hours before it.
+    const isLive = current !== null && current.snapshots.length > 0 && at < Math.max(now, lastLiveAt) + FEED_HORIZON_MS;
     const planner = isLive && current ? livePlanner(opened, current) : timetablePlanner(opened);
     return { day, base, planner, secondsAt: (moment: number) => Math.floor((moment - base) / SECOND_MS) };
   }
@@ -144,6 +147,7 @@ export function createPlanners(
     /** Searches from now on use these snapshots. */
     use(live: LiveTimetable): void {
       current = live;
+      lastLiveAt = Math.max(0, ...live.snapshots.map((snapshot) => snapshot.lastArrivalAt()));
       // Otherwise days without searches would keep old snapshots in memory.
       for (const { lines, live: planner } of days) {
         lines.forget();

@@ -199,6 +199,15 @@ export class Snapshot {
     return [first, first + callCount.valueAt(run)];
   }
 
+  /** When its last run arrives, in milliseconds since 1970; 0 without runs. */
+  lastArrivalAt(): number {
+    let last = 0;
+    for (let run = 0; run < this.runCount; run++) {
+      last = Math.max(last, this.momentOf(this.sections.arrival.valueAt(this.callsOf(run)[1] - 1)));
+    }
+    return last;
+  }
+
   isCancelled(run: number): boolean {
     return (this.sections.runFlags.valueAt(run) & RUN.cancelled) !== 0;
   }

@@ -232,7 +232,7 @@ describe('lines with the runs of snapshots', () => {
         const stops = STOPS.slice(0, 5).flatMap(({ id }) => timetable.findStop(id) ?? []);
         const kept = openPlanners(timetable);
         const planOn = (planners: ReturnType<typeof openPlanners>, day: number, isPlanned: boolean) => {
-          const at = isPlanned ? NOW + FEED_HORIZON_MS : NOW - HOUR_MS;
+          const at = isPlanned ? NOW + 10 * FEED_HORIZON_MS : NOW - HOUR_MS;
           const { planner } = planners.open({ at, now: NOW, day });
           return planAll(planner, stops, (NOW - HOUR_MS - serviceDayStart(day)) / 1000);
         };

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { DAY_MS, HOUR_MS } from '#src/core/clock.ts';
 import { KEPT_DAYS } from '#src/journeys/engine-messages.ts';
 import { createPlanners } from '#src/journeys/planners.ts';
 import type { SharedLines } from '#src/journeys/raptor/lines.ts';
@@ -50,6 +51,27 @@ it('new live times are written in place of the old ones, and leave the lines of 
   planners.use(new LiveTimetable(timetable));
   expect(planned.lines.starts.length).toBeGreaterThan(0);
   expect(arrivals(openAt(NOW + 20_000), true)).toEqual(atMinute(40));
+});
+
+it('a run that a feed cancels tomorrow is not planned, by departure or by arrival', () => {
+  const planners = openPlanners();
+  const cancelled = { tripId: 'only', startDate: '20261126', scheduleRelationship: 3, stops: [] };
+  planners.use(new LiveTimetable(timetable, [snapshotOf(timetable, { timestamp: NOW / 1000, trips: [cancelled] })]));
+  const countAt = (day: number, hour: number, isArrival: boolean) => {
+    const at = NOW + day * DAY_MS + (hour - 8) * HOUR_MS;
+    const { planner, secondsAt } = planners.open({ at, now: NOW });
+    const common = { maxRides: 3, walkSeconds: null, modes: 255, isWheelchair: false, limit: 1, changeSeconds: 0 };
+    const ends = { access: [{ stop: 0, seconds: 0 }], egress: [{ stop: 1, seconds: 0 }] };
+    return planner.plan({
+      ...common,
+      ...ends,
+      at: secondsAt(at),
+      isArrival,
+      bound: secondsAt(at) + (isArrival ? -6 : 6) * 3600,
+    }).length;
+  };
+  expect([0, 1, 2].map((day) => countAt(day, 8, false))).toEqual([1, 0, 1]);
+  expect([0, 1, 2].map((day) => countAt(day, 12, true))).toEqual([1, 0, 1]);
 });
 
 it('yesterday, today, tomorrow and the days searched last are kept, and the lines of others are freed at once', () => {
