@@ -285,8 +285,8 @@ const manyRequests = (count: number, plan?: 'free') => (minute: number) =>
   Array.from({ length: count }, (_, one): Request => [`/v1/departures?stop=${300_000 + minute * count + one}`, plan]);
 
 it('no alert fires in an ordinary night and the morning after it', async () => {
-  const service = await startService({ start: '2026-04-15T12:00:00Z', dailyBudget: 2500 });
-  await service.pass(13 * 60, ordinaryRequests);
+  const service = await startService({ start: '2026-04-15T14:00:00Z', dailyBudget: 2500 });
+  await service.pass(10 * 60, ordinaryRequests);
   expect(service.fired()).toEqual([]);
 }, 300_000);
 
@@ -395,8 +395,8 @@ const FAULTS: [
     'calls of the budget are used up',
     ['BudgetLow'],
     async ({ pass }) =>
-      pass(40, (minute) => [...manyRequests(40)(minute), ...manyRequests(2, 'free')(minute + 10_000)]),
-    { dailyBudget: 6000 },
+      pass(40, (minute) => [...manyRequests(10)(minute), ...manyRequests(1, 'free')(minute + 10_000)]),
+    { dailyBudget: 1500 },
   ],
   [
     'the store is unreachable',

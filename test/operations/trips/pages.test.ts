@@ -11,7 +11,7 @@ import { ids } from '#test/support/ids.ts';
 const MINUTE = 60_000;
 const SPAN = 90 * MINUTE;
 /** Each request lists up to six journeys, so most journeys are listed many times. */
-const STEP = 4 * MINUTE;
+const STEP = 6 * MINUTE;
 const PLACES = ['200060', '200070', '209573', '202020', '2000216', '-33.8731,151.2069'];
 
 type Query = Record<string, string>;
