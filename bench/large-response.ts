@@ -4,6 +4,7 @@ import { monitorBoards } from '#src/boards/source.ts';
 import type { CallUpstream } from '#src/efa/query-upstream.ts';
 import { parseResponse, type UpstreamRequest } from '#src/efa/request.ts';
 import { parseJson } from '#src/efa/response/json-reader.ts';
+import { noLines } from '#src/operations/sources.ts';
 import { createTripsOperation } from '#src/operations/trips/operation.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { noStops } from '#src/stops/table.ts';
@@ -105,6 +106,7 @@ async function findTrips(bytes: Buffer): Promise<unknown> {
     queryUpstream,
     boards: monitorBoards,
     runs: new Runs({ now: () => Date.parse(NOW) }),
+    lines: noLines,
     now: () => new Date(NOW),
     ids,
     run: () => Promise.reject(new Error('not needed')),

@@ -6,6 +6,7 @@ import type { JsonObject } from '#src/efa/response/field.ts';
 import { parseJson } from '#src/efa/response/json-reader.ts';
 import { createFinishedResponses } from '#src/operations/finished-response.ts';
 import type { FindContext, OperationResult } from '#src/operations/operation.ts';
+import { noLines } from '#src/operations/sources.ts';
 import { ResponseCache } from '#src/upstream/response-cache.ts';
 import { ids } from '#test/support/ids.ts';
 import { cpuMsOf } from '../event-loop.ts';
@@ -36,6 +37,7 @@ export async function timeStages(
     queryUpstream: (async () => ({ payload: withNewList(payload), retrievedAt })) as unknown as QueryUpstream,
     boards: monitorBoards,
     runs: new Runs({ now }),
+    lines: noLines,
     now: () => retrievedAt,
     ids,
     run: () => Promise.reject(new Error('not needed')),

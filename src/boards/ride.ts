@@ -1,5 +1,6 @@
 import type { LiveRun, LiveTimetable } from '../realtime/live-timetable.ts';
-import { type FeedSourceId, feedOfFile } from '../realtime/polling/feed-source.ts';
+import type { FeedSourceId } from '../realtime/polling/feed-source.ts';
+import { SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import { isCallAt, type RunCall } from '../transit/call.ts';
 import type { Mode } from '../transit/mode.ts';
 import {
@@ -55,7 +56,7 @@ export function findRide(
   return {
     asOf: view.asOf,
     isByFeed: view.isByFeed,
-    source: feedOfFile(file),
+    source: SCHEDULE_FILES[file].feed,
     hasFeed: live.snapshotOf(file) !== null,
     hasLeft: view.sources[start]?.call.hasLeft ?? false,
     runCalls: end === null ? null : view.calls.slice(start, end + 1),

@@ -12,7 +12,8 @@ import {
   requestFeeds,
 } from '../realtime/live-feeds.ts';
 import { type LiveRun, LiveTimetable } from '../realtime/live-timetable.ts';
-import { type FeedSourceId, feedOfFile, listFeedSources } from '../realtime/polling/feed-source.ts';
+import { type FeedSourceId, listFeedSources } from '../realtime/polling/feed-source.ts';
+import { SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import { noTimetable, type TimetableInUse } from '../timetable/update/keep-current.ts';
 import type { FindAlerts } from '../transit/alert.ts';
 import { isLiveCall, type RunCall, type RunCalls } from '../transit/call.ts';
@@ -133,7 +134,7 @@ export class Runs {
     const before = this.#snapshot();
     if (!before) return null;
     const known = findRun(before, start);
-    const ofRun = known ? (feedOfFile(known.run.route.file) ?? []) : listFeedSources([start.mode]);
+    const ofRun = known ? (SCHEDULE_FILES[known.run.route.file].feed ?? []) : listFeedSources([start.mode]);
     const sources = await requestFeeds(this.#feeds, [ofRun].flat(), { at: start.plannedAt, now: this.#now() });
     const live = this.#snapshot() ?? before;
     const found = findRun(live, start);

@@ -9,8 +9,8 @@ import {
   type LiveFeeds,
   requestFeeds,
 } from '../realtime/live-feeds.ts';
-import { FEED_SOURCES, type FeedSourceId, feedOfFile } from '../realtime/polling/feed-source.ts';
-import type { FileId } from '../timetable/schedule-files.ts';
+import { FEED_SOURCES, type FeedSourceId } from '../realtime/polling/feed-source.ts';
+import { type FileId, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { TimetableInUse } from '../timetable/update/keep-current.ts';
 import type { FindAlerts } from '../transit/alert.ts';
@@ -236,7 +236,7 @@ export function createBoards(parts: {
 
 /** The feeds for trips of these modes that call at these stops. */
 function listFeeds({ timetable, stops }: Available, modes: readonly Mode[]): FeedSourceId[] {
-  return [...new Set(timetable.filesAt(stops, modes).flatMap((file) => feedOfFile(file) ?? []))].sort();
+  return [...new Set(timetable.filesAt(stops, modes).flatMap((file) => SCHEDULE_FILES[file].feed ?? []))].sort();
 }
 
 /** The timestamp of the oldest feed with live times on the board, in milliseconds since 1970; null if none has any. */

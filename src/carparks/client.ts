@@ -1,6 +1,6 @@
 import { SECOND_MS } from '../core/clock.ts';
 import { UpstreamStatusError } from '../efa/failure.ts';
-import { UpstreamHttp } from '../efa/upstream-http.ts';
+import { type ChargedCalls, ChargedHttp } from '../efa/upstream-http.ts';
 import { ApiError } from '../errors/api-error.ts';
 import { type FacilityReport, parseFacilityList, parseReport } from './facility.ts';
 
@@ -36,30 +36,11 @@ const CONNECTIONS = 4;
 
 /** Fetches car parks from upstream. They are a product with its own quota. Throws only `FailedCall`. */
 export class CarParkClient {
-  readonly #options;
-  readonly #http: UpstreamHttp;
+  readonly #http: ChargedHttp;
 
-  constructor(options: {
-    /** The base URL: "https://api.transport.nsw.gov.au". */
-    url: string;
-    apiKeys: readonly string[];
-    /** Charges a call to the budget; `key` is the index in `apiKeys`. */
-    callForFeed: <Result>(call: (key: number) => Promise<Result>, priority: 'background') => Promise<Result>;
-    timeoutMs: number;
-    proxyUrl?: string | null;
-    now: () => Date;
-  }) {
-    const { url, timeoutMs, proxyUrl = null, now } = options;
-    this.#options = options;
-    this.#http = new UpstreamHttp({
-      url,
-      connectTimeoutMs: timeoutMs,
-      proxyUrl,
-      now,
-      connections: CONNECTIONS,
-      headers: { accept: 'application/json', 'accept-encoding': 'gzip' },
-      maxBytes: MAX_BYTES,
-    });
+  constructor(calls: ChargedCalls) {
+    const headers = { accept: 'application/json', 'accept-encoding': 'gzip' };
+    this.#http = new ChargedHttp(calls, { connections: CONNECTIONS, headers, maxBytes: MAX_BYTES });
   }
 
   /** Resolves to the name of each car park by its ID. */
@@ -72,17 +53,9 @@ export class CarParkClient {
   }
 
   async #fetch<Result>(path: string, parse: (json: unknown) => Result | null): Promise<Result> {
-    const { apiKeys, callForFeed, timeoutMs } = this.#options;
     try {
-      return await callForFeed(async (key) => {
-        try {
-          const call = { apiKey: apiKeys[key] ?? '', timeoutMs };
-          return await this.#http.get(path, call, async (body) => parseBody(body, parse));
-        } catch (error) {
-          // Converted inside the call, so that the quota of this product does not stop the calls for boards, which have another quota.
-          throw toFailedCall(error);
-        }
-      }, 'background');
+      // Converted inside the call, so that the quota of this product does not stop the calls for boards, which have another quota.
+      return await this.#http.get(path, 'background', async (body) => parseBody(body, parse), toFailedCall);
     } catch (error) {
       throw toFailedCall(error);
     }
@@ -94,17 +67,15 @@ export class CarParkClient {
 }
 
 function parseBody<Result>(body: Buffer, parse: (json: unknown) => Result | null): Result {
-  const result = parse(parseJson(body));
-  if (result === null) throw new FailedCall('unusable', 'the response has another form');
-  return result;
-}
-
-function parseJson(body: Buffer): unknown {
+  let json: unknown;
   try {
-    return JSON.parse(body.toString());
+    json = JSON.parse(body.toString());
   } catch {
     throw new FailedCall('unusable', 'the response is not JSON');
   }
+  const result = parse(json);
+  if (result === null) throw new FailedCall('unusable', 'the response has another form');
+  return result;
 }
 
 function toFailedCall(error: unknown): FailedCall {

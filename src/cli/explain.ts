@@ -1,5 +1,5 @@
 import type { ExplainedBoard, ExplainedCall } from '../realtime/explain-board.ts';
-import { formatTimestamp, toSydneyTimestamp } from '../transit/time.ts';
+import { formatTimestamp, toSydneyClock } from '../transit/time.ts';
 import { describeFeeds, type RunningReport } from './running-service.ts';
 
 /** The text for each rule; `stop` is the stop whose update gave the time. */
@@ -77,5 +77,5 @@ function describeUpdate({ headerAt, source, update }: ExplainedCall): string[] {
 }
 
 function clock(moment: number): string {
-  return toSydneyTimestamp(formatTimestamp(new Date(moment)))?.slice(11, 19) ?? '';
+  return toSydneyClock(moment, 'HH:mm:ss');
 }

@@ -217,6 +217,52 @@ export class UpstreamHttp {
   }
 }
 
+/** How calls of a product with its own client are made: feeds and car parks. */
+export interface ChargedCalls {
+  /** The base URL for paths: "https://api.transport.nsw.gov.au". */
+  url: string;
+  apiKeys: readonly string[];
+  /** Charges a call to the budget; `key` is the index in `apiKeys`. */
+  callForFeed: <Result>(call: (key: number) => Promise<Result>, priority: 'feed' | 'background') => Promise<Result>;
+  /** The limit for a whole call, including the body. */
+  timeoutMs: number;
+  proxyUrl?: string | null;
+  now: () => Date;
+}
+
+/** GET requests of a product, each charged to the budget. */
+export class ChargedHttp {
+  readonly #calls: ChargedCalls;
+  readonly #http: UpstreamHttp;
+
+  constructor(calls: ChargedCalls, limits: { connections: number; headers: Record<string, string>; maxBytes: number }) {
+    const { url, timeoutMs, proxyUrl = null, now } = calls;
+    this.#calls = calls;
+    this.#http = new UpstreamHttp({ ...limits, url, connectTimeoutMs: timeoutMs, proxyUrl, now });
+  }
+
+  /** Like `UpstreamHttp.get`. The budget sees what `toError` makes of an error. */
+  get<Result>(
+    path: string,
+    priority: 'feed' | 'background',
+    parse: (body: Buffer, headers: IncomingHttpHeaders) => Promise<Result>,
+    toError = (error: unknown) => error,
+  ): Promise<Result> {
+    const { apiKeys, callForFeed, timeoutMs } = this.#calls;
+    return callForFeed(async (key) => {
+      try {
+        return await this.#http.get(path, { apiKey: apiKeys[key] ?? '', timeoutMs }, parse);
+      } catch (error) {
+        throw toError(error);
+      }
+    }, priority);
+  }
+
+  close(): Promise<void> {
+    return this.#http.close();
+  }
+}
+
 async function unpack(bytes: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
   const createDecoder = DECODERS.get(encoding);
   if (!createDecoder) throw unexpectedResponse(`the response has the unknown content-encoding ${encoding}`);

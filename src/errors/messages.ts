@@ -1,6 +1,6 @@
 import type { MissingTimetable } from '../transit/missing-timetable.ts';
 import { quote, withoutBrackets } from '../transit/parameter.ts';
-import { toSydneyTimestamp } from '../transit/time.ts';
+import { toSydneyClock } from '../transit/time.ts';
 import { ApiError } from './api-error.ts';
 
 /**
@@ -488,8 +488,7 @@ export function tooManyStreams(plan: string, limit: number): ApiError {
 }
 
 function describeReset(reset: Date): string {
-  const sydneyTime = toSydneyTimestamp(timeOf(reset))?.slice(11, 16);
-  return `Resets at ${timeOf(reset)} (${sydneyTime} in Sydney).`;
+  return `Resets at ${timeOf(reset)} (${toSydneyClock(reset.getTime())} in Sydney).`;
 }
 
 function count(requests: number): string {

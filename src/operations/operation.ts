@@ -59,8 +59,8 @@ export interface FindContext {
   boards: Boards;
   /** Finds running vehicles and the live times of rides. */
   runs: Runs;
-  /** The lines of the timetable; absent in comparisons of both sources. */
-  lines?: LineCatalogue | undefined;
+  /** The lines of the timetable. */
+  lines: LineCatalogue;
   /** What was recorded of past runs; null or absent if nothing is. */
   punctuality?: Punctuality | null;
   now: () => Date;
@@ -72,6 +72,9 @@ export interface FindContext {
     query: z.output<Schema>,
   ): Promise<OperationResult<Body>>;
 }
+
+/** What supplies the identifiers of a response: `ids` signs those of runs and journeys, `lines` finds those of lines. */
+export type Identifiers = Pick<FindContext, 'ids' | 'lines'>;
 
 /**
  * An operation of the API: its documentation, and how its response is found. It does not depend on HTTP: routes, the text board

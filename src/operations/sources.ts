@@ -45,6 +45,9 @@ export const noReach: Reach = {
   times: async () => Promise.reject(noTimetable({ reason: 'off' })),
 };
 
+/** The lines of a service without a timetable. */
+export const noLines = new LineCatalogue(new StopRegister(noStops));
+
 /** The sources that a service must have; the others have defaults. */
 export interface GivenSources extends Partial<Sources> {
   queryUpstream: Sources['queryUpstream'];

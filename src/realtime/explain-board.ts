@@ -1,4 +1,5 @@
 import { MINUTE_MS } from '../core/clock.ts';
+import { SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import { toDate } from '../timetable/service-day.ts';
 import type { CallState } from '../transit/departure.ts';
 import type { Mode } from '../transit/mode.ts';
@@ -6,7 +7,7 @@ import { type DescribedUpdate, describeUpdate } from './feed/describe-update.ts'
 import { type FeedRequests, type LiveFeeds, requestFeeds } from './live-feeds.ts';
 import { type LiveCall, type LiveRun, type LiveTimetable, stateOfCall } from './live-timetable.ts';
 import type { FeedProblem } from './polling/feed-health.ts';
-import { type FeedSourceId, feedOfFile } from './polling/feed-source.ts';
+import type { FeedSourceId } from './polling/feed-source.ts';
 import type { Rule } from './prediction/run-columns.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -88,7 +89,7 @@ export async function explainBoard(
   const before = feeds.snapshot();
   const stops = before?.timetable.boardStopsOf(stopId) ?? [];
   if (!before || stops.length === 0) return null;
-  const sources = before.timetable.filesAt(stops).flatMap((file) => feedOfFile(file) ?? []);
+  const sources = before.timetable.filesAt(stops).flatMap((file) => SCHEDULE_FILES[file].feed ?? []);
   await requestFeeds(feeds, [...new Set(sources)], { at: now(), now: now() });
   const live = feeds.snapshot() ?? before;
   const { timetable } = live;
@@ -160,7 +161,7 @@ function explain(
 ): ExplainedCall {
   const idOf = (stop: number) => timetable.stop(stop).id;
   const isHere = here.has(call.stop);
-  const source = feedOfFile(run.route.file);
+  const source = SCHEDULE_FILES[run.route.file].feed;
   const snapshot = run.source?.snapshot;
   const from = callBehind(run, call);
   const feed = snapshot ? feeds.publicationOf(snapshot) : null;

@@ -4,7 +4,7 @@ import { type FileId, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import type { Timetable, TimetableRoute } from '../timetable/timetable.ts';
 import type { CallState } from '../transit/departure.ts';
 import { toOccupancy } from './occupancy.ts';
-import { type FeedSourceId, feedOfFile } from './polling/feed-source.ts';
+import type { FeedSourceId } from './polling/feed-source.ts';
 import { CALL, type Rule } from './prediction/run-columns.ts';
 import { identityOf, type Snapshot } from './snapshot.ts';
 
@@ -89,7 +89,7 @@ export class LiveTimetable {
   snapshotOf(file: FileId): Snapshot | null {
     let snapshot = this.#byFile.get(file);
     if (snapshot === undefined) {
-      const feed = feedOfFile(file);
+      const feed = SCHEDULE_FILES[file].feed;
       snapshot = this.snapshots.find(({ source }) => source === feed) ?? null;
       this.#byFile.set(file, snapshot);
     }

@@ -1,5 +1,6 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts';
 import { isEmptyRoute } from '../timetable/import/passenger-trips.ts';
+import { filesOfFeed } from '../timetable/schedule-files.ts';
 import type { TimetableRoute } from '../timetable/timetable.ts';
 import type { Carriages, Occupancy } from '../transit/departure.ts';
 import { FRESHNESS_WINDOWS, type Freshness } from '../transit/freshness.ts';
@@ -11,7 +12,7 @@ import type { VehiclePosition } from './feed/feed.ts';
 import type { LiveFeeds } from './live-feeds.ts';
 import type { LiveCall, LiveRun, LiveTimetable } from './live-timetable.ts';
 import { toCarriages, toOccupancy } from './occupancy.ts';
-import { FEED_SOURCES, type FeedSourceId, filesOfFeed, listFeedSources, positionsOf } from './polling/feed-source.ts';
+import { FEED_SOURCES, type FeedSourceId, listFeedSources, positionsOf } from './polling/feed-source.ts';
 
 /** A vehicle in service. Fields are null if unknown. */
 export interface Vehicle extends Pick<VehiclePosition, 'tripId' | 'lat' | 'lng' | 'bearing' | 'reportedAt'> {

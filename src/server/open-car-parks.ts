@@ -5,6 +5,7 @@ import { type CarParkStore, fileCarParks, noCarParkStore, redisCarParks } from '
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { SharedRedis } from '../core/redis/shared-redis.ts';
+import type { ChargedCalls } from '../efa/upstream-http.ts';
 import { ProcessMeter } from '../upstream/budget/meter.ts';
 import type { Limits } from '../upstream/budget/pace.ts';
 import { createSharedMeters } from '../upstream/protection.ts';
@@ -23,7 +24,7 @@ export function openCarParks(
     redis: SharedRedis | null;
     clock: Clock;
     log: Log<'info' | 'warn' | 'error'>;
-  } & Omit<ConstructorParameters<typeof CarParkClient>[0], 'now'>,
+  } & Omit<ChargedCalls, 'now'>,
 ): CarParks {
   const { source, isSandbox, dataDir, redis, clock, log, url } = options;
   const limits = isSandbox ? SANDBOX_LIMITS : LIMITS;

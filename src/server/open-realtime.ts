@@ -3,6 +3,7 @@ import { type Boards, createBoards, monitorBoards } from '../boards/source.ts';
 import { BoardTrust } from '../boards/trust.ts';
 import type { Clock } from '../core/clock.ts';
 import type { SharedRedis } from '../core/redis/shared-redis.ts';
+import type { ChargedCalls } from '../efa/upstream-http.ts';
 import { LiveFeeds } from '../realtime/live-feeds.ts';
 import type { LiveReport } from '../realtime/live-report.ts';
 import { FeedClient } from '../realtime/polling/feed-client.ts';
@@ -27,7 +28,7 @@ export function openRealtime(
     recordBoard?: Boards['count'];
   } & Pick<ConstructorParameters<typeof LiveFeeds>[0], 'log' | 'published'> &
     Pick<Parameters<typeof createBoards>[0], 'queryUpstream'> &
-    Omit<ConstructorParameters<typeof FeedClient>[0], 'now'>,
+    Omit<ChargedCalls, 'now'>,
 ): {
   boards: Boards;
   /** Null without a timetable. */

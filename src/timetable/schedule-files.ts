@@ -1,10 +1,10 @@
 import type { Mode } from '../transit/mode.ts';
 
 /** A zip of upstream's schedule. */
-export interface FileSource {
+export interface FileSource<Feed extends string = FeedSourceId> {
   path: string;
-  /** The realtime feed that uses this file's trip IDs; null if there is none. */
-  feed: string | null;
+  /** The feed that uses this file's trip IDs; null if there is none. */
+  feed: Feed | null;
   /** Routes of other modes are left out, because light rail files have contained trains. */
   onlyMode?: Mode;
   /** Read only while the named file is unusable. */
@@ -55,8 +55,16 @@ const REGIONS = [
   'regionbuses/farwest',
 ] as const;
 
-function filesOf<Id extends string>(ids: readonly Id[], describe: (id: Id) => FileSource) {
-  return Object.fromEntries(ids.map((id) => [id, describe(id)])) as Record<Id, FileSource>;
+function filesOf<Id extends string, const Source extends FileSource<string>>(
+  ids: readonly Id[],
+  describe: (id: Id) => Source,
+) {
+  return Object.fromEntries(ids.map((id) => [id, describe(id)])) as Record<Id, Source>;
+}
+
+/** The schedule files with the trips of the feed. */
+export function filesOfFeed(source: FeedSourceId): FileId[] {
+  return FILE_IDS.filter((file) => SCHEDULE_FILES[file].feed === source);
 }
 
 /**
@@ -80,6 +88,8 @@ const FILES = {
 } as const;
 
 export type FileId = keyof typeof FILES;
+/** A feed of trip updates. */
+export type FeedSourceId = NonNullable<(typeof FILES)[FileId]['feed']>;
 
 export const SCHEDULE_FILES: Readonly<Record<FileId, FileSource>> = FILES;
 

@@ -160,6 +160,11 @@ export function toSydneyTimestamp(timestamp: string): string | null {
   return DateTime.fromISO(timestamp, { zone: SYDNEY }).toISO({ suppressMilliseconds: true });
 }
 
+/** The time of day in Sydney ("08:30") of a timestamp of a response, or of a time in milliseconds since 1970. */
+export function toSydneyClock(moment: string | number, form: 'HH:mm' | 'HH:mm:ss' = 'HH:mm'): string {
+  return inSydney(new Date(moment)).toFormat(form);
+}
+
 /** Parses an ISO 8601 timestamp, as UTC if it has no offset; undefined for other text and for years outside 1970 to 2999. */
 export function parseTimestamp(text: string | undefined): Date | undefined {
   if (!text) return undefined;

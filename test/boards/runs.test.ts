@@ -6,6 +6,7 @@ import { parseResponse } from '#src/efa/request.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { parseQuery } from '#src/operations/operation.ts';
 import { runOperation } from '#src/operations/runs/operation.ts';
+import { noLines } from '#src/operations/sources.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
 import type { FeedSourceId } from '#src/realtime/polling/feed-source.ts';
 import type { FileId } from '#src/timetable/schedule-files.ts';
@@ -91,6 +92,7 @@ function serviceOf(
     queryUpstream,
     runs,
     boards: monitorBoards,
+    lines: noLines,
     now: () => new Date(moment),
     ids,
     run: () => Promise.reject(new Error('no other operation is run')),

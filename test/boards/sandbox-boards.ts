@@ -9,6 +9,7 @@ import { toRequest } from '#src/efa/request.ts';
 import { arrivalsOperation, departuresOperation } from '#src/operations/departures/operation.ts';
 import { parseQuery } from '#src/operations/operation.ts';
 import { runOperation } from '#src/operations/runs/operation.ts';
+import { noLines } from '#src/operations/sources.ts';
 import type { FeedSourceId } from '#src/realtime/polling/feed-source.ts';
 import type { Timetable } from '#src/timetable/timetable.ts';
 import { ids } from '#test/support/ids.ts';
@@ -65,7 +66,15 @@ export async function openSandboxBoards(start: string, { mode = 'on' as BoardTru
   const run = () => Promise.reject(new Error('no other operation is run'));
   const ofRuns = { now, feeds, timetable: { get: () => state.timetable } };
   const runs = new Runs(ofRuns);
-  const context = { queryUpstream: answer as QueryUpstream, boards, runs, now: () => new Date(moment), ids, run };
+  const context = {
+    queryUpstream: answer as QueryUpstream,
+    boards,
+    runs,
+    lines: noLines,
+    now: () => new Date(moment),
+    ids,
+    run,
+  };
   const direct = { ...context, boards: monitorBoards, runs: new Runs({ ...ofRuns, isTrusted: () => false }) };
   const departures = (query: Record<string, string>, from = context) =>
     departuresOperation.handle(parseQuery(departuresOperation, query), from);

@@ -3,6 +3,7 @@ import type { BoardRequest } from '#src/boards/pager.ts';
 import { getScheduledBoard } from '#src/boards/scheduled.ts';
 import { findCallAt } from '#src/operations/departures/calls.ts';
 import { toDeparture as toDepartureBody } from '#src/operations/departures/departure.ts';
+import { noLines } from '#src/operations/sources.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
 import { MAY_ALIGHT } from '#src/timetable/import/schedule-file.ts';
 import { toDayNumber, toMoment } from '#src/timetable/service-day.ts';
@@ -15,6 +16,7 @@ import type { TripSpec } from '#test/realtime/feed-bytes.ts';
 import { predict } from '#test/realtime/prediction/predicted.ts';
 import { type MadeTrip, scheduleFile } from '#test/support/schedule-file.ts';
 import { buildTimetable } from '#test/support/timetable.ts';
+import { ids } from '../support/ids.ts';
 
 const TODAY = '20261126';
 const day = toDayNumber(TODAY) as number;
@@ -129,7 +131,7 @@ describe('the usual load on a board', () => {
       departure,
       new Date(at('08:00')),
       { cancelled: 'include', include: asked },
-      { calls: found.callsOf(departure) },
+      { calls: found.callsOf(departure), ids, lines: noLines },
     );
     return [occupancy, occupancy_source, listed?.map((call) => [call.occupancy, call.occupancy_source])];
   };

@@ -12,7 +12,7 @@ import type { Departures } from '#src/operations/departures/departure.ts';
 import { departuresOperation } from '#src/operations/departures/operation.ts';
 import { noticeTo, parseQuery, withOwnDefaults } from '#src/operations/operation.ts';
 import type { Responses } from '#src/operations/serve.ts';
-import { toSydneyWallClock } from '#src/transit/time.ts';
+import { toSydneyClock } from '#src/transit/time.ts';
 import { sendPage } from '../layout.ts';
 import { wallBoard, wallPage } from './wall-board.ts';
 
@@ -88,12 +88,12 @@ function boardText(
 ): string {
   const rows = departures.map((departure) => [
     whenOf(departure).padStart(9),
-    sydneyTime(departure.realtime_at ?? departure.scheduled_at),
+    toSydneyClock(departure.realtime_at ?? departure.scheduled_at),
     departure.route.padEnd(6),
     truncate(departure.destination).padEnd(MAX_DESTINATION),
     (departure.platform ?? '').padEnd(departure.carriages || departure.arrives_at ? MAX_PLATFORM : 0),
     // With `to`, the board shows when the vehicle reaches that stop.
-    ...(departure.arrives_at ? [`there ${sydneyTime(departure.arrives_at_realtime ?? departure.arrives_at)}`] : []),
+    ...(departure.arrives_at ? [`there ${toSydneyClock(departure.arrives_at_realtime ?? departure.arrives_at)}`] : []),
     departure.carriages?.map(({ occupancy }) => (occupancy ? OCCUPANCY_SIGNS[occupancy] : UNKNOWN_SIGN)).join('') ?? '',
   ]);
   const alerts = new Set([...departures.flatMap((departure) => departure.alerts), ...Object.values(alert_texts)]);
@@ -105,7 +105,7 @@ function boardText(
       : ['  Nothing leaves.', ...(notice ? [`  ${notice}`] : [])]),
     ...(alerts.size > 0 ? ['', ...[...alerts].map((alert) => `! ${alert}`)] : []),
     '',
-    `Sydney time, as of ${sydneyTime(retrieved_at)}. * live. Data: Transport for NSW, CC BY 4.0.`,
+    `Sydney time, as of ${toSydneyClock(retrieved_at)}. * live. Data: Transport for NSW, CC BY 4.0.`,
     ...(departures.some(({ carriages }) => carriages) ? [LEGEND] : []),
     ...remarks,
     '',
@@ -117,11 +117,6 @@ function boardText(
 function whenOf({ cancelled, minutes_away, is_live }: Departures['departures'][number]): string {
   if (cancelled) return 'cancelled';
   return `${minutes_away === 0 ? 'now' : `${minutes_away} min`}${is_live ? ' *' : '  '}`;
-}
-
-function sydneyTime(timestamp: string): string {
-  const { time } = toSydneyWallClock(new Date(timestamp));
-  return `${time.slice(0, 2)}:${time.slice(2)}`;
 }
 
 function truncate(text: string): string {

@@ -9,7 +9,7 @@ import type { DeparturesQuery } from '#src/operations/departures/query.ts';
 import type { Operation } from '#src/operations/operation.ts';
 import type { Responses } from '#src/operations/serve.ts';
 import { MODES, type Mode } from '#src/transit/mode.ts';
-import { toSydneyWallClock } from '#src/transit/time.ts';
+import { toSydneyClock } from '#src/transit/time.ts';
 import { operationUrl } from '../assets/sample.js';
 import { codeBlock, copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
@@ -146,13 +146,13 @@ function boardTable(board: Departures | null, { isSandbox, now }: { isSandbox: b
   const shownIds = Object.keys(texts).slice(0, MAX_ALERTS);
   const ageSeconds = Math.max(0, Math.round((now.getTime() - Date.parse(board.retrieved_at)) / 1000));
   return html`<div class="card board" id="live-board"><table>
-<caption>${board.stop_name} <span>${isSandbox ? 'Made up by the sandbox' : 'Live'}. As of <time datetime="${board.retrieved_at}">${sydneyClock(board.retrieved_at)}:${board.retrieved_at.slice(17, 19)}</time> in Sydney, <span class="age" data-age-seconds="${ageSeconds}">${ageSeconds} s ago</span>.</span></caption>
+<caption>${board.stop_name} <span>${isSandbox ? 'Made up by the sandbox' : 'Live'}. As of <time datetime="${board.retrieved_at}">${toSydneyClock(board.retrieved_at, 'HH:mm:ss')}</time> in Sydney, <span class="age" data-age-seconds="${ageSeconds}">${ageSeconds} s ago</span>.</span></caption>
 <thead class="visually-hidden"><tr><th scope="col">Route</th><th scope="col">Destination and platform</th><th scope="col">Leaves</th></tr></thead>
 <tbody>${board.departures.map(
     ({ route, mode, destination, platform, minutes_away, is_live, alert_ids, ...times }) => html`<tr>
 <td>${lineBadge({ route, mode })}</td>
 <td>${destination}${alertLinks(alert_ids, shownIds)}<span class="hint">${platform ?? ''}</span></td>
-<td class="number"><strong${is_live && html` class="live"`}>${sydneyClock(times.realtime_at ?? times.scheduled_at)}</strong><span class="hint">${leaves(minutes_away)}</span></td></tr>
+<td class="number"><strong${is_live && html` class="live"`}>${toSydneyClock(times.realtime_at ?? times.scheduled_at)}</strong><span class="hint">${leaves(minutes_away)}</span></td></tr>
 `,
   )}</tbody></table>
 ${shownIds.length > 0 && html`<ol class="board-alerts" aria-label="Alerts">${shownIds.map((id) => html`<li id="alert-${id}">${truncate(texts[id] ?? '')}</li>`)}</ol>`}</div>`;
@@ -173,11 +173,6 @@ function truncate(text: string): string {
 
 function leaves(minutes: number): string {
   return minutes === 0 ? 'now' : `${minutes} min`;
-}
-
-function sydneyClock(timestamp: string): string {
-  const { time } = toSydneyWallClock(new Date(timestamp));
-  return `${time.slice(0, 2)}:${time.slice(2)}`;
 }
 
 /** Renders a route's name in its line colour, from `transit/line-colour.ts`. */

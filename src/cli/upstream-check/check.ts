@@ -19,6 +19,7 @@ import { parseStopPoint } from '../../efa/stop-point.ts';
 import { UpstreamClock } from '../../efa/upstream-http.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { upstreamFailed } from '../../errors/messages.ts';
+import { noLines } from '../../operations/sources.ts';
 import { stopSearchQuery, toStopSearchRequest } from '../../operations/stop-search/query.ts';
 import { createTripsOperation } from '../../operations/trips/operation.ts';
 import { parseFeedRuns } from '../../realtime/feed-runs.ts';
@@ -226,7 +227,7 @@ class Check {
     const run = () => Promise.reject(new Error('no operation'));
     // The IDs are never sent to anyone.
     const ids = createIdSigner(['']);
-    return { queryUpstream: this.queryFor(id), boards: monitorBoards, runs, now, ids, run };
+    return { queryUpstream: this.queryFor(id), boards: monitorBoards, runs, lines: noLines, now, ids, run };
   }
 }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../core/clock.ts';
-import type { IdSigner } from '../../core/signer.ts';
 import {
   alertFields,
   alertIdsField,
@@ -32,7 +31,7 @@ import { modeSchema } from '../../transit/mode.ts';
 import { toUsualBody, type Usual, usualField } from '../../transit/punctuality.ts';
 import { runIdField, writeRunId } from '../../transit/run-id.ts';
 import { formatTimestamp, timestampSchema } from '../../transit/time.ts';
-import type { FindContext } from '../operation.ts';
+import type { Identifiers } from '../operation.ts';
 
 export const departureSchema = z
   .strictObject({
@@ -139,7 +138,7 @@ export type Departures = z.infer<typeof departuresResponse>;
 
 /**
  * Maps a departure to its form in the API. `now` is when the response is sent; minutes count from then. `arrivesAt` is the call
- * at the caller's destination, `stopId` the requested stop. Without `ids` there is no `run_id`.
+ * at the caller's destination, `stopId` the requested stop.
  */
 export function toDeparture(
   departure: Departure,
@@ -153,15 +152,13 @@ export function toDeparture(
     usual,
     ids,
     lines,
-  }: {
+  }: Identifiers & {
     calls?: readonly Call[] | null;
     carriages?: Carriages;
     arrivesAt?: Call | undefined;
     stopId?: string;
     usual?: Usual | null | undefined;
-    ids?: IdSigner;
-    lines?: FindContext['lines'];
-  } = {},
+  },
 ): z.infer<typeof departureSchema> {
   const { plannedAt, state } = departure;
   const bestKnown = leavesAt(departure);
@@ -181,9 +178,9 @@ export function toDeparture(
     ...alertFields(departure.alerts, include),
     ...(cancelled === 'include' && { cancelled: isCancelled(departure) }),
     ...(include?.includes('ids') && {
-      line_id: lines?.findIdOf(departure) ?? departure.lineId ?? null,
+      line_id: lines.findIdOf(departure),
       trip_id: departure.runId,
-      ...(ids && { run_id: writeRunId({ ...departure, stopId }, ids) }),
+      run_id: writeRunId({ ...departure, stopId }, ids),
     }),
     ...(include?.includes('colors') && colorsOf(departure.mode, departure.route)),
     ...toVehicleAccessBody(departure.access, include),
@@ -201,10 +198,10 @@ export function toArrival(
   arrival: Departure,
   now: Date,
   requested: RequestedFields,
-  { lines }: FindContext,
+  identifiers: Identifiers,
 ): z.infer<typeof arrivalSchema> {
   // A run is identified by one of its departures, so an arrival cannot have a `run_id`.
-  const { route, mode, destination, run_id: _, ...others } = toDeparture(arrival, now, requested, { lines });
+  const { route, mode, destination, run_id: _, ...others } = toDeparture(arrival, now, requested, identifiers);
   return { route, mode, destination, origin: arrival.origin ?? null, ...others };
 }
 

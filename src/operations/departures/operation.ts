@@ -139,7 +139,7 @@ async function fetchShown(query: DeparturesQuery, context: FindContext, { isArri
   const notices = [
     ...(departures.length > 0 ? [] : whyEmpty(query, board.stopModes, notShown, words)),
     ...ofBoard,
-    ...(lines?.noticesOfUnknown(query.routes) ?? []),
+    ...lines.noticesOfUnknown(query.routes),
   ];
   const changesAt = nextMinuteAway(departures, sentAt);
   return {

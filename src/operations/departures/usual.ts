@@ -19,7 +19,7 @@ export async function loadUsual(
 ): Promise<(Usual | null)[]> {
   const lookups = leaving.map((one) => {
     const { mode, route, stopId, plannedAt } = one;
-    const lineId = lines?.findIdOf(one) ?? one.lineId;
+    const lineId = lines.findIdOf(one);
     if (!punctuality || mode === 'walk' || route === null || !lineId) return null;
     return { lineId: lineId.toUpperCase(), mode, route, stopId, plannedAt };
   });

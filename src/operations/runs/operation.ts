@@ -175,7 +175,7 @@ export const runOperation = defineOperation({
       trip_id: start.runId,
       route: departure.route,
       mode: departure.mode,
-      line_id: lines?.findIdOf(departure) ?? departure.lineId ?? null,
+      line_id: lines.findIdOf(departure),
       destination: departure.destination,
       through_to: departure.throughTo ?? null,
       retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),

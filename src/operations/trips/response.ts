@@ -39,7 +39,7 @@ import { toUsualBody, type Usual, usualField } from '../../transit/punctuality.t
 import { runIdField, writeRunId } from '../../transit/run-id.ts';
 import { bestKnown, formatTimestamp, minutesBetween, timestampSchema } from '../../transit/time.ts';
 import { departureSchema, toDeparture } from '../departures/departure.ts';
-import type { FindContext } from '../operation.ts';
+import type { Identifiers } from '../operation.ts';
 import { type JourneyRequest, writeJourneyId } from './journey-id.ts';
 
 const legStop = { ...callStop, lat: latitudeSchema, lng: longitudeSchema };
@@ -216,11 +216,6 @@ type Requested = RequestedFields & { path: (typeof PATH_FORMS)[number] };
 export type JourneyBody = z.infer<typeof journeySchema>;
 export type LegBody = z.infer<typeof legSchema>;
 
-/** What supplies the identifiers of a response. */
-interface Identifiers {
-  ids: FindContext['ids'];
-  lines?: FindContext['lines'];
-}
 /** The other departures of each leg, and when `minutes_away` counts from. */
 export interface Alternatives {
   of: ReadonlyMap<Leg, readonly Alternative[] | null>;
@@ -308,7 +303,7 @@ function toLegBody(
     ...alertFields(leg.alerts, include),
     ...(cancelled === 'include' && { cancelled: leg.isCancelled }),
     ...(include?.includes('ids') && {
-      line_id: lines?.findIdOf({ ...leg, stopId: origin.stopId }) ?? leg.lineId,
+      line_id: lines.findIdOf({ ...leg, stopId: origin.stopId }),
       trip_id: leg.runId,
       run_id: runIdOf(leg, origin, ids),
       on_demand: leg.isOnDemand,

@@ -1,4 +1,4 @@
-import { formatTimestamp, toSydneyTimestamp } from '../../transit/time.ts';
+import { toSydneyClock } from '../../transit/time.ts';
 import type { Feed, StopTime, StopUpdate } from './feed.ts';
 import { TRIP } from './packed-feed.ts';
 
@@ -39,10 +39,7 @@ function describeStop({ stopId, sequence, relationship, arrival, departure }: St
 }
 
 function describeTime(end: string, { at, delaySeconds }: StopTime): string | null {
-  const parts = [
-    at !== null && toSydneyTimestamp(formatTimestamp(new Date(at)))?.slice(11, 19),
-    delaySeconds !== null && `delay ${delaySeconds} s`,
-  ];
+  const parts = [at !== null && toSydneyClock(at, 'HH:mm:ss'), delaySeconds !== null && `delay ${delaySeconds} s`];
   const text = parts.filter(Boolean).join(' ');
   return text && `${end} ${text}`;
 }

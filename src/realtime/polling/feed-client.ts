@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { UpstreamStatusError } from '../../efa/failure.ts';
-import { UpstreamHttp } from '../../efa/upstream-http.ts';
+import { type ChargedCalls, ChargedHttp } from '../../efa/upstream-http.ts';
 import { ApiError } from '../../errors/api-error.ts';
 import { MAX_FEED_BYTES } from '../feed/feed-reader.ts';
 import type { PollFailure } from './feed-health.ts';
@@ -22,45 +22,23 @@ const MAX_CONNECTIONS = 10;
 
 /** Fetches feeds from upstream. */
 export class FeedClient {
-  readonly #options;
-  readonly #http: UpstreamHttp;
+  readonly #http: ChargedHttp;
+  readonly #timeoutMs: number;
 
-  constructor(options: {
-    /** The base URL for the paths of the feeds: "https://api.transport.nsw.gov.au". */
-    url: string;
-    apiKeys: readonly string[];
-    /** Charges a call to the budget; `key` is the index in `apiKeys`. */
-    callForFeed: <Result>(call: (key: number) => Promise<Result>, priority: 'feed' | 'background') => Promise<Result>;
-    /** The limit for a whole poll, including the body. */
-    timeoutMs: number;
-    proxyUrl?: string | null;
-    now: () => Date;
-  }) {
-    const { url, timeoutMs, proxyUrl = null, now } = options;
-    this.#options = options;
-    this.#http = new UpstreamHttp({
-      url,
-      connectTimeoutMs: timeoutMs,
-      proxyUrl,
-      now,
-      connections: MAX_CONNECTIONS,
-      headers: { accept: 'application/x-google-protobuf, application/octet-stream, */*', 'accept-encoding': 'gzip' },
-      maxBytes: MAX_FEED_BYTES,
-    });
+  constructor(calls: ChargedCalls) {
+    const accept = 'application/x-google-protobuf, application/octet-stream, */*';
+    const headers = { accept, 'accept-encoding': 'gzip' };
+    this.#http = new ChargedHttp(calls, { connections: MAX_CONNECTIONS, headers, maxBytes: MAX_FEED_BYTES });
+    this.#timeoutMs = calls.timeoutMs;
   }
 
   /** Returns the bytes of the feed. Throws only `FailedPoll`. */
-  async fetch(source: FeedId): Promise<Buffer> {
-    const { apiKeys, callForFeed, timeoutMs } = this.#options;
-    try {
-      return await callForFeed(
-        (key) => this.#http.get(pathOf(source), { apiKey: apiKeys[key] ?? '', timeoutMs }, refusePages),
-        // Feeds of positions are for maps only, and must not use up calls that other requests need.
-        isPositions(source) ? 'background' : 'feed',
-      );
-    } catch (error) {
-      throw toFailedPoll(error, timeoutMs);
-    }
+  fetch(source: FeedId): Promise<Buffer> {
+    // Feeds of positions are for maps only, and must not use up calls that other requests need.
+    const priority = isPositions(source) ? 'background' : 'feed';
+    return this.#http.get(pathOf(source), priority, refusePages).catch((error) => {
+      throw toFailedPoll(error, this.#timeoutMs);
+    });
   }
 
   close(): Promise<void> {

@@ -1,7 +1,9 @@
 import { DAY_MS, SECOND_MS } from '../../core/clock.ts';
-import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../../timetable/schedule-files.ts';
+import type { FeedSourceId } from '../../timetable/schedule-files.ts';
 import type { Mode } from '../../transit/mode.ts';
 import type { Bounds } from '../../transit/region.ts';
+
+export type { FeedSourceId };
 
 /** Areas that are large enough for any future line. */
 const SYDNEY: Bounds = { south: -34.5, west: 150.3, north: -33.3, east: 151.6 };
@@ -41,7 +43,7 @@ function createFeedSource(
  * Not included: the thirteen feeds of regional buses (networks 31 to 38), and networks without any feed, such as harbour
  * cruises. Their live departures come only from the departure monitor.
  */
-const FEEDS = {
+export const FEED_SOURCES: Readonly<Record<FeedSourceId, FeedSource>> = {
   sydneytrains: createFeedSource('/v2/gtfs/realtime/sydneytrains', ['train'], [1, 2, 19], {
     area: EVERYWHERE,
     intervalMs: 30 * SECOND_MS,
@@ -64,13 +66,9 @@ const FEEDS = {
   MFF: createFeedSource('/v1/gtfs/realtime/ferries/MFF', ['ferry'], [12], { routes: ['MFF'] }),
 };
 
-/** A feed of trip updates. */
-export type FeedSourceId = keyof typeof FEEDS;
 /** The feed of vehicle positions that belongs to a feed of trip updates. */
 export type PositionsId = `${FeedSourceId}-positions`;
 export type FeedId = FeedSourceId | PositionsId;
-
-export const FEED_SOURCES: Readonly<Record<FeedSourceId, FeedSource>> = FEEDS;
 
 const POSITIONS = '-positions';
 
@@ -110,17 +108,6 @@ export function findFeedSource(departure: { mode: Mode; network: number | null; 
     (network === null ? !needsNetwork : networks.includes(network)) &&
     (!routes || routes.includes(route));
   return FEED_SOURCE_IDS.find((id) => carries(FEED_SOURCES[id])) ?? null;
-}
-
-/** The feed with the trips of a file; null if there is none. */
-export function feedOfFile(file: FileId): FeedSourceId | null {
-  const { feed } = SCHEDULE_FILES[file];
-  return isFeedId(feed) ? (feed as FeedSourceId) : null;
-}
-
-/** The schedule files with the trips of the feed. */
-export function filesOfFeed(source: FeedSourceId): FileId[] {
-  return FILE_IDS.filter((file) => feedOfFile(file) === source);
 }
 
 /** The feeds that may have departures of these modes. */

@@ -1,11 +1,12 @@
 import { Int32Column } from '../../core/columns.ts';
 import { isEmptyRoute } from '../../timetable/import/passenger-trips.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
+import { filesOfFeed } from '../../timetable/schedule-files.ts';
 import { toDayNumber } from '../../timetable/service-day.ts';
 import { withoutDate } from '../../transit/trip-id.ts';
 import { type Feed, STOPPED_AT, TRIP_RELATIONSHIPS, type TripRelationship } from '../feed/feed.ts';
 import { NONE, STOP, TRIP, VEHICLE } from '../feed/packed-feed.ts';
-import { type FeedSourceId, filesOfFeed } from '../polling/feed-source.ts';
+import type { FeedSourceId } from '../polling/feed-source.ts';
 import { identityOf, type LeftOutOfFeed, packSnapshot, RUN } from '../snapshot.ts';
 import { givenTime, matchCalls, plannedTime, UNKNOWN_STOP, UNMATCHED, type Updates } from './match-calls.ts';
 import type { PlannedRuns } from './planned-runs.ts';

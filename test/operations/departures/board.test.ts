@@ -4,6 +4,7 @@ import { monitorBoards } from '#src/boards/source.ts';
 import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { departuresOperation } from '#src/operations/departures/operation.ts';
+import { noLines } from '#src/operations/sources.ts';
 import { type Departure, isCancelled } from '#src/transit/departure.ts';
 import type { Mode } from '#src/transit/mode.ts';
 import { type MadeUpEvent, planned, respondInTurn, toPayload } from '#test/support/departure-pages.ts';
@@ -141,6 +142,7 @@ describe('a board read from upstream', () => {
           queryUpstream,
           boards: monitorBoards,
           runs: new Runs({ now: () => now().getTime() }),
+          lines: noLines,
           now,
           ids,
           run,

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Runs } from '#src/boards/runs.ts';
 import { monitorBoards } from '#src/boards/source.ts';
+import { noLines } from '#src/operations/sources.ts';
 import { createTripsOperation } from '#src/operations/trips/operation.ts';
 import type { JourneyBody } from '#src/operations/trips/response.ts';
 import { type PlayedSandbox, startPlayedSandbox } from '#test/realtime/service/played-service.ts';
@@ -55,6 +56,7 @@ function finder({ callUpstream, clock }: PlayedSandbox, calls: number[] = [], in
       queryUpstream: counted,
       boards: monitorBoards,
       runs: new Runs({ now: clock.now }),
+      lines: noLines,
       now,
       ids,
       run,

@@ -9,6 +9,7 @@ import { BoardTrust } from '#src/boards/trust.ts';
 import { createEfaClient } from '#src/efa/client.ts';
 import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { departuresOperation } from '#src/operations/departures/operation.ts';
+import { noLines } from '#src/operations/sources.ts';
 import { LiveFeeds } from '#src/realtime/live-feeds.ts';
 import { createFeedSharing, type FeedSharing } from '#src/realtime/polling/feed-sharing.ts';
 import type { FeedId, FeedSourceId } from '#src/realtime/polling/feed-source.ts';
@@ -122,13 +123,24 @@ export function createPlayedService(
     /** The source of each board. */
     boardSources,
     find: (query: Record<string, string>) =>
-      whilePolled(departuresOperation.handle(parse(query), { queryUpstream: counted, boards, runs, now, ids, run })),
+      whilePolled(
+        departuresOperation.handle(parse(query), {
+          queryUpstream: counted,
+          boards,
+          runs,
+          lines: noLines,
+          now,
+          ids,
+          run,
+        }),
+      ),
     /** The same board directly from the departure monitor. */
     monitor: (query: Record<string, string>) =>
       departuresOperation.handle(parse(query), {
         queryUpstream: callUpstream,
         boards: monitorBoards,
         runs,
+        lines: noLines,
         now,
         ids,
         run,

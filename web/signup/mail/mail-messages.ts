@@ -1,7 +1,7 @@
 import { MAX_LIVE_KEYS } from '#src/access/account.ts';
 import { RESET_TIME } from '#src/access/day.ts';
 import { PLANS, type PlanName } from '#src/access/plan.ts';
-import { toSydneyWallClock } from '#src/transit/time.ts';
+import { toSydneyClock } from '#src/transit/time.ts';
 import { type Html, html } from '../../html.ts';
 import { LINK_MINUTES } from '../magic-link.ts';
 import type { MailMessage } from './mailer.ts';
@@ -161,9 +161,8 @@ const SIGNATURE = '-- \nTransit Information Service. Data: Transport for NSW, CC
 
 /** "2026-11-24 00:00 UTC (11:00 in Sydney)" */
 function utcAndSydney(moment: Date): string {
-  const { time } = toSydneyWallClock(moment);
   const utc = moment.toISOString();
-  return `${utc.slice(0, 10)} ${utc.slice(11, 16)} UTC (${time.slice(0, 2)}:${time.slice(2)} in Sydney)`;
+  return `${utc.slice(0, 10)} ${utc.slice(11, 16)} UTC (${toSydneyClock(utc)} in Sydney)`;
 }
 
 function replacementText({ lastFour, worksUntil }: ReplacedKey): string {
