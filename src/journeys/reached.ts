@@ -3,7 +3,7 @@ import type { LiveTimetable } from '../realtime/live-timetable.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { Mode } from '../transit/mode.ts';
 import type { LinesWithRefs, LiveRunRef } from './live-lines.ts';
-import type { Labels } from './raptor/labels.ts';
+import { type Labels, rideAt } from './raptor/labels.ts';
 import { callAt, type Footpaths, type Lines, NEVER } from './raptor/lines.ts';
 import type { Walk } from './raptor/query.ts';
 
@@ -83,7 +83,8 @@ export function listReached(
 
   function isLiveAt(stop: number): boolean {
     const label = countRides(labels, stop, { stopCount, rides }) * stopCount + stop;
-    return isLive(labels.alightRun[label] as number, labels.alightAt[label] as number);
+    const { alightRun, alight } = rideAt(labels, label);
+    return isLive(alightRun, alight);
   }
 }
 
@@ -154,9 +155,7 @@ export function toLastRide(
   { live, lines, refOf, isLive, labels, base }: { live: LiveTimetable; labels: Labels; base: number } & LinesWithRefs,
 ): LastRide | null {
   if (rides === 0) return null;
-  const label = rides * lines.stopCount + alightedAt;
-  const [boarded, board] = [labels.boardRun[label] as number, labels.boardAt[label] as number];
-  const [alightRun, alight] = [labels.alightRun[label] as number, labels.alightAt[label] as number];
+  const { run: boarded, board, alightRun, alight } = rideAt(labels, rides * lines.stopCount + alightedAt);
   const ref = refOf(boarded);
   const [leavesLive, arrivesLive] = [isLive(boarded, board), isLive(alightRun, alight)];
   const asOf = (arrivesLive ? refOf(alightRun) : leavesLive ? ref : null)?.snapshot.headerAt ?? null;

@@ -1,4 +1,4 @@
-import type { Lines } from './lines.ts';
+import { callAt, type Lines } from './lines.ts';
 import type { TimeLeftRows } from './time-left.ts';
 import { createWindowVisits, type WindowVisits } from './window.ts';
 
@@ -30,11 +30,9 @@ export interface Labels {
   /** When a rider arrives at a stop, and when the next ride can be boarded there. */
   arrived: Int32Array;
   ready: Int32Array;
-  /** The ride behind `arrived`, and the stop from which the rider walked for `ready`. */
-  boardRun: Int32Array;
-  boardAt: Int32Array;
-  alightRun: Int32Array;
-  alightAt: Int32Array;
+  /** For each label, the four numbers of the `Ride` behind `arrived`, which lie in one cache line. */
+  rides: Int32Array;
+  /** The stop from which the rider walked for `ready`. */
   walkedFrom: Int32Array;
   /** The first position on each line from which the search followed it; `NEVER` for other lines. */
   followed: Int32Array;
@@ -50,10 +48,7 @@ export function createLabels(stopCount: number): Labels {
     rounds,
     arrived: column(),
     ready: column(),
-    boardRun: column(),
-    boardAt: column(),
-    alightRun: column(),
-    alightAt: column(),
+    rides: new Int32Array(4 * rounds * stopCount),
     walkedFrom: column(),
     followed: new Int32Array(0),
     left: { alighted: [], ready: [], aboard: [], of: null },
@@ -61,17 +56,24 @@ export function createLabels(stopCount: number): Labels {
   };
 }
 
+/** The ride of the label at a stop, in the round that set it. */
+export function rideAt({ rides }: Labels, label: number): Ride {
+  const [run, board, alightRun, alight] = rides.subarray(4 * label, 4 * label + 4) as unknown as RideNumbers;
+  return { run, board, alightRun, alight };
+}
+
+type RideNumbers = [run: number, board: number, alightRun: number, alight: number];
+
 /** Lists the rides to a stop in a round by following the labels back from it. */
 export function toRides(lines: Lines, labels: Labels, round: number, last: number): Ride[] {
-  const { ready, boardRun, boardAt, alightRun, alightAt, walkedFrom } = labels;
+  const { ready, walkedFrom } = labels;
   const { stopCount } = lines;
   const rides: Ride[] = [];
   let stop = last;
   for (let at = round; at > 0; ) {
-    const label = at * stopCount + stop;
-    const [run, board] = [boardRun[label] as number, boardAt[label] as number];
-    rides.unshift({ run, board, alightRun: alightRun[label] as number, alight: alightAt[label] as number });
-    const boarded = lines.stops[(lines.firstCall[lines.lineOfRun[run] as number] as number) + board] as number;
+    const ride = rideAt(labels, at * stopCount + stop);
+    rides.unshift(ride);
+    const boarded = callAt(lines, ride.run, ride.board).stop;
     // Later rounds hold copies of a label: go back to the round that set it.
     for (at--; at > 0 && ready[at * stopCount + boarded] === ready[(at - 1) * stopCount + boarded]; at--);
     stop = walkedFrom[at * stopCount + boarded] as number;

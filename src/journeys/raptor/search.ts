@@ -47,12 +47,14 @@ export function createSearcher(
   checkDeadline: () => void = () => {},
 ) {
   const { stopCount } = lines;
-  const { rounds, arrived, ready, boardRun, boardAt, alightRun, alightAt, walkedFrom } = labels;
+  const { rounds, arrived, ready, rides, walkedFrom } = labels;
   let query: Search = NO_SEARCH;
   let maxRides = 0;
   /** The labels of the rounds below this one belong to the current search; the others are old. */
   let openRounds = 0;
   let bounds: Range['bounds'] = null;
+  /** Whether each round begins with a copy of the labels of the round before. */
+  let isCopying = false;
   /** By round: labels at this time or later cannot improve the arrival at the destination. */
   const cutoff = new Int32Array(rounds);
   const window = createWindow(lines, labels.visits);
@@ -207,20 +209,29 @@ export function createSearcher(
     leftAboard = (ridesLeft < mostLeft && aboard[ridesLeft + 1]) || null;
   }
 
-  /** Lowers the labels of this and later rounds: with more rides allowed, a rider arrives no later. */
+  /**
+   * Lowers the labels of this and later rounds: with more rides allowed, a rider arrives no later. `reach` copies the labels of all
+   * stops from round to round instead, which takes less time than to lower many here.
+   */
   function lower(column: Int32Array, label: number, at: number): void {
-    const end = (maxRides + 1) * stopCount;
+    const end = isCopying ? label + 1 : (maxRides + 1) * stopCount;
     for (let later = label; later < end && (column[later] as number) > at; later += stopCount) column[later] = at;
+  }
+
+  /** Copies the labels of the round before, which must be complete. */
+  function copyRound(column: Int32Array, round: number): void {
+    column.copyWithin(round * stopCount, (round - 1) * stopCount, round * stopCount);
   }
 
   function arrive(round: number, stop: number, at: number, run: number, board: number, last: number, alight: number) {
     const label = round * stopCount + stop;
     if (at >= (arrived[label] as number) || at + (leftAlighted[stop] as number) >= (cutoff[round] as number)) return;
     if (isBeyond(bounds?.ready, round, stop, at)) return;
-    boardRun[label] = run;
-    boardAt[label] = board;
-    alightRun[label] = last;
-    alightAt[label] = alight;
+    const ride = 4 * label;
+    rides[ride] = run;
+    rides[ride + 1] = board;
+    rides[ride + 2] = last;
+    rides[ride + 3] = alight;
     lower(arrived, label, at);
     mark(stop);
     const walk = egressSeconds[stop] as number;
@@ -395,7 +406,12 @@ export function createSearcher(
   /** Runs the rounds, beginning with the lines in the queue. */
   function runRounds(): void {
     try {
-      for (let round = 1; round <= maxRides && queue.length > 0; round++) {
+      for (let round = 1; round <= maxRides && (queue.length > 0 || isCopying); round++) {
+        if (isCopying) {
+          copyRound(arrived, round);
+          copyRound(ready, round);
+        }
+        if (queue.length === 0) continue;
         checkDeadline();
         for (const line of queue) {
           ride(round, line);
@@ -459,7 +475,9 @@ export function createSearcher(
     reach(from: number, rides: number, slackSeconds: number): Int32Array {
       maxRides = rides;
       slack = slackSeconds;
-      openTo(maxRides);
+      isCopying = true;
+      openTo(0);
+      openRounds = rides + 1;
       clearRidden();
       window.open(from, cutoff[0] as number, { after: REACH_SECONDS });
       mostLeft = query.egress.length > 0 ? Math.min(rides - 1, MOST_LEFT) : -1;
@@ -479,6 +497,7 @@ export function createSearcher(
 
     *range(range: Range): Generator<Found> {
       ({ bounds, maxRides } = range);
+      isCopying = false;
       openTo(maxRides);
       clearRidden();
       window.open(range.from, query.latest + 1, { before: RANGE_SECONDS });
