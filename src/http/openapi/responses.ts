@@ -15,9 +15,6 @@ export const HEADER_COMPONENTS = {
     'Requests left today (`r`) and seconds until the reset (`t`) when the response was sent. In responses from your own cache, the numbers are outdated.',
     '"daily";r=987;t=41213',
   ),
-  'X-RateLimit-Limit': header('The plan’s daily limit.', 1000),
-  'X-RateLimit-Remaining': header('Requests left today, when the response was sent.', 987),
-  'X-RateLimit-Reset': header('When the limit resets, in seconds since 1970.', 1795305600),
   Deprecation: header(
     'Only with a replaced key: when it was replaced, in seconds since 1970 (RFC 9745).',
     '@1795485620',
@@ -25,7 +22,7 @@ export const HEADER_COMPONENTS = {
   Sunset: header('Only with a replaced key: when it stops working (RFC 8594).', 'Tue, 24 Nov 2026 00:00:00 GMT'),
   ETag: header(
     'Identifies the content of the response, whatever its encoding and age. Send it in `If-None-Match` with the next request.',
-    'W/"Zk3vJk1yG1mJ3bq0lY8y1n0yWbM"',
+    'W/"Zk3vJk1yG1m"',
   ),
   'Cache-Control': header(
     'Seconds for which the response is fresh, counted from when the data was retrieved (`max-age`), and for how many more it may be used if a new request fails (`stale-if-error`).',
@@ -65,7 +62,7 @@ export const PARAMETER_COMPONENTS = {
     required: false,
     description:
       'For polling: the `ETag` of the response you have. If the content is unchanged, the response is a 304 without a body.',
-    schema: { type: 'string', examples: ['W/"Zk3vJk1yG1mJ3bq0lY8y1n0yWbM"'] },
+    schema: { type: 'string', examples: ['W/"Zk3vJk1yG1m"'] },
   },
 };
 
@@ -165,13 +162,7 @@ export const ERROR_SCHEMA = {
 };
 
 function headersOfSuccess(...ownNames: (keyof typeof HEADER_COMPONENTS)[]): Json {
-  const limits = [
-    'RateLimit-Policy',
-    'RateLimit',
-    'X-RateLimit-Limit',
-    'X-RateLimit-Remaining',
-    'X-RateLimit-Reset',
-  ] as const;
+  const limits = ['RateLimit-Policy', 'RateLimit'] as const;
   const ofKey = ['Deprecation', 'Sunset', 'X-Key-Warning'] as const;
   return headers('X-Request-Id', 'Link', 'X-Notice', 'X-Times-Source', ...ownNames, ...limits, ...ofKey);
 }
