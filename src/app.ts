@@ -23,6 +23,7 @@ import { readiness } from './http/readiness.ts';
 import { requestLog } from './http/request-log.ts';
 import { commonHeaders } from './http/response-headers.ts';
 import { restricted } from './http/restricted.ts';
+import { createRunOperation } from './http/run-operation.ts';
 import { errorHandler } from './http/send-error.ts';
 import { stopsDownload } from './http/stops-download.ts';
 import { tokenRoute } from './http/tokens.ts';
@@ -57,15 +58,13 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const networkLimit = http.networkLimit && createNetworkLimit(http.networkLimit, { now, sleep });
 
   const sources = createSources(options.sources, now);
+  const operations = createOperations({ sources, ...(isSandbox && { isRehearsal }), docsUrl });
+  const ids = createIdSigner(linkSecrets);
+  const responses = createResponses({ sources, now, ids, deadlineMs: deadlines.requestMs, log: app.log });
   const service: Service = {
-    operations: createOperations({ sources, ...(isSandbox && { isRehearsal }), docsUrl }),
-    responses: createResponses({
-      sources,
-      now,
-      ids: createIdSigner(linkSecrets),
-      deadlineMs: deadlines.requestMs,
-      log: app.log,
-    }),
+    operations,
+    responses,
+    runOperation: createRunOperation(operations, responses),
     signedKeys: createSignedKeys({ secrets: linkSecrets, kind: isSandbox ? 'test' : 'live' }),
     restrictions,
     linkSecrets,

@@ -149,6 +149,14 @@ describe('the structure of the source', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('pages run operations through the service, and know them as types only', () => {
+    const pages = files.filter((file) => file.startsWith('web/'));
+    const loaded = new Set(pages.flatMap((file) => loadsOf(file).map((name) => toPath(file, name))));
+    const ofOperations = [...loaded].filter((name) => name.startsWith('src/operations/'));
+    expect(ofOperations, 'use `runOperation` of http/extension.ts').toEqual(['src/operations/operation.ts']);
+    expect(pages.filter((file) => localImports(file).includes('src/operations/serve.ts'))).toEqual([]);
+  });
+
   it('the scripts of pages and of the repository import nothing from the pages that use them', () => {
     const scripts = globSync(['web/assets/**/*.js', 'scripts/*.ts']).sort();
     const wrong = scripts.flatMap((file) =>

@@ -1,8 +1,6 @@
 import type { CreateExtension, Service } from '#src/http/extension.ts';
-import { pageSecurity } from '#src/http/response-headers.ts';
-import { parseQuery } from '#src/operations/operation.ts';
-import type { createStopSearchOperation } from '#src/operations/stop-search/operation.ts';
 import { createErrorPage, createLayout } from './layout.ts';
+import { pageSecurity } from './page-security.ts';
 import { createMagicLinks } from './signup/magic-link.ts';
 import type { Mailer } from './signup/mail/mailer.ts';
 import { createRetryingMailer, type MailOutcome } from './signup/mail/retrying-mailer.ts';
@@ -36,7 +34,10 @@ export const pages =
       createLink: createMagicLinks({ ...options, secrets, publicUrl, now }).createQuotaMailsUrl,
       log,
     });
-    const page = { ...service, ...options, mailer, layout, searchStops: createStopFinder(service) };
+    /** Finds stops by name for forms, best match first. Uses upstream only while calls are plentiful, else the stop register. */
+    const searchStops = async (q: string) =>
+      (await service.runOperation('/v1/stops/search', { q, limit: '6' })).body.content().results;
+    const page = { ...service, ...options, mailer, layout, searchStops };
     return {
       drawError: createErrorPage(layout),
       onCounted: quotaMails.record,
@@ -48,12 +49,3 @@ export const pages =
       close: mailer.close,
     };
   };
-
-/** Finds stops by name for forms, best match first. Uses upstream only while calls are plentiful, else the stop register. */
-function createStopFinder({ operations, responses }: Pick<Service, 'operations' | 'responses'>) {
-  const search = operations.find(({ id }) => id === 'searchStops') as ReturnType<typeof createStopSearchOperation>;
-  return async (q: string) => {
-    const response = await responses.get(search, parseQuery(search, { q, limit: '6' }), { priority: 'background' });
-    return response.body.content().results;
-  };
-}

@@ -6,11 +6,13 @@ import type { Secrets } from '../core/signer.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { Responses } from '../operations/serve.ts';
+import type { RunOperation } from './run-operation.ts';
 
-/** What the service offers its extensions. */
+/** All that extensions and pages use of the running service. */
 export interface Service {
   operations: readonly Operation[];
   responses: Responses;
+  runOperation: RunOperation;
   signedKeys: SignedKeys;
   /** Null if nothing can be suspended. */
   restrictions: Restrictions | null;

@@ -1,17 +1,14 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { errorBody } from '#src/errors/api-error.ts';
 import { toApiError } from '#src/errors/to-api-error.ts';
-import type { CreateExtension } from '#src/http/extension.ts';
+import type { CreateExtension, Service } from '#src/http/extension.ts';
 import { freshnessHeaders } from '#src/http/freshness-headers.ts';
-import { requesterOf } from '#src/http/operation-routes.ts';
 import { wantsPage } from '#src/http/paths.ts';
 import { recordSources } from '#src/http/request-log.ts';
 import { PAGE_POLICY } from '#src/http/response-headers.ts';
 import { logError } from '#src/http/send-error.ts';
 import type { Departures } from '#src/operations/departures/departure.ts';
-import { departuresOperation } from '#src/operations/departures/operation.ts';
-import { noticeTo, parseQuery, withOwnDefaults } from '#src/operations/operation.ts';
-import type { Responses } from '#src/operations/serve.ts';
+import { noticeTo, withOwnDefaults } from '#src/operations/operation.ts';
 import { toSydneyClock } from '#src/transit/time.ts';
 import { sendPage } from '../layout.ts';
 import { wallBoard, wallPage } from './wall-board.ts';
@@ -32,17 +29,12 @@ const CONTROL_CHARACTERS = /\p{Cc}/gu;
  */
 async function textBoard(
   app: FastifyInstance,
-  options: {
-    responses: Responses;
-    docsUrl: string;
-    isSandbox: boolean;
-    now: () => Date;
+  options: Service & {
     /** Renders the page for browsers. */
-    drawPage?: ((stop: string) => Promise<string>) | undefined;
-    limitPages: (request: FastifyRequest) => Promise<void>;
+    drawPage: (stop: string) => Promise<string>;
   },
 ): Promise<void> {
-  const { responses, docsUrl, isSandbox, now, drawPage, limitPages } = options;
+  const { runOperation, docsUrl, isSandbox, now, drawPage, limitPages } = options;
   app.setErrorHandler((error, request, reply) => {
     const apiError = toApiError(error);
     // Refusals without a key may be delayed, as on other pages.
@@ -58,24 +50,19 @@ async function textBoard(
     reply.vary('Accept');
     if (request.headers.authorization) return;
     await limitPages(request);
-    if (!drawPage || !wantsPage(request)) return;
+    if (!wantsPage(request)) return;
     const { stop } = request.params as { stop: string };
     return sendPage(reply.header('content-security-policy', PAGE_POLICY), await drawPage(stop));
   });
 
   app.get<{ Params: { stop: string } }>('/board/:stop', async (request, reply) => {
     const { stop } = request.params;
-    const receivedQuery = request.query as Record<string, unknown>;
-    const query = parseQuery(
-      departuresOperation,
-      { ...withOwnDefaults(DEFAULTS, receivedQuery), stop },
-      request.operationPath,
-    );
-    const response = await responses.get(departuresOperation, query, requesterOf(request));
+    const received = request.query as object;
+    const response = await runOperation('/v1/departures', { ...withOwnDefaults(DEFAULTS, received), stop }, request);
     const { body, freshness } = response;
     recordSources(request, response);
     reply.headers(freshnessHeaders(freshness, now().getTime())).header('cache-control', 'private, no-store');
-    const notice = noticeTo(receivedQuery, response.notices);
+    const notice = noticeTo(received, response.notices);
     const remarks = isSandbox ? ['SANDBOX: times, delays and alerts are made up.'] : [];
     return reply.type('text/plain; charset=utf-8').send(boardText(body.content(), notice, remarks));
   });

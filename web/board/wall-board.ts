@@ -1,11 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { parseKey } from '#src/access/keys.ts';
 import { type SignedKeys, WALL_DATA_PATH } from '#src/access/signed-keys.ts';
-import { requesterOf } from '#src/http/operation-routes.ts';
+import type { Service } from '#src/http/extension.ts';
 import { sendResponse } from '#src/http/send-response.ts';
-import { departuresOperation } from '#src/operations/departures/operation.ts';
-import { parseQuery, withOwnDefaults } from '#src/operations/operation.ts';
-import { queryKey, type Responses } from '#src/operations/serve.ts';
+import { withOwnDefaults } from '#src/operations/operation.ts';
 import { html } from '../html.ts';
 
 const DEFAULTS = { modes: 'all', limit: '30', include: 'alert_texts' };
@@ -14,21 +12,11 @@ const DEFAULTS = { modes: 'all', limit: '30', include: 'alert_texts' };
  * `GET /board/:stop/departures`: data for the wall display, charged to the link's key, with the same rules and errors as
  * departures.
  */
-export async function wallBoard(
-  app: FastifyInstance,
-  { responses, now }: { responses: Responses; now: () => Date },
-): Promise<void> {
+export async function wallBoard(app: FastifyInstance, service: Service): Promise<void> {
   app.get<{ Params: { stop: string } }>(WALL_DATA_PATH, async (request, reply) => {
     const { stop } = request.params;
-    const received = request.query as Record<string, unknown>;
-    const query = parseQuery(
-      departuresOperation,
-      { ...withOwnDefaults(DEFAULTS, received), stop },
-      request.operationPath,
-    );
-    const cached = responses.find(queryKey(departuresOperation, query));
-    const response = cached ?? (await responses.get(departuresOperation, query, requesterOf(request)));
-    return sendResponse(request, reply, response, { responses, now });
+    const parameters = { ...withOwnDefaults(DEFAULTS, request.query as object), stop };
+    return sendResponse(request, reply, await service.runOperation('/v1/departures', parameters, request), service);
   });
 }
 

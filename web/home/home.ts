@@ -3,26 +3,19 @@ import { RESET_TIME } from '#src/access/day.ts';
 import { PLANS } from '#src/access/plan.ts';
 import { within } from '#src/core/clock.ts';
 import { upstreamTimeout } from '#src/errors/messages.ts';
+import type { Service } from '#src/http/extension.ts';
 import type { Departures } from '#src/operations/departures/departure.ts';
-import { departuresOperation } from '#src/operations/departures/operation.ts';
-import type { DeparturesQuery } from '#src/operations/departures/query.ts';
 import type { Operation } from '#src/operations/operation.ts';
-import type { Responses } from '#src/operations/serve.ts';
-import { MODES, type Mode } from '#src/transit/mode.ts';
+import type { Mode } from '#src/transit/mode.ts';
 import { toSydneyClock } from '#src/transit/time.ts';
 import { operationUrl } from '../assets/sample.js';
 import { codeBlock, copyableCode } from '../code-block.ts';
 import { type Html, html } from '../html.ts';
 import { type Layout, sendPage } from '../layout.ts';
 
-export interface HomeOptions {
+export interface HomeOptions extends Service {
   layout: Layout;
-  publicUrl: string;
-  isSandbox: boolean;
   testKey: () => Promise<string | null>;
-  operations: readonly Operation[];
-  responses: Pick<Responses, 'get'>;
-  now: () => Date;
 }
 
 /** API description, documentation, status (RFC 8631) and data licence, for programs that know only the server's name. */
@@ -35,7 +28,7 @@ const SERVICE_LINKS = [
 
 /** `GET /`, and `GET /live-board`: the board alone, which the page refreshes. */
 export async function home(app: FastifyInstance, options: HomeOptions): Promise<void> {
-  const liveBoard = async () => boardTable(await fetchHomeBoard(options.responses), { ...options, now: options.now() });
+  const liveBoard = async () => boardTable(await fetchHomeBoard(options), { ...options, now: options.now() });
 
   app.get('/live-board', async (_request, reply) => sendPage(reply, (await liveBoard()).markup));
   app.get('/', async (_request, reply) => {
@@ -79,7 +72,7 @@ ${board}
 <h2 id="start">Your first request</h2>
 <p>${testKey ? 'In this sandbox you can start right away: the command has a key.' : html`<a href="/signup">Enter your email address</a>: the key is in your inbox within a minute.`}</p>
 ${copyableCode(`curl -H "Authorization: Bearer ${testKey ?? '$TIS_KEY'}" \\\n  "${publicUrl}/v1/departures?stop=${HOME_STOP}&modes=all&limit=5"`)}
-<details><summary>Response</summary>${codeBlock(JSON.stringify(departuresOperation.example.body, null, 2))}</details>
+<details><summary>Response</summary>${codeBlock(JSON.stringify(operations.find(({ path }) => path === '/v1/departures')?.example.body, null, 2))}</details>
 
 <h2 id="operations">Operations</h2>
 <ul class="grid tiles">
@@ -116,24 +109,16 @@ function planRow({ title, dailyLimit, purpose }: (typeof PLANS)[keyof typeof PLA
 
 /** Town Hall has trains, light rail and buses every few minutes. */
 const HOME_STOP = '200070';
-const ROWS = 8;
+const ROWS = '8';
 const MAX_ALERTS = 2;
 const MAX_ALERT_LENGTH = 160;
 /** The page waits at most this long for its board. */
 const PATIENCE_MS = 1500;
 
 /** Finds the departures of one well-known stop; null if they take too long. Never throws. */
-async function fetchHomeBoard(responses: Pick<Responses, 'get'>): Promise<Departures | null> {
-  const query: DeparturesQuery = {
-    stop: HOME_STOP,
-    modes: [...MODES],
-    limit: ROWS,
-    cancelled: 'exclude',
-    include: ['alert_texts'],
-  };
-  const board = responses
-    .get(departuresOperation, query, { priority: 'background' })
-    .then(({ body }) => body.content());
+async function fetchHomeBoard({ runOperation }: Service): Promise<Departures | null> {
+  const parameters = { stop: HOME_STOP, modes: 'all', limit: ROWS, cancelled: 'exclude', include: 'alert_texts' };
+  const board = runOperation('/v1/departures', parameters).then(({ body }) => body.content());
   return within(PATIENCE_MS, board, () => upstreamTimeout(PATIENCE_MS)).catch(() => null);
 }
 
