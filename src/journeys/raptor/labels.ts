@@ -1,4 +1,4 @@
-import { callAt, type Lines } from './lines.ts';
+import { callAt, type Lines, NEVER } from './lines.ts';
 import type { TimeLeftRows } from './time-left.ts';
 import { createWindowVisits, type WindowVisits } from './window.ts';
 
@@ -24,6 +24,8 @@ export interface Found extends FromUntil {
 }
 
 export const MAX_RIDES = 7;
+/** If a search has reached one of this many stops, clearing and copying the labels of all stops takes less time. */
+const MOST_SINGLE = 8;
 /** The labels of a search, by round (number of rides) and stop. One set of labels is reused by all searches, one at a time. */
 export interface Labels {
   rounds: number;
@@ -34,6 +36,9 @@ export interface Labels {
   rides: Int32Array;
   /** The stop from which the rider walked for `ready`. */
   walkedFrom: Int32Array;
+  /** The stops that have a label. Most searches reach few stops, so only these are cleared for the next one. */
+  reached: number[];
+  isReached: Uint8Array;
   /** The first position on each line from which the search followed it; `NEVER` for other lines. */
   followed: Int32Array;
   /** Lower bounds of the time to the destination. */
@@ -46,10 +51,12 @@ export function createLabels(stopCount: number): Labels {
   const column = () => new Int32Array(rounds * stopCount);
   return {
     rounds,
-    arrived: column(),
-    ready: column(),
+    arrived: column().fill(NEVER),
+    ready: column().fill(NEVER),
     rides: new Int32Array(4 * rounds * stopCount),
     walkedFrom: column(),
+    reached: [],
+    isReached: new Uint8Array(stopCount),
     followed: new Int32Array(0),
     left: { alighted: [], ready: [], aboard: [], of: null },
     visits: createWindowVisits(stopCount),
@@ -63,6 +70,43 @@ export function rideAt({ rides }: Labels, label: number): Ride {
 }
 
 type RideNumbers = [run: number, board: number, alightRun: number, alight: number];
+
+/** Clears the labels of the search before. */
+export function clearLabels(labels: Labels): void {
+  const { arrived, ready, reached, isReached, rounds } = labels;
+  const stopCount = isReached.length;
+  if (hasMany(labels)) {
+    arrived.fill(NEVER);
+    ready.fill(NEVER);
+    isReached.fill(0);
+  } else {
+    for (let start = 0; start < rounds * stopCount; start += stopCount) {
+      for (const stop of reached) arrived[start + stop] = ready[start + stop] = NEVER;
+    }
+    for (const stop of reached) isReached[stop] = 0;
+  }
+  reached.length = 0;
+}
+
+/** Copies the labels of the round before, which must be complete. */
+export function copyRound(labels: Labels, round: number): void {
+  const { arrived, ready, reached, isReached } = labels;
+  const stopCount = isReached.length;
+  const [before, row] = [(round - 1) * stopCount, round * stopCount];
+  if (hasMany(labels)) {
+    arrived.copyWithin(row, before, row);
+    ready.copyWithin(row, before, row);
+    return;
+  }
+  for (const stop of reached) {
+    arrived[row + stop] = arrived[before + stop] as number;
+    ready[row + stop] = ready[before + stop] as number;
+  }
+}
+
+function hasMany({ reached, isReached }: Labels): boolean {
+  return reached.length > isReached.length / MOST_SINGLE;
+}
 
 /** Lists the rides to a stop in a round by following the labels back from it. */
 export function toRides(lines: Lines, labels: Labels, round: number, last: number): Ride[] {

@@ -1,6 +1,6 @@
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/call-flags.ts';
 import { findRun, listDepartures } from './departures.ts';
-import { type Found, type FromUntil, type Labels, toRides } from './labels.ts';
+import { clearLabels, copyRound, type Found, type FromUntil, type Labels, toRides } from './labels.ts';
 import { boundArrival } from './last-ride.ts';
 import {
   callAt,
@@ -47,11 +47,9 @@ export function createSearcher(
   checkDeadline: () => void = () => {},
 ) {
   const { stopCount } = lines;
-  const { rounds, arrived, ready, rides, walkedFrom } = labels;
+  const { rounds, arrived, ready, rides, walkedFrom, reached, isReached } = labels;
   let query: Search = NO_SEARCH;
   let maxRides = 0;
-  /** The labels of the rounds below this one belong to the current search; the others are old. */
-  let openRounds = 0;
   let bounds: Range['bounds'] = null;
   /** Whether each round begins with a copy of the labels of the round before. */
   let isCopying = false;
@@ -78,6 +76,8 @@ export function createSearcher(
    */
   const ridden = new Int32Array(rounds * lines.modes.length);
   const riddenFrom = new Int32Array(rounds * lines.modes.length);
+  /** The lines to clear there before the next search; null for all. */
+  let riddenLines: number[] | null = null;
   /** `reach` continues this many seconds past the first arrival. */
   let slack = 0;
   /** By round, the first arrival that `reach` found at the destination. */
@@ -99,6 +99,13 @@ export function createSearcher(
     if (isMarked[stop]) return;
     isMarked[stop] = 1;
     markedStops.push(stop);
+    recordReached(stop);
+  }
+
+  function recordReached(stop: number): void {
+    if (isReached[stop]) return;
+    isReached[stop] = 1;
+    reached.push(stop);
   }
 
   function board(stop: number): void {
@@ -158,6 +165,7 @@ export function createSearcher(
   function recordRidden(round: number, line: number, position: number, run: number): void {
     if (timeLeft.continues[line]) return;
     const { length } = lines.modes;
+    riddenLines?.push(line);
     for (let at = round * length + line; at <= maxRides * length + line; at += length) {
       if (run >= (ridden[at] as number)) return;
       ridden[at] = run;
@@ -168,19 +176,23 @@ export function createSearcher(
   function refresh(): void {
     window.refresh();
     timeLeft.refresh();
+    riddenLines = null;
   }
 
   function clearRidden(): void {
     const { length } = lines.modes;
-    riddenFrom.fill(0, 0, (maxRides + 1) * length);
-    for (let round = 1; round <= maxRides; round++) ridden.set(lines.firstRun.subarray(1, length + 1), round * length);
-  }
-
-  /** Clears the labels up to a round. Clearing those of all rounds would take as long as a small search. */
-  function openTo(round: number): void {
-    arrived.fill(NEVER, openRounds * stopCount, (round + 1) * stopCount);
-    ready.fill(NEVER, openRounds * stopCount, (round + 1) * stopCount);
-    openRounds = Math.max(openRounds, round + 1);
+    if (riddenLines && riddenLines.length < length) {
+      for (let start = 0; start < rounds * length; start += length) {
+        for (const line of riddenLines) {
+          ridden[start + line] = lines.firstRun[line + 1] as number;
+          riddenFrom[start + line] = 0;
+        }
+      }
+    } else {
+      riddenFrom.fill(0);
+      for (let round = 0; round < rounds; round++) ridden.set(lines.firstRun.subarray(1, length + 1), round * length);
+    }
+    riddenLines = [];
   }
 
   /**
@@ -216,11 +228,6 @@ export function createSearcher(
   function lower(column: Int32Array, label: number, at: number): void {
     const end = isCopying ? label + 1 : (maxRides + 1) * stopCount;
     for (let later = label; later < end && (column[later] as number) > at; later += stopCount) column[later] = at;
-  }
-
-  /** Copies the labels of the round before, which must be complete. */
-  function copyRound(column: Int32Array, round: number): void {
-    column.copyWithin(round * stopCount, (round - 1) * stopCount, round * stopCount);
   }
 
   function arrive(round: number, stop: number, at: number, run: number, board: number, last: number, alight: number) {
@@ -370,10 +377,10 @@ export function createSearcher(
     const latest = cutoff[round] as number;
     const left = leftReady;
     const known = ready;
-    const reached = markedStops;
+    const arrivedAt = markedStops;
     markedStops = [];
-    for (const stop of reached) isMarked[stop] = 0;
-    for (const stop of reached) {
+    for (const stop of arrivedAt) isMarked[stop] = 0;
+    for (const stop of arrivedAt) {
       const at = arrived[row + stop] as number;
       prepare(round, stop, at + changeSeconds, stop);
       for (let index = first[stop] as number, end = first[stop + 1] as number; index < end; index++) {
@@ -407,10 +414,7 @@ export function createSearcher(
   function runRounds(): void {
     try {
       for (let round = 1; round <= maxRides && (queue.length > 0 || isCopying); round++) {
-        if (isCopying) {
-          copyRound(arrived, round);
-          copyRound(ready, round);
-        }
+        if (isCopying) copyRound(labels, round);
         if (queue.length === 0) continue;
         checkDeadline();
         for (const line of queue) {
@@ -454,7 +458,7 @@ export function createSearcher(
       const walkSeconds = egressSeconds[stop] as number;
       egressSeconds[stop] = walkSeconds < 0 ? seconds : Math.min(walkSeconds, seconds);
     }
-    openRounds = 0;
+    clearLabels(labels);
     cutoff.fill(Math.min(NEVER, query.latest + 1));
     bounds = null;
     mostLeft = -1;
@@ -476,8 +480,6 @@ export function createSearcher(
       maxRides = rides;
       slack = slackSeconds;
       isCopying = true;
-      openTo(0);
-      openRounds = rides + 1;
       clearRidden();
       window.open(from, cutoff[0] as number, { after: REACH_SECONDS });
       mostLeft = query.egress.length > 0 ? Math.min(rides - 1, MOST_LEFT) : -1;
@@ -498,7 +500,6 @@ export function createSearcher(
     *range(range: Range): Generator<Found> {
       ({ bounds, maxRides } = range);
       isCopying = false;
-      openTo(maxRides);
       clearRidden();
       window.open(range.from, query.latest + 1, { before: RANGE_SECONDS });
       const quick = [...(range.known ?? [])];
@@ -511,6 +512,7 @@ export function createSearcher(
         for (const { stop, seconds, line, position } of departures) {
           if (isBeyond(bounds?.arrived, 0, stop, departsAt + seconds)) continue;
           lower(ready, stop, departsAt + seconds);
+          recordReached(stop);
           board(stop);
           enqueue(line, (lines.firstCall[line] as number) + position);
         }
