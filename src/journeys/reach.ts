@@ -148,7 +148,9 @@ export function timetableReach(options: TimetableSearch): Reach {
           return {
             stopId: to[index] as string,
             name: end.name ?? (to[index] as string),
-            journey: journey ? mapJourney(journey, { live, from, to: end, listAlerts: findAlerts }) : null,
+            journey: journey
+              ? mapJourney(journey, { live, from, to: end, listAlerts: findAlerts, notBefore: common.at })
+              : null,
           };
         }),
         freshness: freshness(asOfRides(found, live)),

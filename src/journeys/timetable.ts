@@ -132,6 +132,7 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
       let journeys: Journey[];
       let asOf: readonly number[];
       let isPartial: boolean;
+      const notBefore = query.isArrival ? undefined : common.at;
       if (query.via?.length) {
         const places = listWaypoints(timetable, query.via, ends, query.choices);
         const limit = query.limit ?? MAX_JOURNEYS;
@@ -145,7 +146,7 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
         });
         isPartial = searched.isPartial ?? false;
         journeys = found.map((parts) =>
-          mapVia(parts, places, { live, listAlerts: findAlerts, choices: query.choices }),
+          mapVia(parts, places, { live, listAlerts: findAlerts, notBefore, choices: query.choices }),
         );
         const parts = found.flatMap((chain) => chain.map(({ journey }) => journey));
         asOf = asOfRides(parts, live);
@@ -158,7 +159,7 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
           isArrival: query.isArrival,
         });
         isPartial = searched.isPartial ?? false;
-        journeys = found.map((journey) => mapJourney(journey, { live, from, to, listAlerts: findAlerts }));
+        journeys = found.map((journey) => mapJourney(journey, { live, from, to, listAlerts: findAlerts, notBefore }));
         asOf = asOfRides(found, live);
       }
       if (journeys.length === 0 && !query.mayBeNone) {
@@ -300,6 +301,8 @@ interface ShownWith {
   /** The snapshots that the search used. */
   live: LiveTimetable;
   listAlerts: FindAlerts;
+  /** The requested departure. */
+  notBefore?: number | undefined;
 }
 
 interface Parts extends ShownWith {
@@ -319,9 +322,7 @@ export function mapJourney(journey: EngineJourney, parts: Parts): Journey {
   const legs: Leg[] = [];
   // A station includes its platforms, so there is no walk to them.
   if (journey.access.seconds > 0) {
-    const leaves = first.origin.planned.getTime();
-    const start = endOf(timetable, from, leaves - journey.access.seconds * 1000);
-    legs.push(walk(start, { ...first.origin, realtime: null }, journey.access.seconds));
+    legs.push(walkToFirst(first, journey, parts));
   }
   for (const [index, ride] of rides.entries()) {
     legs.push(ride);
@@ -337,17 +338,28 @@ export function mapJourney(journey: EngineJourney, parts: Parts): Journey {
   return { legs: timeWalks(legs) };
 }
 
+/**
+ * The walk to the first ride. Planned times are cut to the minute, so it may appear to start up to a minute before the requested time; it
+ * is then shown shorter.
+ */
+function walkToFirst({ origin }: Leg, { access }: EngineJourney, { live, from, notBefore = 0 }: Parts): Leg {
+  const moment = origin.planned.getTime() - access.seconds * 1000;
+  const early = origin.realtime ? 0 : Math.max(0, notBefore - moment) / 1000;
+  const start = endOf(live.timetable, from, moment + early * 1000);
+  return walk(start, { ...origin, realtime: null }, access.seconds - early);
+}
+
 /** Joins the parts, with the walk between two rides at a place on the way. */
 function mapVia(
   parts: readonly EngineViaPart[],
   places: readonly { end: End }[],
-  { live, listAlerts: findAlerts, choices }: ShownWith & { choices: Choices | undefined },
+  { choices, ...shownWith }: ShownWith & { choices: Choices | undefined },
 ): Journey {
-  const { timetable } = live;
+  const { timetable } = shownWith.live;
   const endAt = (index: number) => (places[index] as { end: End }).end;
   const legs: Leg[] = [];
   for (const [index, { from, to, journey }] of parts.entries()) {
-    const partLegs = mapJourney(journey, { live, listAlerts: findAlerts, from: endAt(from), to: endAt(to) }).legs;
+    const partLegs = mapJourney(journey, { ...shownWith, from: endAt(from), to: endAt(to) }).legs;
     const [before, next, ride] = [legs.at(-1), partLegs[0] as Leg, parts[index - 1]?.journey.rides.at(-1)];
     const areRides = before && before.mode !== 'walk' && next.mode !== 'walk';
     if (areRides && ride) {

@@ -529,6 +529,22 @@ describe('journeys from the timetable', () => {
     expect(journey?.legs[0]).toMatchObject({ mode: 'walk', origin: { stopId: '-33.0005,150' } });
   });
 
+  it('a timetable journey starts no earlier than the requested minute, also on foot to a ride whose time is cut to the minute', async () => {
+    const trips = [
+      bus('seconds', [
+        ['1', '08:11:50'],
+        ['3', '09:15'],
+      ]),
+    ];
+    const find = open({ ...TOWNS, trips });
+    const [journey] = await find({ from: [-33.00075, 150], at: { date: '20261126', time: '0810' } });
+    const [walk, ride] = journey?.legs ?? [];
+    expect([walk?.origin.planned, ride?.origin.planned]).toEqual(
+      [10, 11].map((minute) => new Date(EIGHT + minute * 60_000)),
+    );
+    expect(walk?.durationSeconds).toBe(60);
+  });
+
   it('a timetable journey does not walk across water from wharf to wharf', async () => {
     const wharf = (id: string, lat: number, lng: number) => ({ id, name: `${id} Wharf`, lat, lng });
     const find = open({
