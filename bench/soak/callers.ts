@@ -1,4 +1,5 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../economy/random.ts';
 import type { openPairs } from '../journeys/pairs.ts';
 
@@ -15,7 +16,7 @@ const IDS = {
   token: /"token":"([\w.-]{1,2000})"/,
 };
 const MAX_IDS = 300;
-const FILLERS = 16;
+const FILLS_PER_SECOND = 20;
 
 interface Call {
   path: string;
@@ -35,6 +36,8 @@ export function createCallers(
   const oneOf = (list: readonly string[]) => list[below(list.length)] ?? '';
   const agent = new Agent({ keepAlive: true, maxSockets: 4 });
   const ids = { run: [] as string[], journey: [] as string[], token: [] as string[] };
+  /** By status, error and path. */
+  const failures: Record<string, number> = {};
   let minute = startMinute();
   const streams = new Set<ReturnType<typeof request>>();
   let count = 0;
@@ -124,6 +127,10 @@ export function createCallers(
     openCount--;
     minute.latenciesMs.push(performance.now() - startedAt);
     minute.statuses[status] = (minute.statuses[status] ?? 0) + 1;
+    if (!(Number(status) < 500)) {
+      const name = `${status} ${/"code":"(\w{1,40})"/.exec(text)?.[1] ?? ''} ${call.path.split('?')[0]?.slice(0, 12)}`;
+      failures[name] = (failures[name] ?? 0) + 1;
+    }
     for (const [name, pattern] of call.path.startsWith('/v1/') ? Object.entries(IDS) : []) {
       const known = ids[name as keyof typeof IDS];
       const found = pattern.exec(text)?.[1];
@@ -154,14 +161,16 @@ export function createCallers(
     return sent.on('response', take).end(body);
   }
 
-  /** Sends the requests that upstream answers, so that the cache of its responses holds what it will hold after hours. */
+  /**
+   * Sends the requests that upstream answers, so that the cache of its responses holds what it will hold after hours. They are few
+   * a second: more would be a load test.
+   */
   async function fill(requests: number): Promise<void> {
-    let left = requests;
     const fillers = deckOf(ofUpstream);
-    const keepSending = async () => {
-      while (left-- > 0) await send(fillers[below(fillers.length)]);
-    };
-    await Promise.all(Array.from({ length: FILLERS }, keepSending));
+    for (let sent = 0; sent < requests; sent++) {
+      void send(fillers[below(fillers.length)]);
+      await sleep(1000 / FILLS_PER_SECOND);
+    }
   }
 
   /** Opens a stream that its reader leaves after ten seconds to five minutes. */
@@ -194,6 +203,7 @@ export function createCallers(
     openStream,
     openCount: () => openCount,
     streamCount: () => streams.size,
+    failures,
     /** The statuses and latencies since the last time. */
     takeMinute() {
       const taken = minute;

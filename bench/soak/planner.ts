@@ -23,7 +23,8 @@ export function answerTo(url: string, now: number): string {
     const from = date && time ? earliestMoment({ date, time }) : now;
     const leaves = Array.from({ length: BOARD_SIZE }, (_, index) => toText(from + (2 + 3 * index) * MINUTE_MS));
     const destination = () => Array.from({ length: RANDOM_NAMES }, () => randomUUID()).join(' ');
-    return departureMonitorFor(url, ...leaves).replaceAll('Bondi Junction', destination);
+    const board = departureMonitorFor(url, ...leaves).replaceAll('Bondi Junction', destination);
+    return query.get('depArrMacro') === 'arr' ? board.replaceAll('departureTimePlanned', 'arrivalTimePlanned') : board;
   }
   if (endpoint === 'coord') {
     const around = [...query.toString()].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % STOPS_AROUND, 7);
