@@ -119,7 +119,7 @@ export function someOf<const Words extends readonly [string, ...string[]]>(words
   const allowed = `must be some of ${words.join(', ')}, separated by commas`;
   return parameterOf(requiredText(allowed), (text, refuse): Words[number][] => {
     const names = splitList(text.toLowerCase());
-    const unknown = names.filter((name) => !words.includes(name));
+    const unknown = splitList(text).filter((name) => !words.includes(name.toLowerCase()));
     if (names.length === 0) return refuse(allowed);
     return unknown.length > 0
       ? refuse(notAllowed(allowed, unknown), { isComplete: true })

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { countUpTo, decimalBetween, optional, requiredText, splitList, withDefault } from '#src/transit/parameter.ts';
+import {
+  countUpTo,
+  decimalBetween,
+  optional,
+  requiredText,
+  someOf,
+  splitList,
+  withDefault,
+} from '#src/transit/parameter.ts';
 
 const message =
   (schema: { safeParse(value: unknown): { error?: { issues: { message: string }[] } | undefined } }) =>
@@ -60,6 +68,12 @@ describe('missing parameters', () => {
     expect(message(requiredText('a stop identifier'))(['1', '2'])).toBe('must be given once');
     expect(message(optional(countUpTo(5)))(['1', '2'])).toBe('must be given once');
   });
+});
+
+it('the error for a list of words repeats the unknown ones as they were sent', () => {
+  const schema = someOf(['mon', 'tue']);
+  expect(schema.parse('Tue,MON')).toEqual(['mon', 'tue']);
+  expect(message(schema)('mon,NaN')).toContain('not "NaN"');
 });
 
 it('a list parameter is split at commas and trimmed, without empty parts', () => {

@@ -8,11 +8,11 @@ import { FRESHNESS_WINDOWS } from '../../transit/freshness.ts';
 import { onTimeRuleOf } from '../../transit/on-time-rule.ts';
 import {
   describe,
-  notAllowed,
   optional,
   type ProblemDetails,
   parameterOf,
   requiredText,
+  someOf,
   splitList,
   wholeBetween,
   withDefault,
@@ -26,14 +26,10 @@ import { dateField, formatDay, lineFields, lineIdQuery } from './line.ts';
 const WEEKDAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 const KEPT_DAYS = 90;
 
-const weekdaysAllowed = `must be some of ${WEEKDAYS.join(', ')}, separated by commas`;
-const weekdayParameter = parameterOf(requiredText(weekdaysAllowed), (text, refuse): number[] => {
-  const words = splitList(text.toLowerCase());
-  const unknown = words.filter((word) => !WEEKDAYS.includes(word as (typeof WEEKDAYS)[number]));
-  if (words.length === 0) return refuse(weekdaysAllowed);
-  if (unknown.length > 0) return refuse(notAllowed(weekdaysAllowed, unknown), { isComplete: true });
-  return [...new Set(words.map((word) => WEEKDAYS.indexOf(word as (typeof WEEKDAYS)[number])))].sort();
-}).meta({ type: 'array', items: { type: 'string', enum: [...WEEKDAYS] }, minItems: 1, examples: [['mon', 'fri']] });
+const weekdayNames = someOf(WEEKDAYS);
+const weekdayParameter = weekdayNames
+  .transform((names): number[] => names.map((name) => WEEKDAYS.indexOf(name)))
+  .meta({ ...weekdayNames.meta(), examples: [['mon', 'fri']] });
 
 const hoursAllowed = 'must be whole hours from 0 to 23, separated by commas';
 const hourSchema = wholeBetween(0, 23);
