@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type OutgoingHttpHeaders, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { OneWriteResponse } from '#src/http/connection/one-write-response.ts';
 
 const BODY_BYTES = 12_000;
@@ -77,4 +77,54 @@ it('pipelined responses that are ready in another order leave whole and in order
   const sockets = [1, 2, 3].map(() => connectTo(server));
   for (const socket of sockets) socket.write(requests);
   await Promise.all(sockets.map((socket) => expectWhole(socket, [...names, 'last'])));
+});
+
+describe('the headers of a response', () => {
+  /** The response to a request, or the error of writing its headers. */
+  async function answerWith(headers: OutgoingHttpHeaders | string[][], status = 200): Promise<string> {
+    const server = createServer({ ServerResponse: OneWriteResponse }, (_request, response) => {
+      try {
+        response.writeHead(status, headers as OutgoingHttpHeaders).end(Buffer.from('ok'));
+      } catch (error) {
+        response.socket?.end((error as Error).message);
+      }
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const socket = connectTo(server);
+    socket.write(get('x'));
+    const [bytes] = await once(socket, 'data');
+    socket.destroy();
+    return bytes.toString('latin1');
+  }
+
+  it.each([
+    ['a\r\nset-cookie: b', 'Invalid character in header content'],
+    ['a\nb', 'Invalid character in header content'],
+    ['\u0101', 'Invalid character in header content'],
+  ])('a value %j cannot begin another header', async (value, message) => {
+    expect(await answerWith({ 'content-length': 2, 'x-name': value })).toContain(message);
+  });
+
+  it('a name that is no token is refused', async () => {
+    expect(await answerWith({ 'content-length': 2, 'x name': 'a' })).toContain('must be a valid HTTP token');
+  });
+
+  it('they are those that were set, with the time, in Latin 1', async () => {
+    const response = await answerWith({ 'content-length': '2', 'x-name': 'caf\xe9', age: 0 });
+    const [, date = ''] = /\r\nDate: (.*)\r\n\r\nok$/.exec(response) ?? [];
+    expect(response.startsWith('HTTP/1.1 200 OK\r\ncontent-length: 2\r\nx-name: caf\xe9\r\nage: 0\r\nDate: ')).toBe(
+      true,
+    );
+    expect(Math.abs(Date.now() - Date.parse(date))).toBeLessThan(60_000);
+  });
+
+  it('a response that says so closes its connection, several values of one header stay apart, and other statuses and unknown lengths are written', async () => {
+    expect(await answerWith({ 'content-length': 2, connection: 'close' })).toMatch(/\r\nconnection: close\r\n/);
+    const two = await answerWith({ 'content-length': 2, 'set-cookie': ['a=1', 'b=2'] });
+    expect(two).toMatch(/set-cookie: a=1\r\nset-cookie: b=2/);
+    expect(await answerWith({ 'content-length': 2 }, 404)).toMatch(/^HTTP\/1.1 404 Not Found\r\n/);
+    expect(await answerWith({ 'x-name': 'a' })).toMatch(/Transfer-Encoding: chunked\r\n/);
+  });
 });

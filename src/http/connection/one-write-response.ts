@@ -1,4 +1,5 @@
-import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse, validateHeaderName } from 'node:http';
+import { SECOND_MS } from '../../core/clock.ts';
 
 /** Copying more than this would cost more than a second part. */
 const MAX_BYTES = 16 * 1024;
@@ -16,7 +17,27 @@ interface ResponseFields {
   _headerSent: boolean;
   /** False for HEAD and 304. */
   _hasBody: boolean;
+  /** Whether the client waits for permission to send its body. */
+  _expect_continue: boolean;
 }
+
+/** Node does more with these than write them. */
+const SPECIAL = [
+  'connection',
+  'content-disposition',
+  'date',
+  'expect',
+  'keep-alive',
+  'set-cookie',
+  'te',
+  'trailer',
+  'transfer-encoding',
+];
+/** Valid names of other headers. They come from our own code, so they are few. */
+const plainNames = new Set<string>();
+/** Not allowed in a value, as in Node. A line break would begin a header of its own. */
+const INVALID = /[^\t\x20-\x7e\x80-\xff]/;
+const latestDate = { second: Number.NaN, text: '' };
 
 /**
  * A response that leaves in one write. Node writes headers and a `Buffer` as two parts, which makes a small response an eighth
@@ -24,8 +45,18 @@ interface ResponseFields {
  */
 export class OneWriteResponse<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
   override writeHead(...head: unknown[]): this {
-    if (this.shouldKeepAlive && this.req.httpVersionMinor === 1) this.removeHeader('connection');
-    return super.writeHead(...(head as [number, OutgoingHttpHeaders]));
+    const staysOpen = this.shouldKeepAlive && this.req.httpVersionMinor === 1;
+    if (staysOpen) this.removeHeader('connection');
+    const [status, headers] = head as [number, OutgoingHttpHeaders | undefined];
+    const fields = this as unknown as ResponseFields;
+    const isUsual = staysOpen && status === 200 && fields._header === null && !fields._expect_continue;
+    const text = isUsual && head.length === 2 && this.getHeaderNames().length === 0 ? toText(headers) : null;
+    if (text === null) return super.writeHead(...(head as [number, OutgoingHttpHeaders]));
+    this.statusCode = status;
+    this.statusMessage = 'OK';
+    fields._header = text;
+    fields._headerSent = false;
+    return this;
   }
 
   override end(...rest: unknown[]): this {
@@ -48,4 +79,38 @@ export class OneWriteResponse<Request extends IncomingMessage = IncomingMessage>
     if (socket.writableLength > 0) block = Buffer.allocUnsafeSlow(MAX_BYTES);
     return this;
   }
+}
+
+/**
+ * The headers of a usual response as Node would write them; null if they are not plain texts, or the length is unknown. Node compares
+ * each name with those that it knows, and checks each value by itself.
+ */
+function toText(headers: OutgoingHttpHeaders | undefined): string | null {
+  if (typeof headers !== 'object' || headers === null || headers['content-length'] === undefined) return null;
+  let lines = '';
+  let values = '';
+  for (const name in headers) {
+    const value = headers[name];
+    if (typeof value !== 'string' && typeof value !== 'number') return null;
+    if (!plainNames.has(name) && !isPlain(name)) return null;
+    lines += `${name}: ${value}\r\n`;
+    values += value;
+  }
+  return INVALID.test(values) ? null : `HTTP/1.1 200 OK\r\n${lines}Date: ${dateNow()}\r\n\r\n`;
+}
+
+function isPlain(name: string): boolean {
+  if (SPECIAL.includes(name.toLowerCase())) return false;
+  validateHeaderName(name);
+  plainNames.add(name);
+  return true;
+}
+
+function dateNow(): string {
+  const second = Math.floor(Date.now() / SECOND_MS);
+  if (second !== latestDate.second) {
+    latestDate.second = second;
+    latestDate.text = new Date(second * SECOND_MS).toUTCString();
+  }
+  return latestDate.text;
 }
