@@ -73,8 +73,6 @@ const environment = {
   UPSTREAM_DAILY_BUDGET: '100000000',
   TIMETABLE: 'on',
   JOURNEYS: 'timetable',
-  MALLOC_ARENA_MAX: '1',
-  MALLOC_MMAP_THRESHOLD_: '131072',
   NODE_COMPILE_CACHE: join(dataDir, 'cache'),
 };
 execFileSync(process.execPath, ['src/cli/compile.ts'], { env: { ...process.env, ...environment } });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { openStore } from '#src/access/stores/open-store.ts';
 import { issueTestKey } from './access.ts';
-import { SMALL_START_OPTIONS, START_OPTIONS } from './start-options.ts';
+import { START_OPTIONS } from './start-options.ts';
 
 /** A process that starts from the compile cache takes half the time. `npm test` sets its place. */
 const { PATH, NODE_COMPILE_CACHE } = process.env;
@@ -53,9 +53,9 @@ export async function startServerProcess(
   await store.close();
   const limit = maxDescriptors === undefined ? '' : `ulimit -n ${maxDescriptors}; `;
   const enter = controlGroup === undefined ? '' : `echo $$ > ${controlGroup}; `;
-  // The groups of tests and benches are small.
-  const options = controlGroup === undefined ? START_OPTIONS : SMALL_START_OPTIONS;
-  const command = [process.execPath, ...options, 'src/server.ts'];
+  // The script reads the limit of the group.
+  const command =
+    controlGroup === undefined ? [process.execPath, ...START_OPTIONS, 'src/server.ts'] : ['scripts/start'];
   const child = spawn('sh', ['-c', `${enter}${limit}exec "$0" "$@"`, ...command], {
     env: { ...ENVIRONMENT, DATA_DIR: dataDir, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
