@@ -139,7 +139,7 @@ function latencyOf(url: string): number {
 /** A full page from the requested time on. */
 function leavesOf(query: URLSearchParams): string[] {
   const [date, time] = [query.get('itdDate'), query.get('itdTime')];
-  const from = (date && time && fromSydneyWallClock({ date, time })?.getTime()) || Date.now();
+  const from = (date && time && fromSydneyWallClock({ date, time })) || Date.now();
   return Array.from({ length: EVENTS_PER_PAGE }, (_, index) => {
     return `${new Date(from + (index + 1) * MINUTE_MS).toISOString().slice(0, 19)}Z`;
   });

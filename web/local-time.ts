@@ -6,7 +6,7 @@ import { type Html, html } from './html.ts';
  * time.
  */
 export function localTime(moment: Date, detail: 'time' | 'date' | 'date-time'): Html {
-  const { date, time } = toSydneyWallClock(moment);
+  const { date, time } = toSydneyWallClock(moment.getTime());
   const day = `${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6)}`;
   const clock = `${time.slice(0, 2)}:${time.slice(2)}`;
   const text = { time: clock, date: day, 'date-time': `${day} ${clock}` }[detail];

@@ -211,5 +211,5 @@ function foundAt(moment: number, source: 'timetable' | 'planner'): FoundJourneys
     source: 'cache',
     shortage: null,
   } as const;
-  return { journeys: [], leftOut: {}, retrievedAt: new Date(moment), freshness, origin: { source } };
+  return { journeys: [], leftOut: {}, freshness, origin: { source } };
 }

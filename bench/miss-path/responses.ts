@@ -22,8 +22,8 @@ function toBoard(events: readonly object[], alerts: number, now: Date): string {
   const [alert] = departureMonitorResponse.stopEvents[0]?.infos ?? [];
   const stopEvents = Array.from({ length: EVENTS }, (_, index) => ({
     ...events[index % events.length],
-    departureTimePlanned: formatTimestamp(new Date(now.getTime() + (10 + index) * MINUTE_MS)),
-    departureTimeEstimated: formatTimestamp(new Date(now.getTime() + (10 + index) * MINUTE_MS)),
+    departureTimePlanned: formatTimestamp(now.getTime() + (10 + index) * MINUTE_MS),
+    departureTimeEstimated: formatTimestamp(now.getTime() + (10 + index) * MINUTE_MS),
     infos: Array(alerts).fill(alert),
   }));
   return JSON.stringify({ ...departureMonitorResponse, stopEvents });

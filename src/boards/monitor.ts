@@ -138,8 +138,7 @@ async function listForwards(request: BoardRequest, reader: PageReader): Promise<
       (page ? departure.plannedAt : leavesAt(departure)) <= (lastPlannedAt ?? Number.NEGATIVE_INFINITY);
     const isFilled = nextOfEachRoute(countedDepartures.filter(isInOrder), request).length >= limit;
     if (isFilled || isEnd || lastPlannedAt === null || reader.pages.length === MAX_PAGES) break;
-    const from = new Date(lastPlannedAt);
-    const at = page ? wallClockFrom(from, page.now) : toSydneyWallClock(from);
+    const at = page ? wallClockFrom(lastPlannedAt, page.now) : toSydneyWallClock(lastPlannedAt);
     // Later pages of a board for now must be as fresh as the first.
     const isForNow = firstRequest.at === null;
     const next = await reader.fetchMore({ ...firstRequest, at, isForNow }, countedDepartures.length > 0);
@@ -173,16 +172,16 @@ const EVENTS_PER_STEP = EVENTS_PER_PAGE - 6;
  */
 async function listBackwards(request: BoardRequest, reader: PageReader): Promise<Selection> {
   const { request: firstRequest, limit, page } = request;
-  const now = page?.now ?? new Date();
+  const now = page?.now ?? Date.now();
   const matching: Departure[] = [];
-  let end = page?.before ?? now.getTime();
+  let end = page?.before ?? now;
   let stepMs = FIRST_STEP_MS;
 
   async function fetchStep(start: number): Promise<Departure[] | null> {
     const departures: Departure[] = [];
     for (let from = start; from < end; ) {
       if (reader.pages.length === MAX_PAGES) return null;
-      const at = wallClockFrom(new Date(from), now);
+      const at = wallClockFrom(from, now);
       const next = await reader.fetchMore({ ...firstRequest, at }, matching.length > 0);
       if (!next || knownUntil(next) <= from) return null;
       departures.push(...next.departures);

@@ -28,7 +28,7 @@ export interface BoardRequest {
   page?: {
     /** How many departures of the same route and headsign earlier pages showed. */
     countShown(departure: RouteAndHeadsign): number;
-    now: Date;
+    now: number;
     /** The page starts with departures planned at this time. */
     from: number;
     /** The page ends with the last departures planned before this time. */

@@ -211,7 +211,7 @@ export class Runs {
   /** Null if the departure monitor does not list the run at that minute. */
   async #fetchListed(queryUpstream: QueryUpstream, start: RunStart): Promise<Run | null> {
     const { runId, stopId, mode, plannedAt } = start;
-    const at = toSydneyWallClock(new Date(plannedAt));
+    const at = toSydneyWallClock(plannedAt);
     const request = { kind: 'departureMonitor', stopId, modes: [mode], at, withCalls: true } as const;
     const response = await queryUpstream(request);
     const matches: [Departure, RunCalls][] = [];

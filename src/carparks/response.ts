@@ -72,7 +72,7 @@ export function toCarParkBody(carPark: CarPark, stops: StopLookup): CarParkBody 
     spaces_free: spacesFree,
     trend,
     spaces_change: spacesChange,
-    reported_at: reportedAt === null ? null : formatTimestamp(new Date(reportedAt)),
+    reported_at: reportedAt === null ? null : formatTimestamp(reportedAt),
   };
 }
 

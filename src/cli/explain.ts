@@ -31,7 +31,7 @@ export function describeBoard(board: ExplainedBoard, report: RunningReport): str
   const other = report.mode === 'on' ? [] : modes.filter((mode) => !report.agreement[mode]?.isTrusted);
   return [
     `${isArrival ? 'Arrivals' : 'Departures'} of ${stopName} (${stopId}), ${clock(from)} to ${clock(until)} in Sydney, now ${clock(report.at)}.`,
-    `From process ${report.pid}. Timetable imported ${formatTimestamp(new Date(importedAt))}.`,
+    `From process ${report.pid}. Timetable imported ${formatTimestamp(importedAt)}.`,
     ...(other.length > 0
       ? [`NOT what callers see: boards of ${other.join(', ')} come from the trip planner now.`]
       : []),

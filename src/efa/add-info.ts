@@ -223,7 +223,7 @@ function parsePeriod(value: unknown) {
 }
 
 function parseTime(value: unknown): number | null {
-  return parseTimestamp(parseRawText(value))?.getTime() ?? null;
+  return parseTimestamp(parseRawText(value)) ?? null;
 }
 
 /** Upstream's older servers link to their own machine: "http://localhost:8085/…". */

@@ -3,7 +3,6 @@ import type { Call, RunCall, RunCalls } from '../transit/call.ts';
 import type { Departure } from '../transit/departure.ts';
 import type { Mode } from '../transit/mode.ts';
 import type { Position } from '../transit/place.ts';
-import type { PlannedAndRealtime } from '../transit/time.ts';
 import { isTimedCall } from './payload.ts';
 import { isCancelled, toTimes } from './realtime.ts';
 import { firstElements, type JsonObject, parseIdentifier, parseObject, parseStrings } from './response/field.ts';
@@ -35,14 +34,10 @@ export function mapCall(
     name,
     platform: toPlatform(point, mode, name),
     position: toPosition(point) ?? positionOf?.(stopId) ?? null,
-    arrival: toCallTime(toTimes(point.arrival, isTracked)),
-    departure: toCallTime(toTimes(point.departure, isTracked)),
+    arrival: toTimes(point.arrival, isTracked),
+    departure: toTimes(point.departure, isTracked),
     occupancy: toOccupancy(point.properties?.occupancy),
   };
-}
-
-export function toCallTime(time: PlannedAndRealtime | null): Call['arrival'] {
-  return time && { plannedAt: time.planned.getTime(), realtimeAt: time.realtime?.getTime() ?? null };
 }
 
 /** The calls of a departure's run, from the unparsed departure record. */

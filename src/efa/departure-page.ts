@@ -103,7 +103,7 @@ export async function mapPage(
   refuseUnknown(response.payload, request);
   const { stopName, kept: departures, leftOut } = await mapDepartures(request, response, onDeparture);
   const end = endOf(request);
-  const requestedAt = request.at && (fromSydneyWallClock(request.at)?.getTime() ?? Number.POSITIVE_INFINITY);
+  const requestedAt = request.at && (fromSydneyWallClock(request.at) ?? Number.POSITIVE_INFINITY);
   const lastPlannedAt = findLastPlanned(stopEvents, end);
   const span = spanOf({ requestedAt, retrievedAt, eventCount: stopEvents.length, lastPlannedAt });
   const stopModes = sortModes(listStopModes(response.payload.locations[0]));
@@ -178,13 +178,13 @@ function spanOf(response: {
  */
 export function isOfThePast({ stopEvents }: DepartureMonitorPayload, request: DeparturesRequest, now: Date): boolean {
   const { at } = request;
-  const from = at === null ? now.getTime() : fromSydneyWallClock(at)?.getTime();
-  if (from === undefined || stopEvents.length < EVENTS_PER_PAGE) return false;
+  const from = at === null ? now.getTime() : fromSydneyWallClock(at);
+  if (from === null || stopEvents.length < EVENTS_PER_PAGE) return false;
   return stopEvents.every((record) => {
     const event = parseObject(record);
     const end = endOf(request);
     const times = [event?.[`${end}TimePlanned`], event?.[`${end}TimeEstimated`]].flatMap(
-      (time) => parseTimestamp(parseRawText(time))?.getTime() ?? [],
+      (time) => parseTimestamp(parseRawText(time)) ?? [],
     );
     return times.length > 0 && Math.max(...times) < from - MINUTE_MS;
   });
@@ -209,7 +209,7 @@ function mapDeparture(
   const { location, transportation } = event;
   const knownMode = toMode(getOrLeaveOut(transportation.product?.class ?? transportation.product?.iconId, 'malformed'));
   const isOnDemandRide = isOnDemand(transportation, event.properties);
-  const { planned, realtime } = getOrLeaveOut(
+  const { plannedAt, realtimeAt } = getOrLeaveOut(
     toTimes(event[end], isTracked(event, { isCancelled: isEventCancelled, isOnDemand: isOnDemandRide })),
     'no time',
   );
@@ -219,7 +219,7 @@ function mapDeparture(
   const runId = toRunId(event.properties, transportation.properties);
   return {
     key: distinct(
-      `${runId ?? [transportation.id, route, destination].join()},${location?.id ?? ''},${planned.toISOString()}`,
+      `${runId ?? [transportation.id, route, destination].join()},${location?.id ?? ''},${new Date(plannedAt).toISOString()}`,
     ),
     runId,
     stopId: location?.id ?? stopId,
@@ -229,20 +229,20 @@ function mapDeparture(
     destination,
     ...(end === 'arrival' && { origin: toOrigin(transportation) }),
     platform: location ? toPlatform(location, mode, stopName) : null,
-    plannedAt: planned.getTime(),
+    plannedAt,
     isWheelchairAccessible: isWheelchairAccessible(event, () => event.infos.some(restrictsWheelchairs)),
     access: { ...UNKNOWN_ACCESS, wheelchairs: toVehicleAccess(event.properties, transportation.properties) },
     isStopAccessible: event.properties?.WheelchairAccess ?? null,
     occupancy: toOccupancy(location?.properties?.occupancy),
     alerts: isOnDemandRide ? withBookingNotice(mapAlerts(event.infos), { isOnDemand: true }) : mapAlerts(event.infos),
     asOf,
-    state: stateOf(isEventCancelled, realtime),
+    state: stateOf(isEventCancelled, realtimeAt),
   };
 }
 
-function stateOf(isEventCancelled: boolean, realtime: Date | null): CallState {
+function stateOf(isEventCancelled: boolean, realtimeAt: number | null): CallState {
   if (isEventCancelled) return { kind: 'cancelled' };
-  return realtime ? { kind: 'live', leavesAt: realtime.getTime() } : { kind: 'scheduled' };
+  return realtimeAt === null ? { kind: 'scheduled' } : { kind: 'live', leavesAt: realtimeAt };
 }
 
 /** Whether the board shows arrivals or departures. */
@@ -278,7 +278,7 @@ function nameStop({ locations, stopEvents }: DepartureMonitorPayload, stopId: st
 
 function findLastPlanned(stopEvents: readonly unknown[], end: 'arrival' | 'departure'): number | null {
   const planned = stopEvents
-    .map((event) => parseTimestamp(parseRawText(parseObject(event)?.[`${end}TimePlanned`]))?.getTime())
+    .map((event) => parseTimestamp(parseRawText(parseObject(event)?.[`${end}TimePlanned`])))
     .filter((time) => time !== undefined);
   return planned.length > 0 ? Math.max(...planned) : null;
 }

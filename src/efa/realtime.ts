@@ -1,4 +1,4 @@
-import { type PlannedAndRealtime, parseTimestamp } from '../transit/time.ts';
+import { type CallTime, parseTimestamp } from '../transit/time.ts';
 import { type JsonObject, parseRawText } from './response/field.ts';
 
 /** The times of an arrival or departure. */
@@ -42,11 +42,11 @@ export function isTracked(
  * journey responses also have estimates on timetable-only legs. A missing planned time is replaced by the base timetable's
  * time, else the estimate.
  */
-export function toTimes(times: SentTimes, isLive: boolean): PlannedAndRealtime | null {
+export function toTimes(times: SentTimes, isLive: boolean): CallTime | null {
   const estimated = parseTimestamp(times.estimated);
   const planned = parseTimestamp(times.planned) ?? parseTimestamp(times.baseTimetable) ?? estimated;
-  if (!planned) return null;
-  return { planned, realtime: isLive ? (estimated ?? null) : null };
+  if (planned === undefined) return null;
+  return { plannedAt: planned, realtimeAt: isLive ? (estimated ?? null) : null };
 }
 
 /**

@@ -9,21 +9,27 @@ import {
   toDeparture,
   withAlerts,
 } from '../boards/scheduled-departure.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts';
 import type { LiveTimetable } from '../realtime/live-timetable.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { FindAlerts } from '../transit/alert.ts';
 import type { RunCall } from '../transit/call.ts';
 import type { Choices } from '../transit/choices.ts';
 import { type Departure, leavesAt } from '../transit/departure.ts';
+import {
+  isMissed,
+  type Journey,
+  LEG_DEFAULTS,
+  type Leg,
+  type LegEnd,
+  listChanges,
+  rideMs,
+} from '../transit/journey.ts';
 import type { Mode } from '../transit/mode.ts';
 import { distanceMetres } from '../transit/place.ts';
 import { isSameRun } from '../transit/run-id.ts';
-import { bestKnown, startOfMinute, toMinute } from '../transit/time.ts';
+import { bestKnown, toMinute } from '../transit/time.ts';
 import { walkSeconds } from '../transit/walking.ts';
-import { isMissed, type Journey, listChanges } from './journey.ts';
-import { LEG_DEFAULTS, type Leg, rideSeconds } from './leg.ts';
-import type { LegEnd } from './leg-end.ts';
 import { endAt } from './timetable.ts';
 
 /** A departure that does the same leg: it boards and alights at the same stops or stations. */
@@ -69,11 +75,11 @@ export function findAlternatives(
   const stops = stopsOf(timetable, leg.origin);
   const to = new Set(stopsOf(timetable, leg.destination));
   if (stops.length === 0 || to.size === 0) return null;
-  const from = bestKnown(leg.origin).getTime();
+  const from = bestKnown(leg.origin);
   const nextRide = legs.slice(legs.indexOf(leg) + 1).find(isRide);
   const latest = Math.min(
     from + (WINDOWS_MS.at(-1) as number),
-    nextRide ? bestKnown(nextRide.origin).getTime() + EARLIEST_MS : Number.POSITIVE_INFINITY,
+    nextRide ? bestKnown(nextRide.origin) + EARLIEST_MS : Number.POSITIVE_INFINITY,
   );
   const parts: DepartureParts = { live, now, isArrival: false, stops: new Set(stops) };
   const found: Alternative[] = [];
@@ -110,7 +116,7 @@ export function findAlternatives(
     const time = { plannedAt, realtimeAt: state.kind === 'live' ? leavesAt(planned) : null };
     const origin = endAt(timetable, boards, time);
     const destination = endAt(timetable, alights, alights.arrival);
-    const ride = { ...leg, origin, destination, durationSeconds: rideSeconds(origin, destination), isCancelled: false };
+    const ride = { ...leg, origin, destination, durationMs: rideMs(origin, destination), isCancelled: false };
     if (!isPossibleWith(ride)) return null;
     const station = timetable.stop(timetable.stationOf(timetable.findStop(planned.stopId) as number));
     return { departure: withAlerts(findAlerts, planned, station.id), arrival: alights.arrival };
@@ -128,16 +134,16 @@ export function findAlternatives(
       ride,
       ...(next ? [...walks(ride, next, legs.slice(index + 1, nextIndex), hasMoved('destination')), next] : []),
     ];
-    const leastSeconds = (wanted.choices?.minChange ?? 0) * 60;
+    const leastMs = (wanted.choices?.minChange ?? 0) * MINUTE_MS;
     return listChanges({ legs: changed }).every(
-      (change) => !isMissed(change) && change.walkSeconds + change.spareSeconds >= leastSeconds,
+      (change) => !isMissed(change) && change.walkMs + change.spareMs >= leastMs,
     );
   }
 
   /** The journey's own walks. If the ride uses another platform, the walk from or to that. */
   function walks({ destination: from }: Leg, { origin: to }: Leg, own: readonly Leg[], hasMoved: boolean) {
-    const durationSeconds = walkSeconds(distanceMetres(from.position, to.position), wanted.choices);
-    return hasMoved ? [{ ...LEG_DEFAULTS, origin: from, destination: to, durationSeconds }] : own;
+    const durationMs = walkSeconds(distanceMetres(from.position, to.position), wanted.choices) * SECOND_MS;
+    return hasMoved ? [{ ...LEG_DEFAULTS, origin: from, destination: to, durationMs }] : own;
   }
 }
 
@@ -186,7 +192,7 @@ function byTime(one: BoardCall, other: BoardCall): number {
 
 /** Whether the departure is the ride itself. Some files have no run IDs; then mode, route and time decide. */
 function isSameRide({ mode, runId, route, origin }: Leg, departure: Departure): boolean {
-  const plannedAt = startOfMinute(origin.planned).getTime();
+  const plannedAt = toMinute(origin.plannedAt);
   if (runId !== null && departure.runId !== null) {
     return isSameRun(departure.runId, runId) && Math.abs(departure.plannedAt - plannedAt) < SAME_RUN_MS;
   }

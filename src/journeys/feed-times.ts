@@ -3,11 +3,9 @@ import { MINUTE_MS } from '../core/clock.ts';
 import type { RequestedFields } from '../transit/additional-fields.ts';
 import type { Call, RunCall } from '../transit/call.ts';
 import type { Freshness } from '../transit/freshness.ts';
+import { type Journey, type Leg, type LegEnd, rideMs } from '../transit/journey.ts';
 import { LeftOut, type LeftOutCounts } from '../transit/left-out.ts';
-import { startOfMinute } from '../transit/time.ts';
-import type { Journey } from './journey.ts';
-import { type Leg, rideSeconds } from './leg.ts';
-import type { LegEnd } from './leg-end.ts';
+import { type CallTime, toMinute } from '../transit/time.ts';
 import { joinLegs, timeWalks } from './walks.ts';
 
 interface RideFinder {
@@ -32,15 +30,15 @@ export function withFeedTimes(leg: Leg, runs: RideFinder): UpdatedLeg {
     { ...callAt(origin), arrival: null, departure: timeOf(origin) },
     { ...callAt(destination), arrival: timeOf(destination), departure: null },
   ];
-  const plannedAt = startOfMinute(origin.planned).getTime();
+  const plannedAt = toMinute(origin.plannedAt);
   const view = runs.findRide({ runId, mode, stopId: origin.stopId, plannedAt }, ends);
   if (!view || (leg.isCancelled && !view.isByFeed)) return { leg, view };
   const { isCancelled, calls } = view;
   const [leaves, arrives] = calls as [RunCall, RunCall];
   const from = endAt(origin, leaves, isCancelled ? null : leaves.departure);
   const to = endAt(destination, arrives, isCancelled ? null : arrives.arrival);
-  const isLive = from.realtime !== null || to.realtime !== null;
-  const timed = { origin: from, destination: to, durationSeconds: rideSeconds(from, to), isLive, isCancelled };
+  const isLive = from.realtimeAt !== null || to.realtimeAt !== null;
+  const timed = { origin: from, destination: to, durationMs: rideMs(from, to), isLive, isCancelled };
   return {
     leg: { ...leg, ...timed, carriages: leaves.carriages ?? null, listCalls: () => listCalls(leg, view) },
     view,
@@ -60,7 +58,7 @@ export function withFeeds(
   const counts = { cancelled: 0, 'has left': 0 };
   const updated = journeys.flatMap((journey): Journey[] => {
     const rides = journey.legs.map((leg) => withFeedTimes(leg, runs));
-    const isGone = rides.some(({ leg, view }) => view?.hasLeft && leg.origin.planned.getTime() >= now - MINUTE_MS);
+    const isGone = rides.some(({ leg, view }) => view?.hasLeft && leg.origin.plannedAt >= now - MINUTE_MS);
     const isOff = cancelled !== 'include' && rides.some(({ leg }) => leg.isCancelled);
     if (isOff) counts.cancelled++;
     else if (isGone) counts['has left']++;
@@ -96,17 +94,15 @@ function callAt({ stopId, ids, name, platform, position }: LegEnd) {
 }
 
 /** Delays in feeds count from the planned minute. */
-function timeOf({ planned, realtime }: LegEnd) {
-  return { plannedAt: startOfMinute(planned).getTime(), realtimeAt: realtime?.getTime() ?? null };
+function timeOf({ plannedAt, realtimeAt }: CallTime) {
+  return { plannedAt: toMinute(plannedAt), realtimeAt };
 }
 
 function toRunCall({ arrival, departure, ...call }: Call): RunCall {
-  const toMinute = (time: Call['arrival']) =>
-    time && { ...time, plannedAt: startOfMinute(new Date(time.plannedAt)).getTime() };
   return {
     ...call,
-    arrival: toMinute(arrival),
-    departure: toMinute(departure),
+    arrival: arrival && timeOf(arrival),
+    departure: departure && timeOf(departure),
     ids: [call.stopId],
     isCancelled: false,
   };
@@ -114,9 +110,9 @@ function toRunCall({ arrival, departure, ...call }: Call): RunCall {
 
 /** The end of a ride, at another place if a feed has moved the call. */
 function endAt(end: LegEnd, { stopId, ids, name, platform, position }: RunCall, time: Call['arrival']): LegEnd {
-  const realtime = time?.realtimeAt == null ? null : new Date(time.realtimeAt);
-  if (stopId === end.stopId) return { ...end, realtime };
-  const moved = { ...end, realtime, stopId, ids, platform, position: position ?? end.position, isAccessible: null };
+  const realtimeAt = time?.realtimeAt ?? null;
+  if (stopId === end.stopId) return { ...end, realtimeAt };
+  const moved = { ...end, realtimeAt, stopId, ids, platform, position: position ?? end.position, isAccessible: null };
   const isSameStation = end.parentId !== null && ids.includes(end.parentId);
   return isSameStation ? moved : { ...moved, name, parent: null, parentId: ids[1] ?? null };
 }

@@ -1,7 +1,7 @@
 import type { Timetable } from '../timetable/timetable.ts';
 import type { FindLiftsOut, LiftOut } from '../transit/alert.ts';
+import type { Journey } from '../transit/journey.ts';
 import type { Mode } from '../transit/mode.ts';
-import type { Journey } from './journey.ts';
 
 /** An alert about a whole station concerns only these modes: its bus stands are in the street. */
 const NEED_LIFTS: readonly (Mode | 'walk')[] = ['train', 'metro', 'lightrail'] satisfies Mode[];
@@ -11,9 +11,9 @@ export function markLifts(journey: Journey, listLiftsOut: FindLiftsOut): Journey
   const rides = journey.legs.filter(({ mode }) => mode !== 'walk');
   const liftsByRide = rides
     .flatMap(({ mode, origin, destination }) => [origin, destination].map((end) => ({ mode, end })))
-    .map(({ mode, end: { stopId, name, ids, parentId, planned } }) => {
+    .map(({ mode, end: { stopId, name, ids, parentId, plannedAt } }) => {
       const isHere = (id: string) => id === parentId || ids.includes(id);
-      return listLiftsOut(planned.getTime())
+      return listLiftsOut(plannedAt)
         ?.filter((lift) =>
           lift.platforms.length > 0 ? lift.platforms.some(isHere) : NEED_LIFTS.includes(mode) && isHere(lift.stopId),
         )

@@ -4,10 +4,10 @@ import { beyondTimetable, noTimetable, notInTimetable } from '../errors/messages
 import type { Timetable } from '../timetable/timetable.ts';
 import type { Choices } from '../transit/choices.ts';
 import type { Freshness } from '../transit/freshness.ts';
+import type { Journey } from '../transit/journey.ts';
 import { formatPlace, type Place } from '../transit/place.ts';
 import { LONGEST_WALK_METRES } from '../transit/walking.ts';
 import type { MultiPolygon } from './area.ts';
-import type { Journey } from './journey.ts';
 import type { LastRide } from './reached.ts';
 import type { RiderQuery } from './source.ts';
 import {

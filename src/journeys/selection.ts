@@ -1,7 +1,4 @@
 import { MINUTE_MS } from '../core/clock.ts';
-import type { LeftOutCounts } from '../transit/left-out.ts';
-import type { Mode } from '../transit/mode.ts';
-import { bestKnown, startOfMinute, toSydneyWallClock, type WallClock } from '../transit/time.ts';
 import {
   countChanges,
   destinationOf,
@@ -9,11 +6,14 @@ import {
   isOnDemand,
   isPossible,
   type Journey,
+  type Leg,
   lacksLift,
   latestStart,
   originOf,
-} from './journey.ts';
-import type { Leg } from './leg.ts';
+} from '../transit/journey.ts';
+import type { LeftOutCounts } from '../transit/left-out.ts';
+import type { Mode } from '../transit/mode.ts';
+import { bestKnown, toMinute, toSydneyWallClock, type WallClock } from '../transit/time.ts';
 
 /**
  * Keeps the journeys that match the query and counts the others. Upstream receives the same conditions but does not always
@@ -58,7 +58,7 @@ export interface SelectedJourneys {
  */
 export function selectJourneys(
   journeys: readonly Journey[],
-  { limit, isArrival, at, now }: { limit: number; isArrival: boolean; at: WallClock | null; now: Date },
+  { limit, isArrival, at, now }: { limit: number; isArrival: boolean; at: WallClock | null; now: number },
 ): SelectedJourneys {
   const running = journeys.filter((journey) => !isCancelled(journey));
   const cancelled = journeys.filter(isCancelled).sort(compareJourneys);
@@ -101,11 +101,11 @@ const LATE_START_MS = MINUTE_MS;
  * Whether the first vehicle had left when the current minute began, as on boards, or can no longer be caught because the walk
  * to it should have started more than a minute ago.
  */
-export function hasLeft(journey: Journey, now: Date): boolean {
+export function hasLeft(journey: Journey, now: number): boolean {
   const start = latestStart(journey);
   if (start === null) return false;
   const tolerance = journey.legs[0]?.mode === 'walk' ? LATE_START_MS : 0;
-  return start.getTime() < startOfMinute(now).getTime() - tolerance;
+  return start < toMinute(now) - tolerance;
 }
 
 /** Compares local times to the minute, like the time in the request. */
@@ -121,9 +121,9 @@ export function compareJourneys(a: Journey, b: Journey): number {
 }
 
 function startOf(journey: Journey): number {
-  return bestKnown(originOf(journey)).getTime();
+  return bestKnown(originOf(journey));
 }
 
 function endOf(journey: Journey): number {
-  return bestKnown(destinationOf(journey)).getTime();
+  return bestKnown(destinationOf(journey));
 }

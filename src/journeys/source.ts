@@ -6,11 +6,11 @@ import { withLastDay } from '../errors/messages.ts';
 import type { RequestedFields } from '../transit/additional-fields.ts';
 import type { Choices } from '../transit/choices.ts';
 import type { Freshness } from '../transit/freshness.ts';
+import { destinationOf, isCancelled, type Journey, originOf } from '../transit/journey.ts';
 import type { LeftOutCounts } from '../transit/left-out.ts';
 import type { Mode } from '../transit/mode.ts';
 import type { Place } from '../transit/place.ts';
 import type { WallClock } from '../transit/time.ts';
-import { destinationOf, isCancelled, type Journey, originOf } from './journey.ts';
 
 /** The limits of `via`. */
 export const MOST_VIA = 2;
@@ -58,8 +58,7 @@ export interface FoundJourneys {
   /** At least one, unless `mayBeNone`. */
   journeys: Journey[];
   leftOut: LeftOutCounts;
-  retrievedAt: Date;
-  freshness?: Freshness;
+  freshness: Freshness;
   origin: JourneyOrigin;
   /** Whether the search ended at its deadline, so that there may be more or better journeys. */
   isPartial?: boolean;
@@ -121,13 +120,7 @@ export function chooseJourneys(options: {
   /** Runs one comparison at a time; queries that arrive meanwhile are not compared. */
   async function compare(query: JourneyQuery, planned: FoundJourneys): Promise<void> {
     // Only the timetable avoids stops where a lift is out of service.
-    if (
-      !compared ||
-      isComparing ||
-      query.isAccessible ||
-      (planned.freshness && planned.freshness.source !== 'upstream')
-    )
-      return;
+    if (!compared || isComparing || query.isAccessible || planned.freshness.source !== 'upstream') return;
     const running = planned.journeys.filter((journey) => !isCancelled(journey));
     if (running.length === 0) return;
     isComparing = true;
@@ -191,7 +184,7 @@ export function needsTimetable({ via, choices }: Partial<JourneyQuery>): boolean
 function isAsGood(ours: readonly Journey[], theirs: readonly Journey[], isArrival: boolean): boolean {
   const best = (journeys: readonly Journey[]) =>
     isArrival
-      ? Math.min(...journeys.map((journey) => -originOf(journey).planned.getTime()))
-      : Math.min(...journeys.map((journey) => destinationOf(journey).planned.getTime()));
+      ? Math.min(...journeys.map((journey) => -originOf(journey).plannedAt))
+      : Math.min(...journeys.map((journey) => destinationOf(journey).plannedAt));
   return best(ours) <= best(theirs) + AS_GOOD_MS;
 }

@@ -1,7 +1,7 @@
 import { describeHeadway } from '../boards/headway.ts';
 import { findThroughHeadsign, joinRuns } from '../boards/run-calls.ts';
 import { listBoardStops } from '../boards/scheduled.ts';
-import { HOUR_MS, MINUTE_MS } from '../core/clock.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts';
 import type { Turn } from '../core/turn-queue.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { beyondTimetable, noJourneys, noTimetable, notInTimetable } from '../errors/messages.ts';
@@ -14,11 +14,12 @@ import type { FindAlerts, FindLiftsOut } from '../transit/alert.ts';
 import { withBookingNotice } from '../transit/booking.ts';
 import { isLiveCall, type RunCall } from '../transit/call.ts';
 import type { Choices } from '../transit/choices.ts';
+import { type Journey, LEG_DEFAULTS, type Leg, type LegEnd, rideMs } from '../transit/journey.ts';
 import type { MissingTimetable } from '../transit/missing-timetable.ts';
 import { MODES, type Mode } from '../transit/mode.ts';
 import { distanceMetres, formatPlace, nameInPlaceId, type Place, type Position } from '../transit/place.ts';
 import { positionInPlaceId } from '../transit/place-grid.ts';
-import { earliestMoment, startOfMinute, type WallClock } from '../transit/time.ts';
+import { bestKnown, type CallTime, earliestMoment, toMinute, type WallClock } from '../transit/time.ts';
 import { UNKNOWN_ACCESS } from '../transit/vehicle-access.ts';
 import { LONGEST_WALK_METRES, walkSeconds } from '../transit/walking.ts';
 import type { JourneyEngine } from './engine.ts';
@@ -32,9 +33,6 @@ import type {
   SearchName,
   SearchQuery,
 } from './engine-messages.ts';
-import type { Journey } from './journey.ts';
-import { LEG_DEFAULTS, type Leg, rideSeconds } from './leg.ts';
-import type { LegEnd } from './leg-end.ts';
 import { stopsWithoutLift } from './lifts.ts';
 import {
   type FoundJourneys,
@@ -170,7 +168,6 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
       return {
         journeys,
         leftOut: {},
-        retrievedAt: new Date(freshness.retrievedAt),
         freshness: isPartial ? { ...freshness, freshUntil: now(), staleUntil: now() } : freshness,
         origin: { source: 'timetable' },
         isPartial,
@@ -182,7 +179,7 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
 
 /** The moment from which a query searches. */
 function momentOf(at: WallClock | null, now: number): number {
-  return at ? earliestMoment(at) : startOfMinute(new Date(now)).getTime();
+  return at ? earliestMoment(at) : toMinute(now);
 }
 
 /** Whether the timetable covers these stops around the time of a search. */
@@ -253,7 +250,7 @@ export function secondsOnFoot(
   const reach = from.isWharf && to.isWharf ? otherWharf : from.isWharf || to.isWharf ? wharf : LONGEST_WALK_METRES;
   const isWalkable =
     metres <= Math.min(reach, choices?.maxWalk ?? reach) && !timetable.isOverWater(from.position, to.position);
-  return isWalkable ? Math.max(MINUTE_MS / 1000, walkSeconds(metres, choices)) : null;
+  return isWalkable ? Math.max(MINUTE_MS / SECOND_MS, walkSeconds(metres, choices)) : null;
 }
 
 /** Null if the timetable does not have the place, or nothing calls there. */
@@ -317,7 +314,7 @@ export function mapJourney(journey: EngineJourney, parts: Parts): Journey {
   const [first, last] = [rides.at(0), rides.at(-1)];
   if (!first || !last) {
     const origin = endOf(timetable, from, journey.departsAt);
-    return { legs: [walk(origin, endOf(timetable, to, journey.arrivesAt), journey.access.seconds)] };
+    return { legs: [walk(origin, endOf(timetable, to, journey.arrivesAt), journey.access.seconds * SECOND_MS)] };
   }
   const legs: Leg[] = [];
   // A station includes its platforms, so there is no walk to them.
@@ -331,9 +328,9 @@ export function mapJourney(journey: EngineJourney, parts: Parts): Journey {
       legs.push(walkTo(ride, next, journey.rides[index] as EngineRide));
   }
   if (journey.egress.seconds > 0) {
-    const arrives = last.destination.planned.getTime();
-    const end = endOf(timetable, to, arrives + journey.egress.seconds * 1000);
-    legs.push(walk({ ...last.destination, realtime: null }, end, journey.egress.seconds));
+    const walkMs = journey.egress.seconds * SECOND_MS;
+    const end = endOf(timetable, to, last.destination.plannedAt + walkMs);
+    legs.push(walk({ ...last.destination, realtimeAt: null }, end, walkMs));
   }
   return { legs: timeWalks(legs) };
 }
@@ -343,10 +340,10 @@ export function mapJourney(journey: EngineJourney, parts: Parts): Journey {
  * is then shown shorter.
  */
 function walkToFirst({ origin }: Leg, { access }: EngineJourney, { live, from, notBefore = 0 }: Parts): Leg {
-  const moment = origin.planned.getTime() - access.seconds * 1000;
-  const early = origin.realtime ? 0 : Math.max(0, notBefore - moment) / 1000;
-  const start = endOf(live.timetable, from, moment + early * 1000);
-  return walk(start, { ...origin, realtime: null }, access.seconds - early);
+  const earliest = origin.plannedAt - access.seconds * SECOND_MS;
+  const startsAt = origin.realtimeAt === null ? Math.max(earliest, notBefore) : earliest;
+  const end = { ...origin, realtimeAt: null };
+  return walk(endOf(live.timetable, from, startsAt), end, origin.plannedAt - startsAt);
 }
 
 /** Joins the parts, with the walk between two rides at a place on the way. */
@@ -375,11 +372,10 @@ function mapVia(
 
   /** The walk to a place between two rides that do not call there, and the walk on. */
   function walkThrough({ destination }: Leg, place: End, { origin }: Leg): Leg[] {
-    const secondsTo = ({ position }: LegEnd) => walkSeconds(distanceMetres(position, place.position), choices);
-    const [there, onward] = [secondsTo(destination), secondsTo(origin)];
-    const moment = ({ planned, realtime }: LegEnd) => (realtime ?? planned).getTime();
-    const arrives = endOf(timetable, place, moment(destination) + there * 1000);
-    const leaves = endOf(timetable, place, moment(origin) - onward * 1000);
+    const timeTo = ({ position }: LegEnd) => walkSeconds(distanceMetres(position, place.position), choices) * SECOND_MS;
+    const [there, onward] = [timeTo(destination), timeTo(origin)];
+    const arrives = endOf(timetable, place, bestKnown(destination) + there);
+    const leaves = endOf(timetable, place, bestKnown(origin) - onward);
     return [walk({ ...destination }, arrives, there), walk(leaves, { ...origin }, onward)];
   }
 }
@@ -388,22 +384,18 @@ function mapVia(
  * The walk from one ride to the next. Planned times are cut to the minute, so the time for it may appear up to a minute too short;
  * the walk is then shown shorter.
  */
-function walkTo(ride: Leg, next: Leg, { walkSeconds: seconds }: EngineRide): Leg {
-  const moment = ({ planned, realtime }: LegEnd) => (realtime ?? planned).getTime();
-  const spare = Math.max(0, moment(next.origin) - moment(ride.destination)) / 1000;
-  const duration = seconds - spare < 60 ? Math.min(seconds, spare) : seconds;
-  const { planned } = ride.destination;
-  return walk(
-    { ...ride.destination, realtime: null },
-    { ...next.origin, planned: new Date(planned.getTime() + duration * 1000), realtime: null },
-    duration,
-  );
+function walkTo({ destination }: Leg, { origin }: Leg, { walkSeconds: seconds }: EngineRide): Leg {
+  const spareMs = Math.max(0, bestKnown(origin) - bestKnown(destination));
+  const walkMs = seconds * SECOND_MS;
+  const duration = walkMs - spareMs < MINUTE_MS ? Math.min(walkMs, spareMs) : walkMs;
+  const end = { ...origin, plannedAt: destination.plannedAt + duration, realtimeAt: null };
+  return walk({ ...destination, realtimeAt: null }, end, duration);
 }
 
-function walk(origin: LegEnd, destination: LegEnd, durationSeconds: number): Leg {
+function walk(origin: LegEnd, destination: LegEnd, durationMs: number): Leg {
   const path = [origin.position, destination.position];
   const metres = Math.ceil(distanceMetres(origin.position, destination.position));
-  return { ...LEG_DEFAULTS, origin, destination, durationSeconds, distanceMetres: metres, path };
+  return { ...LEG_DEFAULTS, origin, destination, durationMs, distanceMetres: metres, path };
 }
 
 /** The timestamps of the feeds that have live times of these rides, in milliseconds since 1970. */
@@ -436,10 +428,10 @@ function mapRide({ parts }: EngineRide, { live, listAlerts: findAlerts }: Parts)
   const line = run.route;
   const tripId = publicTripId(line, run.tripId);
   const stopIds: [string, ...string[]] = [origin.stopId, ...origin.ids.filter((id) => id !== origin.stopId)];
-  const at = origin.planned.getTime();
+  const at = origin.plannedAt;
   const alerts = findAlerts({ mode: line.mode, route: line.route, network: line.network, tripId, stopIds, at });
   const direction = live.headsignOf(run, run.calls[first.first]?.position ?? -1);
-  const headway = describeHeadway(timetable, run, origin.realtime !== null);
+  const headway = describeHeadway(timetable, run, origin.realtimeAt !== null);
   const texts = [...new Set([...alerts.map(({ text }) => text), ...headway])];
   const needsBooking =
     run.calls[first.first]?.mustBookToBoard === true || lastRun.calls[last.last]?.mustBookToAlight === true;
@@ -454,7 +446,7 @@ function mapRide({ parts }: EngineRide, { live, listAlerts: findAlerts }: Parts)
     throughTo: findThroughHeadsign(live, runs, direction),
     origin,
     destination,
-    durationSeconds: rideSeconds(origin, destination),
+    durationMs: rideMs(origin, destination),
     stops: calls.slice(1, -1).filter((call) => !call.isCancelled).length,
     listCalls: () => calls,
     isLive: calls.some(isLiveCall),
@@ -482,23 +474,19 @@ async function drawPart(live: LiveTimetable, part: EnginePart, run: LiveRun): Pr
 
 export function endAt(timetable: Timetable, call: RunCall, time: RunCall['arrival']): LegEnd {
   const stop = timetable.findStop(call.stopId) as number;
-  return {
-    ...placeOf(timetable, stop),
-    planned: new Date(time?.plannedAt ?? 0),
-    realtime: time?.realtimeAt ? new Date(time.realtimeAt) : null,
-  };
+  return { ...placeOf(timetable, stop), plannedAt: time?.plannedAt ?? 0, realtimeAt: time?.realtimeAt ?? null };
 }
 
 /** The requested stop or position at a time in milliseconds since 1970. */
 function endOf(timetable: Timetable, { stop, place, position, name }: End, moment: number): LegEnd {
-  const times = { planned: new Date(moment), realtime: null };
+  const times = { plannedAt: moment, realtimeAt: null };
   if (stop !== null) return { ...placeOf(timetable, stop), ...times };
   const stopId = formatPlace(place);
   const nowhere = { platform: null, isAccessible: null, parent: null, parentId: null };
   return { stopId, ids: [stopId], name: name ?? stopId, position, ...nowhere, ...times };
 }
 
-function placeOf(timetable: Timetable, index: number): Omit<LegEnd, 'planned' | 'realtime'> {
+function placeOf(timetable: Timetable, index: number): Omit<LegEnd, keyof CallTime> {
   const { id, name, platform, lat, lng, parent: station, isWheelchairAccessible } = timetable.stop(index);
   const parent = station === null ? null : timetable.stop(timetable.stationOf(index));
   return {

@@ -1,13 +1,13 @@
+import { MINUTE_MS, SECOND_MS } from '../core/clock.ts';
+import { LEG_DEFAULTS, type Leg, type LegEnd } from '../transit/journey.ts';
 import { LeftOut } from '../transit/left-out.ts';
 import { distanceMetres, type Position, pathLengthMetres } from '../transit/place.ts';
 import { bestKnown } from '../transit/time.ts';
-import { LEG_DEFAULTS, type Leg } from './leg.ts';
-import type { LegEnd } from './leg-end.ts';
 
 /** A gentle pace, in metres per second, for walks whose duration upstream does not report. */
 const WALKING_PACE = 1.1;
 /** The minimum of a guessed duration: every change takes some time. */
-const MIN_GUESS_SECONDS = 60;
+const MIN_GUESS_MS = MINUTE_MS;
 /** The fastest plausible walk, in metres per second. */
 const MAX_PACE = 2.5;
 /** A reported length is not plausible above this pace, in metres per second (120 metres a minute). */
@@ -27,7 +27,7 @@ export function joinLegs(legs: readonly Leg[]): Leg[] {
     const next = legs[index + 1];
     if (before && leg.mode !== 'walk' && before.mode !== 'walk' && before.destination.stopId !== leg.origin.stopId) {
       const walk = walkBetween(before, leg);
-      requestNear(before, leg, walk.durationSeconds);
+      requestNear(before, leg, walk.durationMs);
       joinedLegs.push(walk);
     } else if (index > 0) {
       requestNear(legs[index - 1] as Leg, leg, 0);
@@ -37,9 +37,9 @@ export function joinLegs(legs: readonly Leg[]): Leg[] {
   return joinedLegs;
 }
 
-function requestNear({ destination }: Leg, { origin }: Leg, walkSeconds: number): void {
+function requestNear({ destination }: Leg, { origin }: Leg, walkMs: number): void {
   const metres = distanceMetres(destination.position, origin.position);
-  if (metres > STATION_METRES + walkSeconds * MAX_PACE) throw new LeftOut('legs apart');
+  if (metres > STATION_METRES + (walkMs / SECOND_MS) * MAX_PACE) throw new LeftOut('legs apart');
 }
 
 function walkBetween(before: Leg, next: Leg): Leg {
@@ -47,37 +47,36 @@ function walkBetween(before: Leg, next: Leg): Leg {
   const hasPath = reportedPath.length >= 2;
   const path: Position[] = hasPath ? reportedPath : [before.destination.position, next.origin.position];
   const metres = pathLengthMetres(path);
-  const seconds = before.walkAfter?.durationSeconds ?? next.walkBeforeSeconds ?? guessSeconds(metres, before, next);
-  const durationSeconds = Math.max(0, seconds);
-  const { planned } = before.destination;
+  const reported = before.walkAfter?.durationMs ?? next.walkBeforeMs;
+  const durationMs = Math.max(0, reported ?? guessDuration(metres, before, next));
   return withPossibleLength({
     ...LEG_DEFAULTS,
-    origin: { ...before.destination, realtime: null },
-    destination: { ...next.origin, planned: new Date(planned.getTime() + durationSeconds * 1000), realtime: null },
-    durationSeconds,
+    origin: { ...before.destination, realtimeAt: null },
+    destination: { ...next.origin, plannedAt: before.destination.plannedAt + durationMs, realtimeAt: null },
+    durationMs,
     distanceMetres: hasPath ? Math.round(metres) : null,
     path,
   });
 }
 
 /** Returns the walk to a ride that leaves from another platform; its duration is guessed if unknown. */
-export function walkTo({ origin }: Leg, from: LegEnd, knownSeconds: number | null): Leg {
+export function walkTo({ origin }: Leg, from: LegEnd, knownMs: number | null): Leg {
   const guess = Math.ceil(distanceMetres(from.position, origin.position) / WALKING_PACE);
-  const durationSeconds = knownSeconds ?? Math.max(MIN_GUESS_SECONDS, guess);
+  const durationMs = knownMs ?? Math.max(MIN_GUESS_MS, guess * SECOND_MS);
   return {
     ...LEG_DEFAULTS,
-    origin: { ...from, planned: plus(origin.planned, -durationSeconds), realtime: null },
-    destination: { ...origin, realtime: null },
-    durationSeconds,
+    origin: { ...from, plannedAt: origin.plannedAt - durationMs, realtimeAt: null },
+    destination: { ...origin, realtimeAt: null },
+    durationMs,
     path: [from.position, origin.position],
   };
 }
 
 /** A guess never makes a change impossible if upstream allows time for it. */
-function guessSeconds(metres: number, before: Leg, next: Leg): number {
-  const leftSeconds = (bestKnown(next.origin).getTime() - bestKnown(before.destination).getTime()) / 1000;
-  const seconds = Math.max(MIN_GUESS_SECONDS, metres / WALKING_PACE);
-  return leftSeconds < 0 ? seconds : Math.min(seconds, leftSeconds);
+function guessDuration(metres: number, before: Leg, next: Leg): number {
+  const leftMs = bestKnown(next.origin) - bestKnown(before.destination);
+  const guess = Math.max(MIN_GUESS_MS, (metres / WALKING_PACE) * SECOND_MS);
+  return leftMs < 0 ? guess : Math.min(guess, leftMs);
 }
 
 /** Upstream's walks often lack platforms or name only the stop; its rides have the platforms. */
@@ -99,16 +98,16 @@ export function walkFrom(walk: Leg, place: LegEnd): Leg {
  * circle a block. A length shorter than the straight line, or too long for the duration, is replaced with the straight line.
  */
 function withPossibleLength(walk: Leg): Leg {
-  const { origin, destination, distanceMetres: reportedMetres, durationSeconds } = walk;
+  const { origin, destination, distanceMetres: reportedMetres, durationMs } = walk;
   if (reportedMetres === null) return walk;
   const straight = Math.ceil(distanceMetres(origin.position, destination.position));
-  const isPossible = reportedMetres >= straight && reportedMetres < durationSeconds * RUNNING_PACE;
+  const isPossible = reportedMetres >= straight && reportedMetres < (durationMs / SECOND_MS) * RUNNING_PACE;
   return isPossible ? walk : { ...walk, distanceMetres: straight };
 }
 
 /** Returns the end moved to another place, with its times unchanged. */
-function placedAt({ planned, realtime }: LegEnd, place: LegEnd): LegEnd {
-  return { ...place, planned, realtime };
+function placedAt({ plannedAt, realtimeAt }: LegEnd, place: LegEnd): LegEnd {
+  return { ...place, plannedAt, realtimeAt };
 }
 
 /**
@@ -131,44 +130,40 @@ export function timeWalks(legs: readonly Leg[]): Leg[] {
 
 /** Upstream's own estimates of the walk are used if they fit between the adjacent legs. */
 function walkAfter(walk: Leg, before: Leg, nextRide: Leg | undefined): Leg {
-  const arrival = before.destination.realtime;
-  if (!arrival) return mustBeginEarlier(walk, before, nextRide) ? follow(walk, before.destination.planned) : walk;
+  const arrival = before.destination.realtimeAt;
+  if (!arrival) return mustBeginEarlier(walk, before, nextRide) ? follow(walk, before.destination.plannedAt) : walk;
   const ownEstimate = estimateWalk(walk, before.destination);
   const fits =
-    ownEstimate && ownEstimate.start >= arrival && (!nextRide || ownEstimate.end <= bestKnown(nextRide.origin));
-  return fits ? timedWalk(walk, ownEstimate.start, ownEstimate.end) : follow(walk, arrival);
+    ownEstimate && ownEstimate.startsAt >= arrival && (!nextRide || ownEstimate.endsAt <= bestKnown(nextRide.origin));
+  return fits ? timedWalk(walk, ownEstimate.startsAt, ownEstimate.endsAt) : follow(walk, arrival);
 }
 
 /** A walk is sometimes planned with spare time, which is lost if the next ride leaves early. */
 function mustBeginEarlier(walk: Leg, before: Leg, nextRide: Leg | undefined): boolean {
-  const departure = nextRide?.origin.realtime;
-  if (!departure || walk.destination.planned <= departure) return false;
-  return plus(before.destination.planned, walk.durationSeconds) <= departure;
+  const departure = nextRide?.origin.realtimeAt;
+  if (!departure || walk.destination.plannedAt <= departure) return false;
+  return before.destination.plannedAt + walk.durationMs <= departure;
 }
 
-function follow(walk: Leg, arrival: Date): Leg {
-  return timedWalk(walk, arrival, plus(arrival, walk.durationSeconds));
+function follow(walk: Leg, arrival: number): Leg {
+  return timedWalk(walk, arrival, arrival + walk.durationMs);
 }
 
 function walkBefore(walk: Leg, next: Leg): Leg {
-  const departure = next.origin.realtime;
+  const departure = next.origin.realtimeAt;
   if (!departure) return walk;
   const ownEstimate = estimateWalk(walk, next.origin);
-  if (ownEstimate && ownEstimate.end <= departure) return timedWalk(walk, ownEstimate.start, ownEstimate.end);
-  return timedWalk(walk, plus(departure, -walk.durationSeconds), departure);
+  if (ownEstimate && ownEstimate.endsAt <= departure) return timedWalk(walk, ownEstimate.startsAt, ownEstimate.endsAt);
+  return timedWalk(walk, departure - walk.durationMs, departure);
 }
 
 /** Ignores an estimate that repeats the planned time although the adjacent leg has moved. */
-function estimateWalk({ walkEstimate, origin }: Leg, { planned, realtime }: LegEnd): Leg['walkEstimate'] {
-  const repeatsPlanned = walkEstimate?.start.getTime() === origin.planned.getTime();
-  const hasMoved = realtime?.getTime() !== planned.getTime();
-  return repeatsPlanned && hasMoved ? null : walkEstimate;
+function estimateWalk({ walkEstimate, origin }: Leg, { plannedAt, realtimeAt }: LegEnd): Leg['walkEstimate'] {
+  const repeatsPlanned = walkEstimate?.startsAt === origin.plannedAt;
+  return repeatsPlanned && realtimeAt !== plannedAt ? null : walkEstimate;
 }
 
-function timedWalk(walk: Leg, start: Date, end: Date): Leg {
-  return { ...walk, origin: { ...walk.origin, realtime: start }, destination: { ...walk.destination, realtime: end } };
-}
-
-function plus(instant: Date, seconds: number): Date {
-  return new Date(instant.getTime() + seconds * 1000);
+function timedWalk(walk: Leg, startsAt: number, endsAt: number): Leg {
+  const { origin, destination } = walk;
+  return { ...walk, origin: { ...origin, realtimeAt: startsAt }, destination: { ...destination, realtimeAt: endsAt } };
 }

@@ -3,7 +3,7 @@ import { DAY_MS, SECOND_MS } from '../core/clock.ts';
 import { contentOf, type IdSigner } from '../core/signer.ts';
 import { invalidParameters } from '../errors/messages.ts';
 import { describe, optional, requiredText } from '../transit/parameter.ts';
-import { afterDoubleHour, startOfMinute } from '../transit/time.ts';
+import { afterDoubleHour, toMinute } from '../transit/time.ts';
 
 /**
  * The boundary between two pages of a list. Rows planned at or after `at` come after the boundary, except those in `shown`. Rows
@@ -93,7 +93,7 @@ export function boundaryAfter({ shown, left, knownUntil }: Part, before: PageBou
   };
   if (shown.length > 0 || at > before.at) return boundary;
   // Inside the repeated hour upstream cannot list anything later, so continue after it.
-  const later = afterDoubleHour(new Date(at)).getTime();
+  const later = afterDoubleHour(at);
   return later > at ? boundaryAt(later) : null;
 }
 
@@ -120,7 +120,7 @@ export function boundaryBefore({ shown, left, knownUntil }: Part, after: PageBou
 /** Returns the boundary before the first page. Late departures on that page may be planned earlier. */
 export function firstBoundary({ shown, left }: Part, base: number): PageBoundary {
   const knownRows = [...shown, ...left];
-  const minute = startOfMinute(new Date(base)).getTime();
+  const minute = toMinute(base);
   const ahead = knownRows.filter(({ plannedAt }) => plannedAt >= minute).map(({ plannedAt }) => plannedAt);
   const at = ahead.length > 0 ? Math.min(...ahead) : minute;
   const lateRows = knownRows.filter(({ plannedAt }) => plannedAt < at);

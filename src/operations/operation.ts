@@ -269,7 +269,7 @@ export function requestedWallClock(
     const allowed = `must be left out if \`time\` includes a day (${day} in Sydney)`;
     throw invalidParameters([{ parameter: 'date', allowed }]);
   }
-  const present = toSydneyWallClock(now);
+  const present = toSydneyWallClock(now.getTime());
   const requested = { date: day ?? date ?? present.date, time: time ?? present.time };
   const earliest = dayBefore(present.date);
   if (requested.date < earliest) throw pastDate(day === undefined ? 'date' : 'time', requested.date, earliest);

@@ -16,6 +16,6 @@ export function priceOf({ price }: Operation, query: Readonly<Record<string, unk
 function priceOfDay({ date, time }: { date?: string; time?: string }, now: Date): number {
   const day = time?.includes('T') ? time.split('T')[0] : date;
   if (day === undefined) return 0;
-  const { date: today } = toSydneyWallClock(now);
+  const { date: today } = toSydneyWallClock(now.getTime());
   return [dayBefore(today), today].includes(day) || dayBefore(day) === today ? 0 : 1;
 }

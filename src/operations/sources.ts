@@ -4,7 +4,7 @@ import { type Boards, monitorBoards } from '../boards/source.ts';
 import type { CarParkSource } from '../carparks/car-parks.ts';
 import { notifyOfCalls, type QueryUpstream } from '../efa/query-upstream.ts';
 import { noTimetable } from '../errors/messages.ts';
-import { plannerJourneys } from '../journeys/planner.ts';
+import { plannerJourneys } from '../journeys/planner/planner.ts';
 import type { Reach } from '../journeys/reach.ts';
 import type { Journeys } from '../journeys/source.ts';
 import { LineCatalogue } from '../lines/lines.ts';

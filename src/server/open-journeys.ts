@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { JourneyEngine } from '../journeys/engine.ts';
-import { plannerJourneys } from '../journeys/planner.ts';
+import { plannerJourneys } from '../journeys/planner/planner.ts';
 import { type Reach, timetableReach } from '../journeys/reach.ts';
 import { chooseJourneys, type JourneyMode, type JourneyOrigin, type Journeys } from '../journeys/source.ts';
 import { timetableJourneys } from '../journeys/timetable.ts';

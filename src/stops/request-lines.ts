@@ -15,7 +15,7 @@ export async function requestLines(
 ) {
   let name = stopId;
   try {
-    for (const at of [null, nextWeekdayMorning(now())]) {
+    for (const at of [null, nextWeekdayMorning(now().getTime())]) {
       const page = await fetchDeparturePage(queryUpstream, { kind: 'departureMonitor', stopId, modes: MODES, at });
       name = page.stopName;
       if (page.departures.length === 0) continue;

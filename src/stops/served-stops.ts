@@ -82,7 +82,7 @@ export class StopChecks {
    */
   async #check(queryUpstream: QueryUpstream, stopId: string, now: Date): Promise<StopActivity | null> {
     try {
-      for (const at of [null, nextWeekdayMorning(now)]) {
+      for (const at of [null, nextWeekdayMorning(now.getTime())]) {
         const { payload } = await queryUpstream({ kind: 'departureMonitor', stopId, modes: MODES, at });
         if (payload.stopEvents.length > 0) return this.#remember(stopId, modesSeen(payload), now);
         // Only two responses prove that nothing departs: the stop's own board is empty, or upstream does not know the stop.

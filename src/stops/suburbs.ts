@@ -152,7 +152,7 @@ export function sweepSuburbs(
   }
 
   async function step(): Promise<void> {
-    const { time } = toSydneyWallClock(new Date(clock.now()));
+    const { time } = toSydneyWallClock(clock.now());
     const isNight = time >= NIGHT.from && time < NIGHT.until;
     due = isNight ? (due ?? (await suburbs.listDue(stops, clock.now()))) : null;
     const cell = due?.shift();

@@ -3,14 +3,7 @@ import { carriagesField, delayField, delayFields, type RequestedFields } from '.
 import { type Carriages, type Occupancy, occupancyFields, occupancySchema, occupancySourceField } from './departure.ts';
 import { latitudeOrNull, longitudeOrNull, type Position } from './place.ts';
 import { withoutG } from './region.ts';
-import { formatTimestamp, timestampSchema } from './time.ts';
-
-/** When a vehicle arrives or departs, in milliseconds since 1970. */
-interface CallTime {
-  plannedAt: number;
-  /** Null without live data. */
-  realtimeAt: number | null;
-}
+import { type CallTime, formatTimestamp, timestampSchema } from './time.ts';
 
 /**
  * One stop of a ride or run. The first stop has no arrival, the last one no departure. Plain data, because search threads send
@@ -79,9 +72,9 @@ export function toCallBody(call: Call, include: RequestedFields['include']): z.i
     platform: call.platform,
     lat: call.position?.[0] ?? null,
     lng: call.position?.[1] ?? null,
-    arrives_at: arrival && formatTimestamp(new Date(arrival.plannedAt)),
+    arrives_at: arrival && formatTimestamp(arrival.plannedAt),
     arrives_at_realtime: formatRealtime(arrival),
-    departs_at: departure && formatTimestamp(new Date(departure.plannedAt)),
+    departs_at: departure && formatTimestamp(departure.plannedAt),
     departs_at_realtime: formatRealtime(departure),
     ...delayFields((departure ?? arrival)?.plannedAt, (departure ?? arrival)?.realtimeAt, include),
     ...occupancyFields(call, include),
@@ -91,7 +84,7 @@ export function toCallBody(call: Call, include: RequestedFields['include']): z.i
 }
 
 export function formatRealtime(time: CallTime | null): string | null {
-  return time?.realtimeAt ? formatTimestamp(new Date(time.realtimeAt)) : null;
+  return time?.realtimeAt ? formatTimestamp(time.realtimeAt) : null;
 }
 
 /** A call of a run, with the IDs needed to match it to a stop. */

@@ -4,6 +4,10 @@ import { DAY_MS, MINUTE_MS, SECOND_MS } from '../core/clock.ts';
 import { parameterOf, requiredText, wholeBetween } from './parameter.ts';
 import { SYDNEY } from './region.ts';
 
+/*
+ * Moments are numbers: milliseconds since 1970.
+ */
+
 /**
  * Sydney local time as a caller writes it and upstream reads it. It has no offset: a time that daylight saving repeats or skips
  * is passed on as written, so nothing shifts by an hour.
@@ -68,24 +72,24 @@ function parseMoment(text: string): string | null {
   return moment.isValid && moment.year <= 9999 ? moment.toFormat("yyyyMMdd'T'HHmm") : null;
 }
 
-function inSydney(instant: Date): DateTime {
-  return DateTime.fromJSDate(instant, { zone: SYDNEY });
+function inSydney(moment: number): DateTime {
+  return DateTime.fromMillis(moment, { zone: SYDNEY });
 }
 
-export function toSydneyWallClock(instant: Date): WallClock {
-  const local = inSydney(instant);
+export function toSydneyWallClock(moment: number): WallClock {
+  const local = inSydney(moment);
   return { date: local.toFormat('yyyyMMdd'), time: local.toFormat('HHmm') };
 }
 
-/** The instant of a local time; null in the hours that daylight saving repeats or skips. */
-export function fromSydneyWallClock({ date, time }: WallClock): Date | null {
+/** The moment of a local time; null in the hours that daylight saving repeats or skips. */
+export function fromSydneyWallClock({ date, time }: WallClock): number | null {
   const local = DateTime.fromFormat(`${date}${time}`, 'yyyyMMddHHmm', { zone: SYDNEY });
   const isUnique = local.isValid && local.toFormat('HHmm') === time && local.getPossibleOffsets().length === 1;
-  return isUnique ? local.toJSDate() : null;
+  return isUnique ? local.toMillis() : null;
 }
 
 /**
- * The UTC time of a local time, in milliseconds since 1970: the first of two in a repeated hour, and one hour later in a
+ * The moment of a local time: the first of two in a repeated hour, and one hour later in a
  * skipped one.
  */
 export function earliestMoment({ date, time }: WallClock): number {
@@ -94,46 +98,46 @@ export function earliestMoment({ date, time }: WallClock): number {
 }
 
 /**
- * The latest local time from which upstream lists everything planned since the instant. In the hour that clocks repeat, upstream reads a
+ * The latest local time from which upstream lists everything planned since the moment. In the hour that clocks repeat, upstream reads a
  * time with the current offset. The other pass is then reachable only from the last minute before it.
  */
-export function wallClockFrom(instant: Date, now: Date): WallClock {
-  const [local, present] = [inSydney(instant), inSydney(now)];
-  if (local.getPossibleOffsets().length === 1 || local.offset === present.offset) return toSydneyWallClock(instant);
-  // The larger offset is daylight saving time: the instant is in the first pass of the repeated hour.
-  if (local.offset > present.offset) return toSydneyWallClock(local.startOf('hour').minus({ minutes: 1 }).toJSDate());
+export function wallClockFrom(moment: number, now: number): WallClock {
+  const [local, present] = [inSydney(moment), inSydney(now)];
+  if (local.getPossibleOffsets().length === 1 || local.offset === present.offset) return toSydneyWallClock(moment);
+  // The larger offset is daylight saving time: the moment is in the first pass of the repeated hour.
+  if (local.offset > present.offset) return toSydneyWallClock(local.startOf('hour').minus({ minutes: 1 }).toMillis());
   return { date: local.toFormat('yyyyMMdd'), time: local.toFormat("HH'59'") };
 }
 
 /**
- * The earliest local time up to which upstream lists everything planned before the instant. The repeated hour is ambiguous as in
+ * The earliest local time up to which upstream lists everything planned before the moment. The repeated hour is ambiguous as in
  * `wallClockFrom`.
  */
-export function wallClockUntil(instant: Date, now: Date): WallClock {
-  const minute = new Date(Math.ceil(instant.getTime() / MINUTE_MS) * MINUTE_MS);
+export function wallClockUntil(moment: number, now: number): WallClock {
+  const minute = Math.ceil(moment / MINUTE_MS) * MINUTE_MS;
   const [local, present] = [inSydney(minute), inSydney(now)];
   if (local.getPossibleOffsets().length === 1 || local.offset === present.offset) return toSydneyWallClock(minute);
   if (local.offset < present.offset) return toSydneyWallClock(afterDoubleHour(minute));
   return { date: local.toFormat('yyyyMMdd'), time: local.toFormat("HH'00'") };
 }
 
-/** The first instant, from the given one on, with an unambiguous local time. */
-export function afterDoubleHour(instant: Date): Date {
-  let local = inSydney(instant);
+/** The first moment, from the given one on, with an unambiguous local time. */
+export function afterDoubleHour(moment: number): number {
+  let local = inSydney(moment);
   while (local.getPossibleOffsets().length > 1) local = local.startOf('hour').plus({ hours: 1 });
-  return local.toJSDate();
+  return local.toMillis();
 }
 
 /** 08:00 Sydney time on the next weekday (Monday to Friday) after today. */
-export function nextWeekdayMorning(now: Date): WallClock {
+export function nextWeekdayMorning(now: number): WallClock {
   let day = inSydney(now).plus({ days: 1 });
   while (day.weekday > 5) day = day.plus({ days: 1 });
   return { date: day.toFormat('yyyyMMdd'), time: '0800' };
 }
 
 /** The end of the day in Sydney. */
-export function endOfDay(instant: Date): Date {
-  return inSydney(instant).startOf('day').plus({ days: 1 }).toJSDate();
+export function endOfDay(moment: number): number {
+  return inSydney(moment).startOf('day').plus({ days: 1 }).toMillis();
 }
 
 /** The day before; both as `YYYYMMDD`. */
@@ -146,10 +150,10 @@ const formatted = { day: Number.NaN, text: '' };
 const SECONDS_OF_DAY = DAY_MS / SECOND_MS;
 const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'));
 
-export function formatTimestamp(instant: Date): string {
-  const seconds = Math.floor(instant.getTime() / SECOND_MS);
+export function formatTimestamp(moment: number): string {
+  const seconds = Math.floor(moment / SECOND_MS);
   const day = Math.floor(seconds / SECONDS_OF_DAY);
-  if (day !== formatted.day) Object.assign(formatted, { day, text: instant.toISOString().slice(0, 11) });
+  if (day !== formatted.day) Object.assign(formatted, { day, text: new Date(moment).toISOString().slice(0, 11) });
   const ofDay = seconds - day * SECONDS_OF_DAY;
   const minutes = Math.floor(ofDay / 60);
   return `${formatted.text}${TWO_DIGITS[Math.floor(minutes / 60)]}:${TWO_DIGITS[minutes % 60]}:${TWO_DIGITS[ofDay % 60]}Z`;
@@ -160,17 +164,17 @@ export function toSydneyTimestamp(timestamp: string): string | null {
   return DateTime.fromISO(timestamp, { zone: SYDNEY }).toISO({ suppressMilliseconds: true });
 }
 
-/** The time of day in Sydney ("08:30") of a timestamp of a response, or of a time in milliseconds since 1970. */
+/** The time of day in Sydney ("08:30") of a moment or of a timestamp. */
 export function toSydneyClock(moment: string | number, form: 'HH:mm' | 'HH:mm:ss' = 'HH:mm'): string {
-  return inSydney(new Date(moment)).toFormat(form);
+  return inSydney(typeof moment === 'string' ? Date.parse(moment) : moment).toFormat(form);
 }
 
 /** Parses an ISO 8601 timestamp, as UTC if it has no offset; undefined for other text and for years outside 1970 to 2999. */
-export function parseTimestamp(text: string | undefined): Date | undefined {
+export function parseTimestamp(text: string | undefined): number | undefined {
   if (!text) return undefined;
   const parsed = parseOwnFormat(text) ?? DateTime.fromISO(text, { zone: 'utc' }).toJSDate();
   const year = parsed.getUTCFullYear();
-  return year >= 1970 && year <= 2999 ? parsed : undefined;
+  return year >= 1970 && year <= 2999 ? parsed.getTime() : undefined;
 }
 
 const OWN_FORMAT = /^\d{4}-\d\d-(\d\d)T\d\d:\d\d:\d\dZ$/;
@@ -183,22 +187,17 @@ function parseOwnFormat(text: string): Date | null {
   return read.getUTCDate() === Number(day) ? read : null;
 }
 
-/** The start of the minute: boards and journeys for now omit what left before it. */
-export function startOfMinute(instant: Date): Date {
-  return new Date(toMinute(instant.getTime()));
-}
-
 /**
- * Rounds a time, in milliseconds since 1970, down to the minute. The trip planner rounds planned times this way even where the
+ * Rounds a moment down to the minute: boards and journeys for now omit what left before it. The trip planner rounds planned times this way even where the
  * bus timetable has seconds; rounding ours makes both match.
  */
 export function toMinute(moment: number): number {
   return Math.floor(moment / MINUTE_MS) * MINUTE_MS;
 }
 
-/** Minutes between two instants, unrounded; negative if `until` is earlier. */
-export function minutesBetween(from: Date, until: Date): number {
-  return (until.getTime() - from.getTime()) / MINUTE_MS;
+/** The whole minutes from one moment to another; 0 if that is earlier. */
+export function minutesBetween(from: number, until: number): number {
+  return Math.max(0, Math.round((until - from) / MINUTE_MS));
 }
 
 /**
@@ -207,14 +206,14 @@ export function minutesBetween(from: Date, until: Date): number {
  */
 export const leadParameter = wholeBetween(0, 60);
 
-/** A planned time and, if the vehicle is tracked, the estimate. */
-export interface PlannedAndRealtime {
-  planned: Date;
-  /** Null without live data. */
-  realtime: Date | null;
+/** When a vehicle arrives or departs. */
+export interface CallTime {
+  plannedAt: number;
+  /** The estimate, if the vehicle is tracked; null without live data. */
+  realtimeAt: number | null;
 }
 
 /** The estimate if there is one, else the planned time. */
-export function bestKnown({ planned, realtime }: PlannedAndRealtime): Date {
-  return realtime ?? planned;
+export function bestKnown({ plannedAt, realtimeAt }: CallTime): number {
+  return realtimeAt ?? plannedAt;
 }

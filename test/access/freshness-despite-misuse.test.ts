@@ -55,7 +55,7 @@ afterEach(async () => {
 function boardOf({ stopId, at }: DepartureMonitorRequest): object {
   if (stopId.startsWith('9')) return statusFailure(502);
   if (stopId.startsWith('3')) return { version: '10.2.1.42', locations: [], stopEvents: [] };
-  const from = (at && fromSydneyWallClock(at)?.getTime()) || Date.now();
+  const from = (at && fromSydneyWallClock(at)) || Date.now();
   const leaves = Array.from({ length: EVENTS_PER_PAGE }, (_, index) =>
     new Date(from + (index + 1) * MINUTE_MS).toISOString(),
   );

@@ -4,12 +4,12 @@ import { createChosenFootpaths } from '#src/journeys/chosen-footpaths.ts';
 import { BEFORE_DAY_SECONDS } from '#src/journeys/day-lines.ts';
 import type { EngineJourney } from '#src/journeys/engine-messages.ts';
 import { openEngine } from '#src/journeys/engine-thread.ts';
-import { countChanges, destinationOf, type Journey, originOf } from '#src/journeys/journey.ts';
 import { CHANGE_IS_WORTH_SECONDS } from '#src/journeys/raptor/plan.ts';
 import { timetableReach } from '#src/journeys/reach.ts';
 import { type JourneyQuery, needsTimetable } from '#src/journeys/source.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
 import { type Choices, listChosen, PREFERENCES, toChoices } from '#src/transit/choices.ts';
+import { countChanges, destinationOf, type Journey, originOf } from '#src/transit/journey.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { distanceMetres, type Position } from '#src/transit/place.ts';
 import { PACES, type Pace } from '#src/transit/walking.ts';
@@ -149,9 +149,7 @@ describe('a rider chooses', () => {
         const town = build(made);
         const journeys = await open(town, MIDNIGHT + from * 1000).plan({ choices });
         const { ridden, walked } = scanTown(town, choices, from);
-        const earliest = Math.min(
-          ...journeys.map(({ legs }) => seconds(legs.at(-1)?.destination.planned.getTime() as number)),
-        );
+        const earliest = Math.min(...journeys.map(({ legs }) => seconds(legs.at(-1)?.destination.plannedAt as number)));
         const expected = Math.min(ridden, walked);
         if (expected === Number.POSITIVE_INFINITY) expect(journeys).toEqual([]);
         else {
@@ -222,7 +220,7 @@ describe('a rider chooses', () => {
           const { destinations } = await reach.times({ ...query, to: [`S${TARGET}`] });
           const journey = destinations[0]?.journey;
           if (expected === Number.POSITIVE_INFINITY) expect(journey).toBeNull();
-          else expect(near(seconds(journey?.legs.at(-1)?.destination.planned.getTime() ?? 0), expected)).toBe(true);
+          else expect(near(seconds(journey?.legs.at(-1)?.destination.plannedAt ?? 0), expected)).toBe(true);
           if (journey) expectAsChosen([journey], choices);
         },
       ),
@@ -367,7 +365,7 @@ describe('a rider prefers', () => {
 function expectFewer(journeys: readonly Journey[]): void {
   const rated = journeys.flatMap((journey) => {
     if (journey.legs.every(({ mode }) => mode === 'walk')) return [];
-    const ends = [originOf(journey), destinationOf(journey)].map(({ planned }) => planned.getTime() / 1000);
+    const ends = [originOf(journey), destinationOf(journey)].map(({ plannedAt }) => plannedAt / 1000);
     return { changes: countChanges(journey), departs: ends[0] as number, arrives: ends[1] as number };
   });
   for (const one of rated) {
@@ -382,18 +380,18 @@ function expectFewer(journeys: readonly Journey[]): void {
 /** Walks have the chosen pace and length, and changes the chosen time. */
 function expectAsChosen(journeys: readonly Journey[], { pace = 'normal', maxWalk = 1000, minChange = 2 }: Choices) {
   for (const { legs } of journeys) {
-    for (const { mode, distanceMetres: metres, durationSeconds } of legs) {
+    for (const { mode, distanceMetres: metres, durationMs } of legs) {
       if (mode !== 'walk') continue;
       expect(metres).toBeLessThanOrEqual(maxWalk);
       // Lengths are rounded up, and seconds at the usual pace before they are scaled.
       const most = ((metres as number) * 1.3) / PACES[pace];
-      expect(durationSeconds).toBeLessThanOrEqual(Math.max(60, most + 2));
-      expect(durationSeconds).toBeGreaterThanOrEqual(most - 4);
+      expect(durationMs / 1000).toBeLessThanOrEqual(Math.max(60, most + 2));
+      expect(durationMs / 1000).toBeGreaterThanOrEqual(most - 4);
     }
     const rides = legs.filter(({ mode }) => mode !== 'walk');
     for (const [index, ride] of rides.slice(1).entries()) {
-      const before = rides[index]?.destination.planned.getTime() as number;
-      expect(ride.origin.planned.getTime() - before).toBeGreaterThanOrEqual(minChange * 60_000);
+      const before = rides[index]?.destination.plannedAt as number;
+      expect(ride.origin.plannedAt - before).toBeGreaterThanOrEqual(minChange * 60_000);
     }
   }
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { destinationOf, originOf } from '#src/journeys/journey.ts';
 import type { JourneyQuery } from '#src/journeys/source.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
+import { destinationOf, originOf } from '#src/transit/journey.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { createInlineEngine } from '../support/inline-engine.ts';
 import {
@@ -37,10 +37,10 @@ function opener(trips: Parameters<typeof openNetwork>[0]) {
     const at = { date: text.slice(0, 10).replaceAll('-', ''), time: text.slice(11, 16).replace(':', '') };
     const sent = { from: 'S0', to: `S${to}`, at, isArrival, modes: MODES, isAccessible: false } as const;
     const query: JourneyQuery = { ...sent, cancelled: 'exclude', mayBeNone: true };
-    const seconds = (moment: Date) => (moment.getTime() - MIDNIGHT) / 1000;
+    const seconds = (moment: number) => (moment - MIDNIGHT) / 1000;
     return (await source.fetch(query)).journeys.map((journey) => ({
-      departsAt: seconds(originOf(journey).planned),
-      arrivesAt: seconds(destinationOf(journey).planned),
+      departsAt: seconds(originOf(journey).plannedAt),
+      arrivesAt: seconds(destinationOf(journey).plannedAt),
     }));
   }
   return { find, isServed };

@@ -2,9 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { Runs } from '#src/boards/runs.ts';
 import type { CallUpstream, QueryUpstream } from '#src/efa/query-upstream.ts';
 import { withFeeds, withFeedTimes } from '#src/journeys/feed-times.ts';
-import { LEG_DEFAULTS, type Leg } from '#src/journeys/leg.ts';
-import type { LegEnd } from '#src/journeys/leg-end.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
+import { LEG_DEFAULTS, type Leg, type LegEnd } from '#src/transit/journey.ts';
 import { createSandboxService, MIDNIGHT } from '#test/realtime/agreement/sandbox-service.ts';
 import type { TripSpec } from '#test/realtime/feed-bytes.ts';
 import {
@@ -111,8 +110,8 @@ describe('a ride of the trip planner', () => {
     isAccessible: null,
     parent: null,
     parentId: null,
-    planned: new Date(at(minutes) * 1000),
-    realtime: null,
+    plannedAt: at(minutes) * 1000,
+    realtimeAt: null,
     ...more,
   });
   const ride = (more: Partial<Leg> = {}): Leg => ({
@@ -122,7 +121,7 @@ describe('a ride of the trip planner', () => {
     route: 'R',
     origin: end('S1', 6, { ids: ['S1', 'S'], parentId: 'S' }),
     destination: end('D', 15),
-    durationSeconds: 540,
+    durationMs: 540_000,
     stops: 1,
     listCalls: () => null,
     ...more,
@@ -139,15 +138,15 @@ describe('a ride of the trip planner', () => {
     return new Runs({ now: () => NOW, feeds, timetable: { get: () => planned } });
   };
   const laid = (leg: Leg, ...trips: TripSpec[]) => withFeedTimes(leg, feedsOf(...trips)).leg;
-  const minutes = (moment: Date | null) => moment && (moment.getTime() - NOW) / MINUTE;
+  const minutes = (moment: number | null) => moment && (moment - NOW) / MINUTE;
   const timesOf = ({ origin, destination, isLive }: Leg) => [
-    minutes(origin.realtime),
-    minutes(destination.realtime),
+    minutes(origin.realtimeAt),
+    minutes(destination.realtimeAt),
     isLive,
   ];
 
   it('has the times of its run, whatever the trip planner says', () => {
-    const own = ride({ isLive: true, origin: { ...ride().origin, realtime: new Date(at(6) * 1000) } });
+    const own = ride({ isLive: true, origin: { ...ride().origin, realtimeAt: at(6) * 1000 } });
     expect(timesOf(laid(own, trip('R', [update('S1', { delay: 120 })])))).toEqual([8, 17, true]);
     expect(timesOf(laid(own, trip('R', [noData('S1'), noData('D')])))).toEqual([null, null, false]);
     expect(timesOf(laid(own))).toEqual([null, null, false]);
@@ -160,7 +159,12 @@ describe('a ride of the trip planner', () => {
   });
   it('begins at the platform to which a feed has moved its run', () => {
     const { origin } = laid(ride(), trip('R', [departs('S2', { delay: 60 }), arrives('D', { delay: 60 })]));
-    expect([origin.stopId, origin.ids, origin.parentId, minutes(origin.realtime)]).toEqual(['S2', ['S2', 'S'], 'S', 7]);
+    expect([origin.stopId, origin.ids, origin.parentId, minutes(origin.realtimeAt)]).toEqual([
+      'S2',
+      ['S2', 'S'],
+      'S',
+      7,
+    ]);
   });
   it('is cancelled if the run is, skips an end, or ends before', () => {
     const isCancelled = (one: TripSpec) => laid(ride(), one).isCancelled;

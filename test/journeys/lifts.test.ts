@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Journey } from '#src/journeys/journey.ts';
 import { markLifts } from '#src/journeys/lifts.ts';
 import { timetableReach } from '#src/journeys/reach.ts';
 import { compareJourneys } from '#src/journeys/selection.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
 import type { FindLiftsOut, LiftOut } from '#src/transit/alert.ts';
+import type { Journey } from '#src/transit/journey.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { createInlineEngine } from '../support/inline-engine.ts';
 import { datesFrom, scheduleFile } from '../support/schedule-file.ts';

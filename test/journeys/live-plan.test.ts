@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { isPossible, type Journey } from '#src/journeys/journey.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
+import { isPossible, type Journey } from '#src/transit/journey.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { bestKnown } from '#src/transit/time.ts';
 import type { FeedSpec, TripSpec } from '../realtime/feed-bytes.ts';
@@ -117,7 +117,7 @@ it('journeys on late, skipping and cancelled vehicles are in time, in order and 
       const minute = 470 + after;
       for (const journey of await planAll(trips, minute, isArrival)) {
         const ends = journey.legs.flatMap(({ origin, destination }) => [origin, destination]);
-        const moments = ends.map((end) => bestKnown(end).getTime());
+        const moments = ends.map((end) => bestKnown(end));
         // Planned times are cut to the minute.
         for (const [index, moment] of moments.entries())
           expect(moment).toBeGreaterThanOrEqual((moments[index - 1] ?? Number.NEGATIVE_INFINITY) - MINUTE);

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '#src/core/clock.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { beyondTimetable, serviceUnavailable } from '#src/errors/messages.ts';
-import type { Journey } from '#src/journeys/journey.ts';
-import { LEG_DEFAULTS } from '#src/journeys/leg.ts';
 import { chooseJourneys, type FoundJourneys, type JourneyQuery } from '#src/journeys/source.ts';
+import { freshnessOf } from '#src/transit/freshness.ts';
+import { type Journey, LEG_DEFAULTS } from '#src/transit/journey.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { noUpstream } from '#test/support/no-upstream.ts';
 
@@ -20,11 +20,11 @@ const query: JourneyQuery = {
 const context = { queryUpstream: noUpstream };
 
 function found(source: 'timetable' | 'planner', arrivesAt: number): FoundJourneys {
-  const at = (moment: number) => ({ planned: new Date(moment), realtime: null }) as never;
+  const at = (moment: number) => ({ plannedAt: moment, realtimeAt: null }) as never;
   const journey: Journey = {
-    legs: [{ ...LEG_DEFAULTS, origin: at(0), destination: at(arrivesAt), durationSeconds: 0 }],
+    legs: [{ ...LEG_DEFAULTS, origin: at(0), destination: at(arrivesAt), durationMs: 0 }],
   };
-  return { journeys: [journey], leftOut: {}, retrievedAt: new Date(0), origin: { source } };
+  return { journeys: [journey], leftOut: {}, freshness: freshnessOf({ retrievedAt: new Date(0) }), origin: { source } };
 }
 
 function choose(options: {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS } from '#src/core/clock.ts';
-import type { Journey } from '#src/journeys/journey.ts';
 import type { JourneyQuery } from '#src/journeys/source.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
 import {
@@ -10,8 +9,10 @@ import {
   MAY_BOARD,
   type ScheduleFile,
 } from '#src/timetable/import/schedule-file.ts';
+import type { Journey } from '#src/transit/journey.ts';
 import { MODES } from '#src/transit/mode.ts';
 import type { Position } from '#src/transit/place.ts';
+import { toSydneyClock } from '#src/transit/time.ts';
 import type { FeedSpec } from '../realtime/feed-bytes.ts';
 import { harbourFile } from '../support/harbour.ts';
 import { createInlineEngine } from '../support/inline-engine.ts';
@@ -176,14 +177,13 @@ const written = (journeys: readonly Journey[]) =>
     legs.map(({ mode, runId, origin, destination }) =>
       [
         runId ?? mode,
-        clock(origin.realtime ?? origin.planned),
-        clock(destination.realtime ?? destination.planned),
+        clock(origin.realtimeAt ?? origin.plannedAt),
+        clock(destination.realtimeAt ?? destination.plannedAt),
       ].join(' '),
     ),
   );
-const isToday = ({ legs: [first] }: Journey) => Number(first?.origin.planned) < EIGHT + 12 * HOUR_MS;
-const clock = (moment: Date) =>
-  moment.toLocaleTimeString('en-GB', { timeZone: 'Australia/Sydney', timeStyle: 'short' });
+const isToday = ({ legs: [first] }: Journey) => Number(first?.origin.plannedAt) < EIGHT + 12 * HOUR_MS;
+const clock = (moment: number) => toSydneyClock(moment);
 
 function lateBus(trip: string, delaySeconds: number, stops: string[], relationship?: number): FeedSpec {
   const time = { delay: delaySeconds };
@@ -269,7 +269,7 @@ describe('journeys from the timetable', () => {
       const update = { tripId: 'early', startDate: '20261126', stops: updates };
       engine.take([snapshotOf(timetable, { timestamp: EIGHT / 1000 - 600, trips: [update] })]);
       const found = await source.fetch({ ...sent, cancelled: 'exclude', mayBeNone: true });
-      return [found.journeys[0]?.legs[0]?.isLive, EIGHT - found.retrievedAt.getTime()];
+      return [found.journeys[0]?.legs[0]?.isLive, EIGHT - found.freshness.retrievedAt];
     };
     const stops = ['1', '2'].map((stopId) => ({ stopId, departure: { delay: 0 } }));
     const fresh = await retrievedAt(stops.map(({ stopId }) => ({ stopId, scheduleRelationship: 2 })));
@@ -305,7 +305,7 @@ describe('journeys from the timetable', () => {
     expect(written(await by('0915'))).toEqual([['seconds 08:10 09:15']]);
     expect(written(await by('0914'))).not.toEqual([['seconds 08:10 09:15']]);
     const [walk] = await open()({ from: '3', to: '4', at: { date: '20261126', time: '0915' }, isArrival: true });
-    expect(walk?.legs[0]?.destination.planned).toEqual(new Date(EIGHT + 75 * 60_000));
+    expect(walk?.legs[0]?.destination.plannedAt).toBe(EIGHT + 75 * 60_000);
   });
 
   it('a timetable journey that arrives after midnight may change vehicles the evening before', async () => {
@@ -423,8 +423,8 @@ describe('journeys from the timetable', () => {
     const legsOf = (journeys: readonly Journey[]) =>
       journeys.map(({ legs }) =>
         legs.map(({ runId, origin, destination }) =>
-          [runId, origin.planned, destination.planned]
-            .map((one) => (one instanceof Date ? one.toISOString().slice(5, 16) : one))
+          [runId, origin.plannedAt, destination.plannedAt]
+            .map((one) => (typeof one === 'number' ? new Date(one).toISOString().slice(5, 16) : one))
             .join(' '),
         ),
       );
@@ -539,10 +539,9 @@ describe('journeys from the timetable', () => {
     const find = open({ ...TOWNS, trips });
     const [journey] = await find({ from: [-33.00075, 150], at: { date: '20261126', time: '0810' } });
     const [walk, ride] = journey?.legs ?? [];
-    expect([walk?.origin.planned, ride?.origin.planned]).toEqual(
-      [10, 11].map((minute) => new Date(EIGHT + minute * 60_000)),
-    );
-    expect(walk?.durationSeconds).toBe(60);
+    const starts = [10, 11].map((minute) => EIGHT + minute * 60_000);
+    expect([walk?.origin.plannedAt, ride?.origin.plannedAt]).toEqual(starts);
+    expect(walk?.durationMs).toBe(60_000);
   });
 
   it('a timetable journey does not walk across water from wharf to wharf', async () => {

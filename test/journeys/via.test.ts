@@ -8,6 +8,7 @@ import type { JourneyQuery } from '#src/journeys/source.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
 import { listVia, type ViaJourney, type ViaPart } from '#src/journeys/via.ts';
 import { MODES } from '#src/transit/mode.ts';
+import { toSydneyClock } from '#src/transit/time.ts';
 import { createInlineEngine } from '../support/inline-engine.ts';
 import {
   CHANGE,
@@ -271,13 +272,12 @@ describe('journeys with via', () => {
     return journeys.map(({ legs }) =>
       legs
         .map(({ mode, runId, origin, destination }) =>
-          [runId ?? mode, clock(origin.planned), clock(destination.planned)].join(' '),
+          [runId ?? mode, clock(origin.plannedAt), clock(destination.plannedAt)].join(' '),
         )
         .join(', '),
     );
   }
-  const clock = (moment: Date) =>
-    moment.toLocaleTimeString('en-GB', { timeZone: 'Australia/Sydney', timeStyle: 'short' });
+  const clock = (moment: number) => toSydneyClock(moment);
 
   it('a journey with via and no stay remains in the vehicle, as one ride', async () => {
     expect((await find([{ stopId: '2', stayMinutes: 0 }])).slice(0, 2)).toEqual([

@@ -99,6 +99,6 @@ it('a journey rides a run whose feed has its ID with another date at its live ti
     mayBeNone: true,
   });
   const [leg] = journeys[0]?.legs ?? [];
-  expect(leg?.origin.realtime?.getTime()).toBe(NOW + 5 * MINUTE_MS);
-  expect(leg?.destination.realtime?.getTime()).toBe(NOW + 22 * MINUTE_MS);
+  expect(leg?.origin.realtimeAt).toBe(NOW + 5 * MINUTE_MS);
+  expect(leg?.destination.realtimeAt).toBe(NOW + 22 * MINUTE_MS);
 });

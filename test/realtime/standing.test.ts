@@ -55,7 +55,7 @@ async function shown(vehicles: typeof stands) {
     board: board.departures.map(({ state }) =>
       state.kind === 'live' ? (state.leavesAt - NOW) / SECOND_MS : state.kind,
     ),
-    journeys: journeys.map(({ legs }) => (Number(legs[0]?.origin.realtime) - NOW) / SECOND_MS),
+    journeys: journeys.map(({ legs }) => (Number(legs[0]?.origin.realtimeAt) - NOW) / SECOND_MS),
   };
 }
 

@@ -58,7 +58,7 @@ describe('`include=ids`', () => {
     const here = legs.filter(({ mode, origin }) => mode !== 'walk' && origin.parent_stop_id === '200070');
     expect(here.length).toBeGreaterThan(0);
     for (const { trip_id, mode, origin } of here) {
-      const { time } = toSydneyWallClock(new Date(origin.departs_at));
+      const { time } = toSydneyWallClock(Date.parse(origin.departs_at));
       const url = `/v1/departures?stop=200070&modes=${mode}&time=${time}&include=ids`;
       expect(departuresResponse.parse(await get(url)).departures).toContainEqual(expect.objectContaining({ trip_id }));
     }

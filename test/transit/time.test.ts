@@ -30,7 +30,7 @@ describe('the wall clock in Sydney', () => {
     ['2026-10-03T15:59:00Z', '20261004', '0159'],
     ['2026-10-03T16:00:00Z', '20261004', '0300'],
   ])('%s is %s %s on the wall clock in Sydney', (instant, date, time) => {
-    expect(toSydneyWallClock(new Date(instant))).toEqual({ date, time });
+    expect(toSydneyWallClock(Date.parse(instant))).toEqual({ date, time });
   });
 
   // Upstream reads a time in the repeated hour with the offset in force now.
@@ -43,9 +43,9 @@ describe('the wall clock in Sydney', () => {
     ['2026-04-04T16:30:30Z', 'after the change', '0230', '0231'],
     ['2026-10-03T15:59:30Z', 'any time', '0159', '0300'],
   ])('upstream lists everything around %s, requested at %s, from %s until %s', (instant, when, from, until) => {
-    const now = new Date(when === 'after the change' ? '2026-04-04T20:00:00Z' : '2026-04-04T10:00:00Z');
-    expect(wallClockFrom(new Date(instant), now).time).toBe(from);
-    expect(wallClockUntil(new Date(instant), now).time).toBe(until);
+    const now = Date.parse(when === 'after the change' ? '2026-04-04T20:00:00Z' : '2026-04-04T10:00:00Z');
+    expect(wallClockFrom(Date.parse(instant), now).time).toBe(from);
+    expect(wallClockUntil(Date.parse(instant), now).time).toBe(until);
   });
 });
 
@@ -137,13 +137,13 @@ describe('the next weekday morning', () => {
     ['the Saturday before the clocks go back', '2026-04-04T13:30:00Z', '20260406'],
     ['the Sunday on which they go forward', '2026-10-03T15:30:00Z', '20261005'],
   ])('the next weekday morning is found from %s', (_what, now, date) => {
-    expect(nextWeekdayMorning(new Date(now))).toEqual({ date, time: '0800' });
+    expect(nextWeekdayMorning(Date.parse(now))).toEqual({ date, time: '0800' });
   });
 });
 
 describe('timestamps', () => {
   it('timestamps are written in UTC in whole seconds', () => {
-    expect(formatTimestamp(new Date('2026-04-15T16:25:30.999+10:00'))).toBe('2026-04-15T06:25:30Z');
+    expect(formatTimestamp(Date.parse('2026-04-15T16:25:30.999+10:00'))).toBe('2026-04-15T06:25:30Z');
   });
 
   it.each([
@@ -152,7 +152,7 @@ describe('timestamps', () => {
     ['2026-04-15T16:25:00+10:00', '2026-04-15T06:25:00.000Z'],
     ['2026-04-15T06:25:00', '2026-04-15T06:25:00.000Z'],
   ])('the timestamp %s is read as %s', (text, instant) => {
-    expect(parseTimestamp(text)?.toISOString()).toBe(instant);
+    expect(parseTimestamp(text)).toBe(Date.parse(instant));
   });
 
   it.each([
@@ -167,9 +167,9 @@ describe('timestamps', () => {
     expect(parseTimestamp(text)).toBeUndefined();
   });
 
-  it('minutes between two times are correct across both clock changes', () => {
-    const between = (from: string, until: string) => minutesBetween(new Date(from), new Date(until));
-    expect(between('2026-04-04T15:30:00Z', '2026-04-04T16:30:30Z')).toBe(60.5);
-    expect(between('2026-10-03T16:00:00Z', '2026-10-03T15:59:00Z')).toBe(-1);
+  it('minutes between two times are whole and never negative, across both clock changes', () => {
+    const between = (from: string, until: string) => minutesBetween(Date.parse(from), Date.parse(until));
+    expect(between('2026-04-04T15:30:00Z', '2026-04-04T16:30:20Z')).toBe(60);
+    expect(between('2026-10-03T16:00:00Z', '2026-10-03T15:59:00Z')).toBe(0);
   });
 });

@@ -78,7 +78,7 @@ ${days.map(({ kind, title }, index) => html`<rect class="${kind}" x="${index * 1
 /** Renders the incidents as an Atom feed. */
 export function incidentsFeed(record: IncidentRecord | null, publicUrl: string, now: Date): string {
   const page = `${publicUrl}/status`;
-  const timestamp = (moment: number) => formatTimestamp(new Date(moment));
+  const timestamp = (moment: number) => formatTimestamp(moment);
   const incidents = (record?.incidents ?? []).toReversed();
   const latest = Math.max(record?.since ?? now.getTime(), ...incidents.map(({ from, to }) => to ?? from));
   return html`<?xml version="1.0" encoding="utf-8"?>

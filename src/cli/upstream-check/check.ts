@@ -301,7 +301,7 @@ async function checkPages(check: Check): Promise<void> {
 async function checkNextPage(check: Check, id: string, page: DeparturePage | undefined): Promise<void> {
   if (!page || page.lastPlannedAt === null) return;
   const { modes, departures, leftOut, lastPlannedAt } = page;
-  const next = await check.page(id, { modes, at: toSydneyWallClock(new Date(lastPlannedAt)) });
+  const next = await check.page(id, { modes, at: toSydneyWallClock(lastPlannedAt) });
   if (next instanceof ApiError) return check.record('full-page-is-40', 'UNKNOWN', `${id}: ${causeOf(next)}`);
   const hasMore = (next.lastPlannedAt ?? 0) > lastPlannedAt;
   const events = Object.values(leftOut).reduce((sum: number, records) => sum + (records ?? 0), departures.length);
@@ -314,7 +314,7 @@ async function checkNextPage(check: Check, id: string, page: DeparturePage | und
 async function checkTimes(check: Check): Promise<void> {
   for (const minutes of [10, 60]) {
     const requestedAt = Math.floor((check.options.now() + minutes * MINUTE_MS) / MINUTE_MS) * MINUTE_MS;
-    const page = await check.page(`board-in-${minutes}`, { at: toSydneyWallClock(new Date(requestedAt)) });
+    const page = await check.page(`board-in-${minutes}`, { at: toSydneyWallClock(requestedAt) });
     const departures = page instanceof ApiError ? [] : page.departures;
     if (departures.length === 0) {
       check.record('requested-times-are-sydney', 'UNKNOWN', `in ${minutes} minutes: nothing leaves`);

@@ -127,16 +127,16 @@ function areFeedsLost({ feeds }: LiveReport): boolean {
 export function toJson(report: Report) {
   const { at, isSandbox, scope, health, lastResponse, live, timetable, carParks, punctuality, windows } = report;
   const { status, reason, record } = report;
-  const timestamp = (moment: number) => formatTimestamp(new Date(moment));
+  const timestamp = (moment: number) => formatTimestamp(moment);
   return {
     status,
     reason,
-    at: formatTimestamp(at),
+    at: formatTimestamp(at.getTime()),
     source: isSandbox ? 'sandbox' : 'real',
     scope: scope === 'this instance' ? 'this_instance' : 'all_instances',
     instances: scope === 'this instance' ? 1 : scope.instances,
     upstream: {
-      last_good_answer_at: lastResponse && formatTimestamp(lastResponse),
+      last_good_answer_at: lastResponse && formatTimestamp(lastResponse.getTime()),
       budget_left: health && round(health.budgetLeft, 3),
       calls_of_the_day: health && (health.shortage ?? 'left'),
       breaker: health && (health.isBreakerOpen ? 'open' : 'closed'),
@@ -181,7 +181,7 @@ function carParksJson({ state, listed, current, callsLeft }: CarParkStatus) {
 }
 
 function timetableJson({ mode, importedAt, isUpdating, files }: TimetableStatus, agreement: LiveReport['agreement']) {
-  const toTimestamp = (moment: number) => formatTimestamp(new Date(moment));
+  const toTimestamp = (moment: number) => formatTimestamp(moment);
   return {
     mode,
     imported_at: importedAt === null ? null : toTimestamp(importedAt),

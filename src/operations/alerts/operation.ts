@@ -167,7 +167,7 @@ export const createAlertsOperation = (options: { list: AlertList; stops: StopReg
     },
 
     async handle(query, { queryUpstream, now }) {
-      const at = momentOf(query, now());
+      const at = momentOf(query, now().getTime());
       const { alerts, leftOut, freshness } = await options.list.load(queryUpstream);
       const { isWanted, notices } = filterOf(query, options.stops, now());
       const severities: readonly string[] = SEVERITIES.slice(0, SEVERITIES.indexOf(query.severity) + 1);
@@ -176,7 +176,7 @@ export const createAlertsOperation = (options: { list: AlertList; stops: StopReg
       );
       const distinct = [...Map.groupBy(matches, ({ id }) => id).values()].map(mergeAlerts).sort(compareAlerts);
       const body = {
-        retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
+        retrieved_at: formatTimestamp(freshness.retrievedAt),
         alerts: distinct.slice(0, query.limit).map((alert) => toAlertBody(alert, at)),
         total: distinct.length,
       };
@@ -188,12 +188,11 @@ export const createAlertsOperation = (options: { list: AlertList; stops: StopReg
 const DAY_LENGTH = 8;
 
 /** A time that occurs twice or never when clocks change means 03:00 of that day. */
-function momentOf({ at }: AlertsQuery, now: Date): number {
-  if (at === undefined) return now.getTime();
+function momentOf({ at }: AlertsQuery, now: number): number {
+  if (at === undefined) return now;
   const present = toSydneyWallClock(now);
   const [time = '', date = present.date] = at.length === DAY_LENGTH ? [present.time, at] : at.split('T').reverse();
-  const moment = fromSydneyWallClock({ date, time }) ?? fromSydneyWallClock({ date, time: '0300' });
-  return (moment ?? now).getTime();
+  return fromSydneyWallClock({ date, time }) ?? fromSydneyWallClock({ date, time: '0300' }) ?? now;
 }
 
 /** The filters of a query, except its time and severity. */
@@ -298,5 +297,5 @@ function distinctBy<Item>(items: readonly Item[], keyOf: (item: Item) => string)
 }
 
 function formatOrNull(moment: number | null): string | null {
-  return moment === null ? null : formatTimestamp(new Date(moment));
+  return moment === null ? null : formatTimestamp(moment);
 }

@@ -168,8 +168,8 @@ export function toDeparture(
     mode: departure.mode,
     destination: departure.destination,
     platform: departure.platform,
-    scheduled_at: formatTimestamp(new Date(plannedAt)),
-    realtime_at: isLive ? formatTimestamp(new Date(bestKnown)) : null,
+    scheduled_at: formatTimestamp(plannedAt),
+    realtime_at: isLive ? formatTimestamp(bestKnown) : null,
     minutes_away: Math.max(0, Math.floor((bestKnown - now.getTime()) / MINUTE_MS)),
     is_live: isLive,
     wheelchair_accessible: departure.isWheelchairAccessible,
@@ -208,7 +208,7 @@ export function toArrival(
 function arrivalAt({ arrival, departure }: Call) {
   const time = arrival ?? departure;
   return {
-    arrives_at: time && formatTimestamp(new Date(time.plannedAt)),
+    arrives_at: time && formatTimestamp(time.plannedAt),
     arrives_at_realtime: formatRealtime(time),
   };
 }

@@ -133,7 +133,7 @@ async function fetchShown(query: DeparturesQuery, context: FindContext, { isArri
   const head = {
     stop_id: query.stop,
     stop_name: board.stopName,
-    retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
+    retrieved_at: formatTimestamp(freshness.retrievedAt),
   };
   const words = isArrival ? ARRIVING : LEAVING;
   const notices = [
@@ -177,7 +177,7 @@ async function fetchBoard(
     withCalls: needsCalls(query),
     only: { routes: query.routes },
   };
-  const requested = cursor ? toPageRequest(first, cursor, now()) : first;
+  const requested = cursor ? toPageRequest(first, cursor, now().getTime()) : first;
   const found =
     query.to === undefined
       ? { board: await boards.fetch(requested), notices: [] }

@@ -24,14 +24,14 @@ import type { Pages } from '../operation.ts';
  */
 
 /** Builds the request for the page that a cursor describes. */
-export function toPageRequest(requested: BoardRequest, cursor: Cursor, now: Date): BoardRequest {
+export function toPageRequest(requested: BoardRequest, cursor: Cursor, now: number): BoardRequest {
   const { counts, direction } = cursor;
   const isNext = direction === 'next';
   const from = cursor.late.size > 0 ? cursor.lateFrom : cursor.at;
-  const isLiveSoon = isNext && Math.abs(from - now.getTime()) < HOUR_MS;
+  const isLiveSoon = isNext && Math.abs(from - now) < HOUR_MS;
   const request = {
     ...requested.request,
-    at: wallClockFrom(new Date(from), now),
+    at: wallClockFrom(from, now),
     ...(isLiveSoon && { isForNow: true }),
   };
   const isOnPage = (departure: Departure) =>

@@ -3,19 +3,7 @@ import { MINUTE_MS } from '../../core/clock.ts';
 import { ApiError, nullIfApiError } from '../../errors/api-error.ts';
 import { journeyOver, notIssued } from '../../errors/messages.ts';
 import { fitWalks, type UpdatedLeg, withFeeds, withFeedTimes } from '../../journeys/feed-times.ts';
-import {
-  type Change,
-  destinationOf,
-  isCancelled,
-  isMissed,
-  type Journey,
-  latestStart,
-  listChanges,
-  originOf,
-} from '../../journeys/journey.ts';
-import type { Leg } from '../../journeys/leg.ts';
-import type { LegEnd } from '../../journeys/leg-end.ts';
-import { plannerJourneys } from '../../journeys/planner.ts';
+import { plannerJourneys } from '../../journeys/planner/planner.ts';
 import { chooseFitting, selectJourneys } from '../../journeys/selection.ts';
 import type { Journeys } from '../../journeys/source.ts';
 import { timeWalks, walkFrom, walkTo } from '../../journeys/walks.ts';
@@ -32,7 +20,19 @@ import {
 import { type CurrentAlert, holdsAt } from '../../transit/alert.ts';
 import { isCallAt, type RunCall } from '../../transit/call.ts';
 import { occupancySchema } from '../../transit/departure.ts';
-import { type Freshness, freshnessOf, oldestOf } from '../../transit/freshness.ts';
+import { type Freshness, oldestOf } from '../../transit/freshness.ts';
+import {
+  type Change,
+  destinationOf,
+  isCancelled,
+  isMissed,
+  type Journey,
+  type Leg,
+  type LegEnd,
+  latestStart,
+  listChanges,
+  originOf,
+} from '../../transit/journey.ts';
 import { describe } from '../../transit/parameter.ts';
 import { isSameRun } from '../../transit/run-id.ts';
 import { bestKnown, formatTimestamp, timestampSchema, toSydneyWallClock, type WallClock } from '../../transit/time.ts';
@@ -188,8 +188,8 @@ export const createFollowOperation = ({
     async handle({ journey_id: id, include }, { queryUpstream, turn, runs, lines, now, ids }) {
       if (!ids.isSigned('journey', id)) throw notIssued('JOURNEY_NOT_FOUND', 'journey_id');
       const planned = parseJourneyId(id) as PlannedJourney;
-      const latest = destinationOf(planned).planned.getTime() + LATEST_MS;
-      if (latest < now().getTime()) throw journeyOver(formatTimestamp(destinationOf(planned).planned));
+      const latest = destinationOf(planned).plannedAt + LATEST_MS;
+      if (latest < now().getTime()) throw journeyOver(formatTimestamp(destinationOf(planned).plannedAt));
 
       const sources = { queryUpstream, turn, runs, now, source };
       const rides = await fetchRides(planned, sources);
@@ -197,19 +197,19 @@ export const createFollowOperation = ({
         ? await listAlerts(queryUpstream).catch(nullIfApiError)
         : [];
       const legs = await joinRides(planned, rides.rides, { alerts, include }, sources);
-      const endsAt = bestKnown((legs.at(-1) as Leg).destination).getTime();
-      const sentAt = now();
-      if (endsAt < sentAt.getTime() - ENDED_MS) throw journeyOver(formatTimestamp(new Date(endsAt)));
+      const endsAt = bestKnown((legs.at(-1) as Leg).destination);
+      const sentAt = now().getTime();
+      if (endsAt < sentAt - ENDED_MS) throw journeyOver(formatTimestamp(endsAt));
 
       const changes = judgeChanges(legs);
       const next = await fetchNext(planned, legs, sources);
       const freshness = freshnessNow(planned, rides, next, sentAt);
-      const isOver = endsAt < sentAt.getTime();
+      const isOver = endsAt < sentAt;
       const identifiers = { ids, lines };
       const bodyOptions = { ...planned, include: ['ids', ...(include ?? [])], path: 'none' } as const;
       const body: FollowedBody = {
         journey_id: id,
-        retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
+        retrieved_at: formatTimestamp(freshness.retrievedAt),
         status: statusOf(legs, changes, isOver),
         journey: toFollowedBody(
           toJourneyBody({ legs }, { ...bodyOptions, cancelled: 'include' }, identifiers),
@@ -262,7 +262,7 @@ type Rides = readonly (ReturnType<typeof findRide> | null)[];
 async function fetchRides(planned: PlannedJourney, sources: RideSources) {
   const updated = planned.legs.map((leg) => withFeedTimes(leg, sources.runs));
   const isSeen = updated.every(({ leg, view }) => leg.mode === 'walk' || isRunning(view));
-  const at = toSydneyWallClock(originOf(planned).planned);
+  const at = toSydneyWallClock(originOf(planned).plannedAt);
   const replanned = isSeen ? null : await plan({ ...planned, at, cancelled: 'include' }, sources);
   const legs = replanned?.journeys.flatMap((journey) => journey.legs) ?? [];
   const rides: Rides = planned.legs.map((leg, index) =>
@@ -294,7 +294,7 @@ async function plan(
   const options = { choices, via, withoutBooking: booking === 'exclude', cancelled, mayBeNone: true };
   const request = { from, to, at, isArrival: false, modes, isAccessible: wheelchair, ...options };
   const result = await source.fetch(request, { queryUpstream, turn });
-  return { journeys: result.journeys, origin: result.origin, freshness: freshnessOf(result) };
+  return { journeys: result.journeys, origin: result.origin, freshness: result.freshness };
 }
 
 /**
@@ -326,7 +326,7 @@ function rideKey({ runId, route, mode }: Leg): string {
 
 function isSameEnd(a: LegEnd, b: LegEnd): boolean {
   const isSameStop = a.stopId === b.stopId || (a.parentId !== null && a.parentId === b.parentId);
-  return isSameStop && Math.abs(a.planned.getTime() - b.planned.getTime()) < MINUTE_MS;
+  return isSameStop && Math.abs(a.plannedAt - b.plannedAt) < MINUTE_MS;
 }
 
 /**
@@ -371,7 +371,7 @@ async function fetchCalls(
   { queryUpstream, runs }: RideSources,
 ): Promise<RunCall[] | null> {
   if (mode === 'walk' || runId === null) return null;
-  const run = { runId, mode, stopId: origin.parentId ?? origin.stopId, plannedAt: origin.planned.getTime() };
+  const run = { runId, mode, stopId: origin.parentId ?? origin.stopId, plannedAt: origin.plannedAt };
   const currentRun = await runs.fetch(queryUpstream, run).catch(nullIfApiError);
   if (!currentRun?.areListed) return null;
   const isAt = (call: RunCall, { stopId, parentId }: LegEnd) =>
@@ -407,9 +407,9 @@ async function fetchNext(planned: PlannedJourney, legs: readonly Leg[], sources:
   const { via, stayMinutes } = change
     ? await listViaAhead(planned, legs, change, sources)
     : { via: planned.via, stayMinutes: 0 };
-  const arrival = here ? bestKnown(here) : originOf(planned).planned;
-  const moment = new Date(arrival.getTime() + stayMinutes * MINUTE_MS);
-  const at = moment > now() ? toSydneyWallClock(moment) : null;
+  const arrival = here ? bestKnown(here) : originOf(planned).plannedAt;
+  const moment = arrival + stayMinutes * MINUTE_MS;
+  const at = moment > now().getTime() ? toSydneyWallClock(moment) : null;
   try {
     const {
       journeys: listed,
@@ -422,7 +422,12 @@ async function fetchNext(planned: PlannedJourney, legs: readonly Leg[], sources:
         : withFeeds(listed, sources.runs, { cancelled: 'exclude', now: now().getTime() }).journeys;
     const reached = change ? journeys.flatMap((journey) => continueFrom(change, journey) ?? []) : journeys;
     const fitting = chooseFitting(reached, planned).journeys;
-    const nextJourneys = selectJourneys(fitting, { limit: MAX_NEXT_JOURNEYS, isArrival: false, at, now: now() });
+    const nextJourneys = selectJourneys(fitting, {
+      limit: MAX_NEXT_JOURNEYS,
+      isArrival: false,
+      at,
+      now: now().getTime(),
+    });
     return { from, via, journeys: nextJourneys.journeys, freshness, hasFailed: false };
   } catch (error) {
     if (error instanceof ApiError) return { from, via, journeys: [], freshness: null, hasFailed: true };
@@ -453,7 +458,7 @@ async function listViaAhead(
  * The journey from where the rider gets off before a missed change; null if its first vehicle leaves before the rider is there.
  * Upstream plans from the station as if the rider stood on every platform, so the walk between platforms is put in front.
  */
-function continueFrom({ before: { destination: here }, ride: missed, walkSeconds }: Change, journey: Journey) {
+function continueFrom({ before: { destination: here }, ride: missed, walkMs }: Change, journey: Journey) {
   const [first, ...others] = journey.legs as [Leg, ...Leg[]];
   const startsAtMissed = first.origin.stopId === missed.origin.stopId;
   const legs =
@@ -461,9 +466,9 @@ function continueFrom({ before: { destination: here }, ride: missed, walkSeconds
       ? [walkFrom(first, here), ...others]
       : first.origin.stopId === here.stopId
         ? journey.legs
-        : timeWalks([walkTo(first, here, startsAtMissed ? walkSeconds : null), ...journey.legs]);
+        : timeWalks([walkTo(first, here, startsAtMissed ? walkMs : null), ...journey.legs]);
   const start = latestStart({ legs });
-  return start && start < bestKnown(here) ? null : { ...journey, legs };
+  return start !== null && start < bestKnown(here) ? null : { ...journey, legs };
 }
 
 function toFollowedBody({ journey_id: _, ...body }: JourneyBody, rides: Rides): FollowedBody['journey'] {
@@ -484,17 +489,17 @@ function freshnessNow(
   planned: PlannedJourney,
   { views, again, rides }: Awaited<ReturnType<typeof fetchRides>>,
   next: Awaited<ReturnType<typeof fetchNext>>,
-  now: Date,
+  now: number,
 ): Freshness {
   const parts = [...views, again, next].flatMap((part) => part?.freshness ?? []);
   const oldest = oldestOf(...(parts as [Freshness]));
   if (!again || oldest.shortage !== null) return oldest;
-  const farTime = now.getTime() + FAR_MS;
+  const farTime = now + FAR_MS;
   const isCalm = planned.legs.every(({ mode, origin, destination }, index) => {
-    const isQuiet = origin.planned.getTime() > farTime || bestKnown(rides[index]?.leg.destination ?? destination) < now;
+    const isQuiet = origin.plannedAt > farTime || bestKnown(rides[index]?.leg.destination ?? destination) < now;
     return mode === 'walk' || isRunning(views[index]) || isQuiet;
   });
-  const minMs = originOf(planned).planned.getTime() > farTime ? FAR_FRESH_MS : isCalm ? CALM_FRESH_MS : 0;
-  const freshUntil = Math.max(oldest.freshUntil, now.getTime() + minMs);
+  const minMs = originOf(planned).plannedAt > farTime ? FAR_FRESH_MS : isCalm ? CALM_FRESH_MS : 0;
+  const freshUntil = Math.max(oldest.freshUntil, now + minMs);
   return { ...oldest, freshUntil, staleUntil: Math.max(oldest.staleUntil, freshUntil) };
 }

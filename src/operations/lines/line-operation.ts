@@ -145,7 +145,7 @@ export const createLineOperation = ({ lines, stops, alerts: list }: LineSources)
     },
 
     async handle(query, { now }) {
-      const { date: day } = requestedWallClock(query, now()) ?? toSydneyWallClock(now());
+      const { date: day } = requestedWallClock(query, now()) ?? toSydneyWallClock(now().getTime());
       const { line, directions } = await lines.load(query.line_id, day);
       const { mode, route, network } = line;
       // An empty stop and no run: only alerts for the line apply.
@@ -197,7 +197,7 @@ export const createLineOperation = ({ lines, stops, alerts: list }: LineSources)
 
 function toDirectionBody({ direction, headsigns, stops, runs, headwayMinutes }: LineDirection) {
   const starts = runs.map(({ startsAt }) => startsAt);
-  const format = (moment: number) => (runs.length === 0 ? null : formatTimestamp(new Date(moment)));
+  const format = (moment: number) => (runs.length === 0 ? null : formatTimestamp(moment));
   return {
     direction_id: direction,
     headsigns,

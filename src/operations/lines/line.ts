@@ -78,7 +78,7 @@ export function noticesOfLeftOut(directions: readonly LineDirection[]): Notice[]
 export function freshnessOfDay({ date }: { date?: string | undefined }, freshness: Freshness, now: Date): Freshness {
   const { freshUntil, staleUntil } = freshness;
   if (date !== undefined) return freshness;
-  const end = endOfDay(now).getTime();
+  const end = endOfDay(now.getTime());
   return { ...freshness, freshUntil: Math.min(freshUntil, end), staleUntil: Math.min(staleUntil, end) };
 }
 

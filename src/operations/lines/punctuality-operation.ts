@@ -218,7 +218,7 @@ export const createPunctualityOperation = ({
         route: line.route,
         mode: line.mode,
         stop_id: query.stop ?? null,
-        recorded_since: since === null ? null : formatTimestamp(new Date(since)),
+        recorded_since: since === null ? null : formatTimestamp(since),
         recorded_days: found.days.length,
         first_day: first === undefined ? null : formatDay(first),
         last_day: last === undefined ? null : formatDay(last),

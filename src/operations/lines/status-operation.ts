@@ -143,7 +143,7 @@ export const createLineStatusOperation = ({ lines, stops, alerts }: LineStatusSo
       };
       return {
         body: {
-          retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
+          retrieved_at: formatTimestamp(freshness.retrievedAt),
           lines: listed.map((line, index) => {
             const ofLine = alerts.listOfLine({ ...line, at });
             return toBody(line, counts[index] ?? { runs: 0, live: null }, ofLine);

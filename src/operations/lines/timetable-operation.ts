@@ -135,13 +135,13 @@ export const createTimetableOperation = ({ lines, stops }: { lines: LineCatalogu
     },
 
     async handle(query, { now, ids }) {
-      const requested = requestedWallClock(query, now()) ?? toSydneyWallClock(now());
+      const requested = requestedWallClock(query, now()) ?? toSydneyWallClock(now().getTime());
       const { line, directions } = await lines.load(query.line_id, requested.date);
       const from = query.time === undefined ? Number.NEGATIVE_INFINITY : earliestMoment(requested);
       // A table has thousands of times, but few different ones.
       const texts = new Map<number, string>();
       const format = (moment: number) => {
-        const text = texts.get(moment) ?? formatTimestamp(new Date(moment));
+        const text = texts.get(moment) ?? formatTimestamp(moment);
         texts.set(moment, text);
         return text;
       };

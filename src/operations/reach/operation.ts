@@ -174,8 +174,8 @@ export const createReachOperation = ({ reach = noReach }: { reach?: Reach | unde
       return {
         body: {
           origin: { stop_id: formatPlace(from), name: result.name ?? formatPlace(from) },
-          departs_at: formatTimestamp(new Date(result.departsAt)),
-          retrieved_at: formatTimestamp(new Date(result.freshness.retrievedAt)),
+          departs_at: formatTimestamp(result.departsAt),
+          retrieved_at: formatTimestamp(result.freshness.retrievedAt),
           ...(isArea
             ? toArea(result, query.minutes)
             : { stops: result.stations.map((station) => toStop(station, result)) }),
@@ -199,21 +199,20 @@ function toStop(
   { stopId, name, lat, lng, arrivesAt, changes, ride }: FoundReach['stations'][number],
   { departsAt }: FoundReach,
 ): z.infer<typeof reachedStopSchema> {
-  const arrival = new Date(arrivesAt);
   return {
     stop_id: stopId,
     name,
     lat,
     lng,
-    arrives_at: formatTimestamp(arrival),
-    duration_minutes: Math.max(0, Math.round(minutesBetween(new Date(departsAt), arrival))),
+    arrives_at: formatTimestamp(arrivesAt),
+    duration_minutes: minutesBetween(departsAt, arrivesAt),
     changes,
     last_ride: ride && {
       mode: ride.mode,
       route: ride.route,
       direction: ride.headsign,
-      departs_at: formatTimestamp(new Date(ride.departsAt)),
-      arrives_at: formatTimestamp(new Date(ride.arrivesAt)),
+      departs_at: formatTimestamp(ride.departsAt),
+      arrives_at: formatTimestamp(ride.arrivesAt),
       is_live: ride.asOf !== null,
     },
   };

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { countChanges, destinationOf, type Journey, originOf } from '../../journeys/journey.ts';
 import type { Reach } from '../../journeys/reach.ts';
 import { PRICES, routeOf } from '../../routes.ts';
 import { toChoices } from '../../transit/choices.ts';
+import { countChanges, destinationOf, type Journey, originOf } from '../../transit/journey.ts';
 import { describe, type ProblemDetails } from '../../transit/parameter.ts';
 import { formatPlace, stopListParameter } from '../../transit/place.ts';
 import { bestKnown, formatTimestamp, minutesBetween, timestampSchema } from '../../transit/time.ts';
@@ -101,7 +101,7 @@ export const createTimesOperation = ({ reach = noReach }: { reach?: Reach | unde
       return {
         body: {
           origin: { stop_id: formatPlace(from), name: name ?? formatPlace(from) },
-          retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
+          retrieved_at: formatTimestamp(freshness.retrievedAt),
           destinations: destinations.map((destination) => ({
             stop_id: destination.stopId,
             name: destination.name,
@@ -119,7 +119,7 @@ function summarise(journey: Journey) {
   return {
     departs_at: formatTimestamp(start),
     arrives_at: formatTimestamp(end),
-    duration_minutes: Math.max(0, Math.round(minutesBetween(start, end))),
+    duration_minutes: minutesBetween(start, end),
     changes: countChanges(journey),
     is_live: journey.legs.some(({ isLive }) => isLive),
   };

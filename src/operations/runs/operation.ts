@@ -165,7 +165,7 @@ export const runOperation = defineOperation({
     const sentAt = now().getTime();
     const known = found.areListed ? found.calls : null;
     const endsAt = known ? endOf(known) : departure.plannedAt + UNLISTED_MS;
-    if (endsAt < sentAt - ENDED_MS) throw unknownRun(known && formatTimestamp(new Date(endsAt)));
+    if (endsAt < sentAt - ENDED_MS) throw unknownRun(known && formatTimestamp(endsAt));
     const running = (known ?? []).filter((call) => !call.isCancelled);
     const isOff = departure.isCancelled
       ? running.length === 0 || !found.isByFeed
@@ -178,7 +178,7 @@ export const runOperation = defineOperation({
       line_id: lines.findIdOf(departure),
       destination: departure.destination,
       through_to: departure.throughTo ?? null,
-      retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
+      retrieved_at: formatTimestamp(freshness.retrievedAt),
       is_live: found.asOf !== null,
       cancelled: isOff,
       wheelchair_accessible: departure.isWheelchairAccessible,

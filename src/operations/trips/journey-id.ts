@@ -2,11 +2,9 @@ import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
 import { z } from 'zod';
 import { SECOND_MS } from '../../core/clock.ts';
 import { contentOf, type IdSigner } from '../../core/signer.ts';
-import { isOnDemand, type Journey, originOf } from '../../journeys/journey.ts';
-import { LEG_DEFAULTS, type Leg } from '../../journeys/leg.ts';
-import type { LegEnd } from '../../journeys/leg-end.ts';
 import { type JourneyQuery, MOST_STAY_MINUTES, MOST_VIA } from '../../journeys/source.ts';
 import { type Choices, choicesSchema } from '../../transit/choices.ts';
+import { isOnDemand, type Journey, LEG_DEFAULTS, type Leg, type LegEnd, originOf } from '../../transit/journey.ts';
 import { MODES, type Mode } from '../../transit/mode.ts';
 import { parameterOf, requiredText } from '../../transit/parameter.ts';
 import { formatPlace, type Place, placeParameter } from '../../transit/place.ts';
@@ -96,8 +94,8 @@ export function writeJourneyId(
 ): string | null {
   const { legs } = journey;
   if (isOnDemand(journey) || legs.every(({ mode }) => mode === 'walk')) return null;
-  const start = Math.floor(originOf(journey).planned.getTime() / SECOND_MS);
-  const offsetOf = ({ planned }: LegEnd) => Math.floor(planned.getTime() / SECOND_MS) - start;
+  const start = Math.floor(originOf(journey).plannedAt / SECOND_MS);
+  const offsetOf = ({ plannedAt }: LegEnd) => Math.floor(plannedAt / SECOND_MS) - start;
   const written: Written = [
     FORM,
     formatPlace(from),
@@ -108,8 +106,8 @@ export function writeJourneyId(
     [...legs.map(({ origin }) => origin), (legs.at(-1) as Leg).destination].map(
       ({ stopId, parentId, name, platform, position: [lat, lng] }) => [stopId, parentId, name, platform, lat, lng],
     ),
-    legs.map(({ mode, durationSeconds, origin, destination, ...leg }) => {
-      const seconds = Math.round(durationSeconds);
+    legs.map(({ mode, durationMs, origin, destination, ...leg }) => {
+      const seconds = Math.round(durationMs / SECOND_MS);
       const times = [offsetOf(origin), offsetOf(destination)] as const;
       if (mode === 'walk') return [WALK, seconds, ...times, leg.distanceMetres];
       const { stops, runId, route, lineName, direction } = leg;
@@ -137,8 +135,8 @@ export function parseJourneyId(id: string): PlannedJourney | null {
     const endAt = (place: number, offset: number): LegEnd => {
       const [stopId, parentId, name, platform, lat, lng] = places[place] as (typeof places)[0];
       const ids = parentId === null ? [stopId] : [stopId, parentId];
-      const planned = new Date((start + offset) * SECOND_MS);
-      const end = { stopId, ids, name, platform, parentId, planned, realtime: null };
+      const plannedAt = (start + offset) * SECOND_MS;
+      const end = { stopId, ids, name, platform, parentId, plannedAt, realtimeAt: null };
       return { ...end, position: [lat, lng], isAccessible: null, parent: null };
     };
     return {
@@ -157,8 +155,8 @@ export function parseJourneyId(id: string): PlannedJourney | null {
 }
 
 function toLeg(written: Written[7][number], origin: LegEnd, destination: LegEnd): Leg {
-  const [mode, durationSeconds] = written;
-  const leg = { ...LEG_DEFAULTS, origin, destination, durationSeconds };
+  const [mode, seconds] = written;
+  const leg = { ...LEG_DEFAULTS, origin, destination, durationMs: seconds * SECOND_MS };
   if (written.length === 5) return { ...leg, distanceMetres: written[4] };
   const [, , , , stops, runId, route, lineName, direction] = written;
   return { ...leg, mode: MODES[mode] as Mode, stops, runId, route, lineName, direction, listCalls: () => null };

@@ -1,19 +1,18 @@
 import type { z } from 'zod';
 import { noJourneys } from '../../errors/messages.ts';
 import { findAlternatives } from '../../journeys/alternatives.ts';
-import { nameEnd } from '../../journeys/ends.ts';
 import { withFeeds } from '../../journeys/feed-times.ts';
-import { drawPaths, isCancelled, type Journey } from '../../journeys/journey.ts';
-import type { Leg } from '../../journeys/leg.ts';
 import { markLifts } from '../../journeys/lifts.ts';
-import { plannerJourneys } from '../../journeys/planner.ts';
+import { nameEnd } from '../../journeys/planner/ends.ts';
+import { plannerJourneys } from '../../journeys/planner/planner.ts';
 import { chooseFitting, selectJourneys } from '../../journeys/selection.ts';
 import type { FoundJourneys, Journeys } from '../../journeys/source.ts';
 import { routeOf } from '../../routes.ts';
 import type { StopLookup } from '../../stops/register.ts';
 import { alertTexts } from '../../transit/additional-fields.ts';
 import type { FindLiftsOut } from '../../transit/alert.ts';
-import { type Freshness, freshnessOf, oldestOf } from '../../transit/freshness.ts';
+import { type Freshness, oldestOf } from '../../transit/freshness.ts';
+import { drawPaths, isCancelled, type Journey, type Leg } from '../../transit/journey.ts';
 import { sumLeftOut } from '../../transit/left-out.ts';
 import { formatPlace } from '../../transit/place.ts';
 import { earliestMoment, formatTimestamp } from '../../transit/time.ts';
@@ -196,7 +195,7 @@ export const createTripsOperation = ({
       const alternatives = query.include?.includes('alternatives') ? await listAlternatives(drawn) : null;
       const usual = query.include?.includes('usual') ? await listUsual(drawn) : undefined;
       const listed = [...(alternatives?.of.values() ?? [])].flatMap((list) => list ?? []);
-      const freshness = oldestOf(freshnessOf(found), ...ofFeeds);
+      const freshness = oldestOf(found.freshness, ...ofFeeds);
       const [originName, destinationName] = await Promise.all([
         found.names?.from ?? nameEnd({ queryUpstream, stops }, journeys, from, 'origin'),
         found.names?.to ?? nameEnd({ queryUpstream, stops }, journeys, to, 'destination'),
@@ -204,7 +203,7 @@ export const createTripsOperation = ({
       const body = {
         origin: { stop_id: from, name: originName },
         destination: { stop_id: to, name: destinationName },
-        retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)),
+        retrieved_at: formatTimestamp(freshness.retrievedAt),
         journeys: drawn.map((journey) =>
           toJourneyBody(journey, { ...query, choices: request.choices }, { ids, lines, alternatives, usual }),
         ),
@@ -237,8 +236,8 @@ export const createTripsOperation = ({
       async function listUsual(journeys: readonly Journey[]) {
         const legs = journeys.flatMap((journey) => journey.legs);
         const leaving = legs.map((leg) => {
-          const { stopId, planned } = leg.origin;
-          return { ...leg, stopId, plannedAt: planned.getTime() };
+          const { stopId, plannedAt } = leg.origin;
+          return { ...leg, stopId, plannedAt };
         });
         const found = await loadUsual(leaving, context);
         return new Map(legs.map((leg, index) => [leg, found[index] ?? null]));
@@ -290,7 +289,7 @@ export const createTripsOperation = ({
         const current = withNews(found);
         const fitting = chooseFitting(current.journeys, query);
         if (fitting.journeys.length === 0) throw noJourneys(found.origin.source, from, to, { conditions });
-        const selection = selectJourneys(fitting.journeys, { ...request, limit: query.limit, now: now() });
+        const selection = selectJourneys(fitting.journeys, { ...request, limit: query.limit, now: now().getTime() });
         return {
           found,
           journeys,

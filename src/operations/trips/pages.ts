@@ -1,5 +1,6 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import type { IdSigner } from '../../core/signer.ts';
+import { compareJourneys, hasLeft, type SelectedJourneys } from '../../journeys/selection.ts';
 import {
   destinationOf,
   isCancelled,
@@ -7,9 +8,8 @@ import {
   isPossible,
   type Journey,
   latestStart,
-} from '../../journeys/journey.ts';
-import { compareJourneys, hasLeft, type SelectedJourneys } from '../../journeys/selection.ts';
-import { startOfMinute, wallClockFrom, wallClockUntil } from '../../transit/time.ts';
+} from '../../transit/journey.ts';
+import { toMinute, wallClockFrom, wallClockUntil } from '../../transit/time.ts';
 import {
   boundaryAfter,
   boundaryAt,
@@ -62,7 +62,7 @@ export function pagesOfFirst(
     const start = boundaryBefore(earlier, end);
     return { prev: write('prev', start, earliestArrival(shown, before)), next: write('next', end, latest) };
   }
-  const left = part.left.filter(({ plannedAt }) => plannedAt >= startOfMinute(new Date(base)).getTime());
+  const left = part.left.filter(({ plannedAt }) => plannedAt >= toMinute(base));
   const later = { ...part, left, knownUntil: edgeOf(known, 'next') };
   const start = firstBoundary(later, base);
   return {
@@ -85,12 +85,12 @@ export async function fetchPage<Found extends Planned>(
   const { request, limit, base, now, ids } = options;
   const { direction, at, arrivesBy = at } = cursor;
   const isNext = direction === 'next';
-  const wallClock = isNext ? wallClockFrom(new Date(at), now()) : wallClockUntil(new Date(arrivesBy), now());
+  const wallClock = isNext ? wallClockFrom(at, now().getTime()) : wallClockUntil(arrivesBy, now().getTime());
   const planned = await fetch({ ...request, at: wallClock, isArrival: !isNext });
   const isOnPage = ({ plannedAt, rowId }: PageRow) => isAfterBoundary(cursor, plannedAt, rowId) === isNext;
   const fitting = planned.fitting
     .filter((journey) => toRows(journey).some(isOnPage) && isPossible(journey))
-    .filter((journey) => !isNext || request.at !== null || !hasLeft(journey, now()))
+    .filter((journey) => !isNext || request.at !== null || !hasLeft(journey, now().getTime()))
     .sort((one, other) => (startOf(one) - startOf(other)) * (isNext ? 1 : -1));
   const running = fitting.filter((journey) => !isCancelled(journey));
   const shown = [running.slice(0, limit), fitting.filter(isCancelled)].flatMap((part) => part.sort(compareJourneys));
@@ -141,11 +141,11 @@ function lastArrival(journeys: readonly Journey[]): number {
 }
 
 function arrivalOf(journey: Journey): number {
-  return destinationOf(journey).planned.getTime();
+  return destinationOf(journey).plannedAt;
 }
 
 function startOf(journey: Journey): number {
-  return latestStart(journey, ({ planned }) => planned)?.getTime() ?? Number.NEGATIVE_INFINITY;
+  return latestStart(journey, ({ plannedAt }) => plannedAt) ?? Number.NEGATIVE_INFINITY;
 }
 
 /**
@@ -155,7 +155,7 @@ function startOf(journey: Journey): number {
 function toRows(journey: Journey): PageRow[] {
   const rides = journey.legs.filter(({ mode }) => mode !== 'walk');
   const names = rides.map(({ mode, runId, route, origin, destination }) =>
-    [runId ?? `${mode} ${route}`, origin.planned.getTime(), destination.planned.getTime()].join(' '),
+    [runId ?? `${mode} ${route}`, origin.plannedAt, destination.plannedAt].join(' '),
   );
   return rides.length > 0 ? [{ rowId: rowIdOf(names.join(' ')), plannedAt: startOf(journey) }] : [];
 }

@@ -1,19 +1,7 @@
 import { z } from 'zod';
+import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import type { IdSigner } from '../../core/signer.ts';
 import type { Alternative } from '../../journeys/alternatives.ts';
-import {
-  CHANGE_RATINGS,
-  type Change,
-  countChanges,
-  destinationOf,
-  isCancelled,
-  type Journey,
-  listChanges,
-  originOf,
-  rateChange,
-} from '../../journeys/journey.ts';
-import type { Leg } from '../../journeys/leg.ts';
-import type { LegEnd } from '../../journeys/leg-end.ts';
 import {
   alertFields,
   alertIdsField,
@@ -31,7 +19,20 @@ import {
   vehicleAccessFields,
 } from '../../transit/additional-fields.ts';
 import { needsBookingField } from '../../transit/booking.ts';
-import { callSchema, callStop, toCallBody } from '../../transit/call.ts';
+import { callSchema, callStop, formatRealtime, toCallBody } from '../../transit/call.ts';
+import {
+  CHANGE_RATINGS,
+  type Change,
+  countChanges,
+  destinationOf,
+  isCancelled,
+  type Journey,
+  type Leg,
+  type LegEnd,
+  listChanges,
+  originOf,
+  rateChange,
+} from '../../transit/journey.ts';
 import { colorsOf, legColorFields } from '../../transit/line-colour.ts';
 import { legModeSchema } from '../../transit/mode.ts';
 import { latitudeSchema, longitudeSchema, type Position, positionSchema } from '../../transit/place.ts';
@@ -237,11 +238,11 @@ export function toJourneyBody(
   const destination = destinationOf(journey);
   return {
     ...(requested.include?.includes('ids') && { journey_id: writeJourneyId(journey, requested, ids) }),
-    departs_at: formatTimestamp(origin.planned),
-    arrives_at: formatTimestamp(destination.planned),
-    departs_at_realtime: origin.realtime && formatTimestamp(origin.realtime),
-    arrives_at_realtime: destination.realtime && formatTimestamp(destination.realtime),
-    duration_minutes: Math.max(0, Math.round(minutesBetween(bestKnown(origin), bestKnown(destination)))),
+    departs_at: formatTimestamp(origin.plannedAt),
+    arrives_at: formatTimestamp(destination.plannedAt),
+    departs_at_realtime: formatRealtime(origin),
+    arrives_at_realtime: formatRealtime(destination),
+    duration_minutes: minutesBetween(bestKnown(origin), bestKnown(destination)),
     changes: countChanges(journey),
     is_live: journey.legs.some((leg) => leg.isLive),
     legs: journey.legs.map((leg) => ({
@@ -257,7 +258,7 @@ export function toJourneyBody(
 
 export function toChangeBody(change: Change): z.infer<typeof changeSchema> {
   const { stopId, name } = change.before.destination;
-  const spare = Math.floor(change.spareSeconds);
+  const spare = Math.floor(change.spareMs / SECOND_MS);
   return {
     leg: change.index,
     next_leg: change.next,
@@ -285,17 +286,17 @@ function toLegBody(
     direction: leg.direction,
     origin: {
       ...toLegStop(origin),
-      departs_at: formatTimestamp(origin.planned),
-      departs_at_realtime: origin.realtime && formatTimestamp(origin.realtime),
+      departs_at: formatTimestamp(origin.plannedAt),
+      departs_at_realtime: formatRealtime(origin),
       ...endFields(origin, include),
     },
     destination: {
       ...toLegStop(destination),
-      arrives_at: formatTimestamp(destination.planned),
-      arrives_at_realtime: destination.realtime && formatTimestamp(destination.realtime),
+      arrives_at: formatTimestamp(destination.plannedAt),
+      arrives_at_realtime: formatRealtime(destination),
       ...endFields(destination, include),
     },
-    duration_minutes: Math.round(leg.durationSeconds / 60),
+    duration_minutes: Math.round(leg.durationMs / MINUTE_MS),
     distance_metres: leg.distanceMetres,
     stops: leg.stops,
     is_live: leg.isLive,
@@ -333,15 +334,15 @@ function toAlternatives(
   return (
     list?.map(({ departure, arrival }) => ({
       ...toDeparture(departure, now, requested, { ...identifiers, stopId }),
-      arrives_at: formatTimestamp(new Date(arrival.plannedAt)),
-      arrives_at_realtime: arrival.realtimeAt === null ? null : formatTimestamp(new Date(arrival.realtimeAt)),
+      arrives_at: formatTimestamp(arrival.plannedAt),
+      arrives_at_realtime: formatRealtime(arrival),
     })) ?? null
   );
 }
 
-function endFields({ planned, realtime, parentId, isAccessible }: LegEnd, include: RequestedFields['include']) {
+function endFields({ plannedAt, realtimeAt, parentId, isAccessible }: LegEnd, include: RequestedFields['include']) {
   return {
-    ...delayFields(planned.getTime(), realtime?.getTime(), include),
+    ...delayFields(plannedAt, realtimeAt, include),
     ...(include?.includes('ids') && { parent_stop_id: parentId }),
     ...(include?.includes('access') && { stop_accessible: isAccessible }),
   };
@@ -350,11 +351,11 @@ function endFields({ planned, realtime, parentId, isAccessible }: LegEnd, includ
 /** Identifies the run by its departure from the stop that the platform belongs to. */
 function runIdOf(
   { mode, runId }: { mode: Leg['mode']; runId: string | null },
-  { stopId, parentId, planned }: LegEnd,
+  { stopId, parentId, plannedAt }: LegEnd,
   ids: IdSigner,
 ): string | null {
   if (mode === 'walk') return null;
-  return writeRunId({ runId, mode, stopId: parentId ?? stopId, plannedAt: planned.getTime() }, ids);
+  return writeRunId({ runId, mode, stopId: parentId ?? stopId, plannedAt }, ids);
 }
 
 const NO_COLORS = { color: null, text_color: null };

@@ -249,7 +249,7 @@ export const createVehiclesOperation = ({
       const content =
         query.format === 'geojson' ? toFeatureCollection(bodies, (one) => one.vehicle_id) : { vehicles: bodies };
       return {
-        body: { retrieved_at: formatTimestamp(new Date(freshness.retrievedAt)), ...content, total: listed.length },
+        body: { retrieved_at: formatTimestamp(freshness.retrievedAt), ...content, total: listed.length },
         freshness,
         // When the first of the vehicles becomes too old to be listed.
         ...(listed.length > 0 && {
@@ -305,7 +305,7 @@ function toBody(vehicle: Vehicle, stops: StopRegister, ids: IdSigner): z.infer<t
     lat,
     lng,
     bearing,
-    reported_at: formatTimestamp(new Date(reportedAt)),
+    reported_at: formatTimestamp(reportedAt),
     mode,
     route,
     line_id: lineId,
@@ -318,7 +318,7 @@ function toBody(vehicle: Vehicle, stops: StopRegister, ids: IdSigner): z.infer<t
         ? {
             stop_id: nextCall.stopId,
             name: nextCall.name ?? (stop && withoutPlatform(stop.name)),
-            arrives_at_realtime: nextCall.arrivesAt === null ? null : formatTimestamp(new Date(nextCall.arrivesAt)),
+            arrives_at_realtime: nextCall.arrivesAt === null ? null : formatTimestamp(nextCall.arrivesAt),
           }
         : null,
     occupancy: vehicle.occupancy,

@@ -330,7 +330,7 @@ it('a departure of a ferry comes on one page only, also when the timetable is pu
     showsCancelled: false,
     isWanted: () => true,
   };
-  const isOnNextPage = cursor && toPageRequest(request, cursor, now).isWanted;
+  const isOnNextPage = cursor && toPageRequest(request, cursor, now.getTime()).isWanted;
   expect(isOnNextPage?.(ferry('290826'), () => null)).toBe(false);
   expect(isOnNextPage?.(ferry('050926'), () => null)).toBe(false);
 });
@@ -365,7 +365,7 @@ it('a vehicle that leaves two stands of one stop within a minute is on the pages
   const parts = { live: new LiveTimetable(timetable, []), stop: timetable.findStop('S') as number, now: now.getTime() };
   const read = (written?: string) => {
     const cursor = written === undefined ? null : checkedCursor(written, about);
-    const request = cursor ? toPageRequest(first, cursor, now) : first;
+    const request = cursor ? toPageRequest(first, cursor, now.getTime()) : first;
     const board = getScheduledBoard(request, cursor ? (request.page?.from ?? null) : null, parts);
     return { stops: board.departures.map(({ stopId }) => stopId), ...pagesOfBoard(board, cursor, about) };
   };

@@ -254,7 +254,7 @@ describe('journey IDs', () => {
       wheelchair: false,
       legs: [
         { mode: 'train', runId: '513A.1402.121.60.T.8.84719430', route: 'T2', origin: { stopId: '2000391' } },
-        { mode: 'walk', durationSeconds: 120 },
+        { mode: 'walk', durationMs: 120_000 },
         { mode: 'train', runId: null, route: 'T1', destination: { stopId: '2147424', parentId: '214710' } },
       ],
     });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { ApiError } from '#src/errors/api-error.ts';
-import { nameEnd } from '#src/journeys/ends.ts';
-import type { Journey } from '#src/journeys/journey.ts';
+import { nameEnd } from '#src/journeys/planner/ends.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { type StopRecord, tableOf } from '#src/stops/table.ts';
+import type { Journey } from '#src/transit/journey.ts';
 
 const STATION = '200070';
 

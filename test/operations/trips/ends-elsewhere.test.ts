@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseTrip } from '#src/efa/payload.ts';
 import type { JsonObject } from '#src/efa/response/field.ts';
-import { mapJourneys } from '#src/journeys/map.ts';
+import { mapJourneys } from '#src/journeys/planner/map.ts';
 import type { StopRecord } from '#src/stops/table.ts';
 import { listPairs } from '#test/support/pairs.ts';
 

@@ -1,22 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import type { Journey } from '#src/journeys/journey.ts';
-import type { Leg } from '#src/journeys/leg.ts';
-import { mapJourneys } from '#src/journeys/map.ts';
+import { mapJourneys } from '#src/journeys/planner/map.ts';
 import { hasLeft, selectJourneys } from '#src/journeys/selection.ts';
+import type { Journey, Leg } from '#src/transit/journey.ts';
 
-const at = (time: string) => new Date(`2026-11-24T${time}Z`);
+const at = (time: string) => Date.parse(`2026-11-24T${time}Z`);
 
 type Ride = [departs: string, arrives: string, lateMinutes: number];
 
 /** A journey of rides, with each walk given in seconds. */
 function journeyOf(...parts: (Ride | number)[]): Journey {
   const legs = parts.map((part) => {
-    if (typeof part === 'number') return { mode: 'walk', durationSeconds: part };
+    if (typeof part === 'number') return { mode: 'walk', durationMs: part * 1000 };
     const [departs, arrives, lateMinutes] = part;
-    const end = (time: string) => ({
-      planned: at(time),
-      realtime: new Date(at(time).getTime() + lateMinutes * 60_000),
-    });
+    const end = (time: string) => ({ plannedAt: at(time), realtimeAt: at(time) + lateMinutes * 60_000 });
     return { mode: 'train', origin: end(departs), destination: end(arrives) };
   });
   return { legs: legs as unknown as Leg[] };

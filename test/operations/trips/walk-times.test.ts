@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseTrip } from '#src/efa/payload.ts';
 import type { JsonObject } from '#src/efa/response/field.ts';
-import { isPossible, type Journey } from '#src/journeys/journey.ts';
-import { mapJourneys } from '#src/journeys/map.ts';
+import { mapJourneys } from '#src/journeys/planner/map.ts';
 import type { StopRecord } from '#src/stops/table.ts';
+import { isPossible, type Journey } from '#src/transit/journey.ts';
 import { bestKnown, formatTimestamp } from '#src/transit/time.ts';
 import { listPairs } from '#test/support/pairs.ts';
 
 /** A timestamp on the day of the test, `seconds` after its start. */
-const timestamp = (seconds: number) => formatTimestamp(new Date(Date.parse('2026-04-15T06:00:00Z') + seconds * 1000));
+const timestamp = (seconds: number) => formatTimestamp(Date.parse('2026-04-15T06:00:00Z') + seconds * 1000);
 
 /** Whether a leg begins before the previous one ends, by best-known times. */
 function runsBackwards({ legs }: Journey): boolean {
@@ -140,7 +140,7 @@ describe('the times of a walk', () => {
         const walks = journey?.legs.filter(({ mode }) => mode === 'walk') ?? [];
         expect(walks.some(({ isLive }) => isLive)).toBe(false);
         const first = parts[0] as Ride;
-        expect(walks[0]?.destination.planned).toEqual(new Date(timestamp(3600 + first.waits)));
+        expect(walks[0]?.destination.plannedAt).toBe(Date.parse(timestamp(3600 + first.waits)));
       }),
       { seed: 20260415, numRuns: 200 },
     );
@@ -156,8 +156,8 @@ describe('the times of a walk', () => {
         const [journey] = await mapAll([{ legs: journeyOf(parts, 120).legs }], '2000701', '2000701');
         for (const [index, leg] of journey?.legs.entries() ?? []) {
           if (!journey || leg.mode !== 'walk') continue;
-          const isLive = hangsOn(journey, index)?.realtime !== null;
-          expect([leg.origin.realtime !== null, leg.destination.realtime !== null]).toEqual([isLive, isLive]);
+          const isLive = hangsOn(journey, index)?.realtimeAt !== null;
+          expect([leg.origin.realtimeAt !== null, leg.destination.realtimeAt !== null]).toEqual([isLive, isLive]);
         }
       }),
       { seed: 20260415, numRuns: 200 },

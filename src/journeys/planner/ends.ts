@@ -1,15 +1,14 @@
-import { withTimeLimit } from '../core/clock.ts';
-import { mayBeStop } from '../efa/expected-response.ts';
-import type { QueryUpstream } from '../efa/query-upstream.ts';
-import { listIds, parseStopPoint, toStopName } from '../efa/stop-point.ts';
-import { nullIfApiError } from '../errors/api-error.ts';
-import type { StopLookup } from '../stops/register.ts';
-import { distanceMetres, formatPlace, isPlaceId, nameInPlaceId, type Place } from '../transit/place.ts';
-import { withoutPlatform } from '../transit/platform-label.ts';
-import { STOP_ID } from '../transit/region.ts';
-import { destinationOf, type Journey, originOf } from './journey.ts';
-import type { Leg } from './leg.ts';
-import type { KnownPositions, LegEnd } from './leg-end.ts';
+import { withTimeLimit } from '../../core/clock.ts';
+import { mayBeStop } from '../../efa/expected-response.ts';
+import type { QueryUpstream } from '../../efa/query-upstream.ts';
+import { listIds, parseStopPoint, toStopName } from '../../efa/stop-point.ts';
+import { nullIfApiError } from '../../errors/api-error.ts';
+import type { StopLookup } from '../../stops/register.ts';
+import { destinationOf, type Journey, type Leg, type LegEnd, originOf } from '../../transit/journey.ts';
+import { distanceMetres, formatPlace, isPlaceId, nameInPlaceId, type Place } from '../../transit/place.ts';
+import { withoutPlatform } from '../../transit/platform-label.ts';
+import { STOP_ID } from '../../transit/region.ts';
+import type { KnownPositions } from './leg-end.ts';
 
 /** Upstream moves a position by at most this distance, to a nearby address or stop. */
 const NEAR_METRES = 5000;

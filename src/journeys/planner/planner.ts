@@ -1,8 +1,9 @@
-import { timetableNeeded } from '../errors/messages.ts';
-import type { StopLookup } from '../stops/register.ts';
-import { listChosen } from '../transit/choices.ts';
+import { timetableNeeded } from '../../errors/messages.ts';
+import type { StopLookup } from '../../stops/register.ts';
+import { listChosen } from '../../transit/choices.ts';
+import { freshnessOf } from '../../transit/freshness.ts';
+import type { Journeys } from '../source.ts';
 import { mapJourneys, mapJourneysOrNone } from './map.ts';
-import type { Journeys } from './source.ts';
 
 /** Returns the trip planner as a source of journeys. `stops` supplies positions that a response lacks. */
 export function plannerJourneys(stops: StopLookup): Journeys {
@@ -16,8 +17,7 @@ export function plannerJourneys(stops: StopLookup): Journeys {
       const response = await queryUpstream({ kind: 'trip', from, to, at, isArrival, modes, isAccessible });
       const map = mayBeNone ? mapJourneysOrNone : mapJourneys;
       const mapped = await map(response.payload, { from, to, at, conditions, cancelled }, stops);
-      const { retrievedAt, freshness } = response;
-      return { ...mapped, retrievedAt, ...(freshness && { freshness }), origin: { source: 'planner' } };
+      return { ...mapped, freshness: freshnessOf(response), origin: { source: 'planner' } };
     },
   };
 }

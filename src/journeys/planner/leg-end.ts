@@ -1,6 +1,6 @@
-import { type EfaLeg, parseJourney } from '../efa/payload.ts';
-import { toTimes } from '../efa/realtime.ts';
-import { parseObject } from '../efa/response/field.ts';
+import { type EfaLeg, parseJourney } from '../../efa/payload.ts';
+import { toTimes } from '../../efa/realtime.ts';
+import { parseObject } from '../../efa/response/field.ts';
 import {
   listIds,
   mapPath,
@@ -11,26 +11,12 @@ import {
   toPosition,
   toStopId,
   toStopName,
-} from '../efa/stop-point.ts';
-import { getOrLeaveOut } from '../transit/left-out.ts';
-import type { Mode } from '../transit/mode.ts';
-import type { Position } from '../transit/place.ts';
-import type { PlannedAndRealtime } from '../transit/time.ts';
-
-export interface LegEnd extends PlannedAndRealtime {
-  stopId: string;
-  /** All identifiers of the point and of its stop. */
-  ids: readonly string[];
-  name: string;
-  platform: string | null;
-  position: Position;
-  /** Whether the stop takes wheelchairs; null where upstream does not say. */
-  isAccessible: boolean | null;
-  /** The stop to which the platform belongs; null if the place is not a platform. */
-  parent: { ids: readonly string[]; name: string } | null;
-  /** The identifier of that stop, set even if it has no name. */
-  parentId: string | null;
-}
+} from '../../efa/stop-point.ts';
+import type { LegEnd } from '../../transit/journey.ts';
+import { getOrLeaveOut } from '../../transit/left-out.ts';
+import type { Mode } from '../../transit/mode.ts';
+import type { Position } from '../../transit/place.ts';
+import type { CallTime } from '../../transit/time.ts';
 
 /** Finds positions that a leg lacks. */
 export interface KnownPositions {
@@ -46,7 +32,7 @@ export interface KnownPositions {
  */
 export function mapEnds(leg: EfaLeg, mode: Mode | null, isLive: boolean, positions: KnownPositions) {
   const path = mapPath(leg.coords);
-  const mapEnd = (point: TimedStopPoint, time: PlannedAndRealtime | null, pathEnd: Position | undefined): LegEnd => {
+  const mapEnd = (point: TimedStopPoint, time: CallTime | null, pathEnd: Position | undefined): LegEnd => {
     const stopId = getOrLeaveOut(toStopId(point), 'no identifier');
     const name = toStopName(point) ?? stopId;
     const ids = listIds(point);

@@ -1,13 +1,13 @@
-import { unexpectedResponse } from '../efa/failure.ts';
+import { unexpectedResponse } from '../../efa/failure.ts';
 import {
   findUnknownStopMessage,
   parseJourney,
   saysDateInvalid,
   saysSamePlace,
   type TripPayload,
-} from '../efa/payload.ts';
-import { mapRecords } from '../efa/response/record.ts';
-import { ApiError } from '../errors/api-error.ts';
+} from '../../efa/payload.ts';
+import { mapRecords } from '../../efa/response/record.ts';
+import { ApiError } from '../../errors/api-error.ts';
 import {
   beyondTimetable,
   invalidParameters,
@@ -15,17 +15,17 @@ import {
   unknownPlace,
   unknownPosition,
   unknownStop,
-} from '../errors/messages.ts';
-import type { StopLookup } from '../stops/register.ts';
-import type { RequestedFields } from '../transit/additional-fields.ts';
-import { LeftOut, type LeftOutCounts, sumLeftOut } from '../transit/left-out.ts';
-import { formatPlace, isPlaceId, outsideNotice, type Place } from '../transit/place.ts';
-import type { WallClock } from '../transit/time.ts';
+} from '../../errors/messages.ts';
+import type { StopLookup } from '../../stops/register.ts';
+import type { RequestedFields } from '../../transit/additional-fields.ts';
+import { destinationOf, isCancelled, isOnDemand, type Journey, originOf } from '../../transit/journey.ts';
+import { LeftOut, type LeftOutCounts, sumLeftOut } from '../../transit/left-out.ts';
+import { formatPlace, isPlaceId, outsideNotice, type Place } from '../../transit/place.ts';
+import type { WallClock } from '../../transit/time.ts';
+import { joinLegs, timeWalks } from '../walks.ts';
 import { goesElsewhere, identifyEnds, isRequestedEnd } from './ends.ts';
-import { destinationOf, isCancelled, isOnDemand, type Journey, originOf } from './journey.ts';
 import { isCancelledRide, mapLeg } from './leg.ts';
 import { createPositions, type KnownPositions } from './leg-end.ts';
-import { joinLegs, timeWalks } from './walks.ts';
 
 /** The requested places and time; null means now. */
 interface RequestedJourneys {

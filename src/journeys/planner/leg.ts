@@ -1,86 +1,21 @@
-import { asksToBook, mapAlerts, mapHints } from '../efa/alerts.ts';
-import { mapCall, toCallTime } from '../efa/calls.ts';
-import { type EfaLeg, isTimedCall, parseLeg } from '../efa/payload.ts';
-import { isWalkClass, toMode } from '../efa/product-class.ts';
-import { isCancelled, isTracked, toTimes } from '../efa/realtime.ts';
-import { parseRecord } from '../efa/response/record.ts';
-import { isOnDemand, toHeadsign, toLineName, toRouteName, toRunId, toVehicleAccess } from '../efa/response/run.ts';
-import { mapPath, parseTimedStopPoint, type TimedStopPoint, toOccupancy } from '../efa/stop-point.ts';
-import { withBookingNotice } from '../transit/booking.ts';
-import type { Call } from '../transit/call.ts';
-import type { Carriages } from '../transit/departure.ts';
-import { getOrLeaveOut } from '../transit/left-out.ts';
-import type { Mode } from '../transit/mode.ts';
-import { type Position, pathLengthMetres } from '../transit/place.ts';
-import { bestKnown, minutesBetween, type PlannedAndRealtime } from '../transit/time.ts';
-import { UNKNOWN_ACCESS, type VehicleAccess } from '../transit/vehicle-access.ts';
-import { type KnownPositions, type LegEnd, mapEnds } from './leg-end.ts';
-
-/** A ride or a walk. */
-export interface Leg {
-  mode: Mode | 'walk';
-  /** The run, by its ID in live feeds; null on a walk and if upstream does not report it. */
-  runId: string | null;
-  /** The line in the timetable; null on a walk and, until it is looked up, if the leg is the trip planner's. */
-  lineId: string | null;
-  route: string | null;
-  lineName: string | null;
-  direction: string | null;
-  /** The headsign of the last run that the vehicle makes with its riders on board, if it names another place; else null. */
-  throughTo: string | null;
-  origin: LegEnd;
-  destination: LegEnd;
-  durationSeconds: number;
-  distanceMetres: number | null;
-  stops: number;
-  /** The predicted load of each carriage at the start of the ride; absent unless it was looked up. */
-  carriages?: Carriages;
-  /** Maps the calls on demand; empty on a walk, null if upstream does not list them. */
-  listCalls(): Call[] | null;
-  isLive: boolean;
-  /** The ride is cancelled, or does not serve both ends; false on a walk. */
-  isCancelled: boolean;
-  /** The ride must be booked, and its times are indicative; false on a walk. */
-  isOnDemand: boolean;
-  /** The ride must be booked, on demand or not; false on a walk. */
-  needsBooking: boolean;
-  path: Position[];
-  /** Reads a better path from disk; absent if there is none. */
-  drawPath?: () => Promise<Position[]>;
-  /** Disruption alerts, then hints for the ride. */
-  alerts: string[];
-  access: VehicleAccess;
-  /** Upstream's own estimates of a walk; null on a ride. */
-  walkEstimate: { start: Date; end: Date } | null;
-  /** The walk to the next leg, where upstream reports it with this leg. */
-  walkAfter: { durationSeconds: number | null; path: Position[] } | null;
-  /** Duration of the walk to this leg, where upstream reports it with this leg. */
-  walkBeforeSeconds: number | null;
-}
-
-/** The default fields of a leg, as for a walk. */
-export const LEG_DEFAULTS: Omit<Leg, 'origin' | 'destination' | 'durationSeconds'> = {
-  mode: 'walk',
-  runId: null,
-  lineId: null,
-  route: null,
-  lineName: null,
-  direction: null,
-  throughTo: null,
-  distanceMetres: null,
-  stops: 0,
-  listCalls: () => [],
-  isLive: false,
-  isCancelled: false,
-  isOnDemand: false,
-  needsBooking: false,
-  path: [],
-  alerts: [],
-  access: UNKNOWN_ACCESS,
-  walkEstimate: null,
-  walkAfter: null,
-  walkBeforeSeconds: null,
-};
+import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
+import { asksToBook, mapAlerts, mapHints } from '../../efa/alerts.ts';
+import { mapCall } from '../../efa/calls.ts';
+import { type EfaLeg, isTimedCall, parseLeg } from '../../efa/payload.ts';
+import { isWalkClass, toMode } from '../../efa/product-class.ts';
+import { isCancelled, isTracked, toTimes } from '../../efa/realtime.ts';
+import { parseRecord } from '../../efa/response/record.ts';
+import { isOnDemand, toHeadsign, toLineName, toRouteName, toRunId, toVehicleAccess } from '../../efa/response/run.ts';
+import { mapPath, parseTimedStopPoint, type TimedStopPoint, toOccupancy } from '../../efa/stop-point.ts';
+import { withBookingNotice } from '../../transit/booking.ts';
+import type { Call } from '../../transit/call.ts';
+import { LEG_DEFAULTS, type Leg, type LegEnd, rideMs } from '../../transit/journey.ts';
+import { getOrLeaveOut } from '../../transit/left-out.ts';
+import type { Mode } from '../../transit/mode.ts';
+import { pathLengthMetres } from '../../transit/place.ts';
+import type { CallTime } from '../../transit/time.ts';
+import { UNKNOWN_ACCESS } from '../../transit/vehicle-access.ts';
+import { type KnownPositions, mapEnds } from './leg-end.ts';
 
 /** Maps one leg. Throws `LeftOut`, which leaves out the whole journey, because it would be wrong without this leg. */
 export function mapLeg(record: unknown, positions: KnownPositions): Leg {
@@ -124,10 +59,10 @@ function mapRide(leg: EfaLeg, mode: Mode, positions: KnownPositions): Leg {
     direction: toHeadsign(transportation, leg.realtimeStatus),
     origin,
     destination,
-    durationSeconds: rideSeconds(origin, destination),
+    durationMs: rideMs(origin, destination),
     stops,
     listCalls: () => mapCalls(leg, { mode, isTracked: hasLiveTimes, origin, destination, known: positions }),
-    isLive: origin.realtime !== null || destination.realtime !== null,
+    isLive: origin.realtimeAt !== null || destination.realtimeAt !== null,
     isCancelled: isLegCancelled(leg),
     isOnDemand: isOnDemandRide,
     // Only NSW TrainLink's coaches and trains must be booked; on other rides such a text is about something else.
@@ -137,7 +72,7 @@ function mapRide(leg: EfaLeg, mode: Mode, positions: KnownPositions): Leg {
     alerts: isOnDemandRide ? withBookingNotice(alerts, { isOnDemand: true }) : alerts,
     access: { ...UNKNOWN_ACCESS, wheelchairs: toVehicleAccess(leg.properties, transportation.properties) },
     walkAfter: mapWalkAfter(leg),
-    walkBeforeSeconds: leg.footPathInfo.find(({ position }) => position === 'BEFORE')?.duration ?? null,
+    walkBeforeMs: toMs(leg.footPathInfo.find(({ position }) => position === 'BEFORE')?.duration),
   };
 }
 
@@ -145,13 +80,9 @@ function mapRide(leg: EfaLeg, mode: Mode, positions: KnownPositions): Leg {
  * Whether the estimates are impossible: the vehicle would pass several stops in no time, on a ride too long for that to be
  * rounding.
  */
-function passesStopsInNoTime(
-  origin: PlannedAndRealtime | null,
-  destination: PlannedAndRealtime | null,
-  stopsBetween: number,
-): boolean {
-  if (!origin?.realtime || !destination?.realtime || stopsBetween === 0) return false;
-  return destination.realtime <= origin.realtime && minutesBetween(origin.planned, destination.planned) > 1;
+function passesStopsInNoTime(origin: CallTime | null, destination: CallTime | null, stopsBetween: number): boolean {
+  if (!origin?.realtimeAt || !destination?.realtimeAt || stopsBetween === 0) return false;
+  return destination.realtimeAt <= origin.realtimeAt && destination.plannedAt - origin.plannedAt > MINUTE_MS;
 }
 
 function mapWalk(leg: EfaLeg, positions: KnownPositions): Leg {
@@ -160,17 +91,12 @@ function mapWalk(leg: EfaLeg, positions: KnownPositions): Leg {
     ...LEG_DEFAULTS,
     origin,
     destination,
-    durationSeconds: Math.max(0, leg.duration ?? rideSeconds(origin, destination)),
+    durationMs: Math.max(0, toMs(leg.duration) ?? rideMs(origin, destination)),
     distanceMetres: walkingMetres(leg),
     path,
     alerts: mapAlerts(leg.infos),
     walkEstimate: mapWalkEstimate(leg),
   };
-}
-
-/** The duration by best-known times. Upstream's own duration may be older than its estimates. */
-export function rideSeconds(origin: LegEnd, destination: LegEnd): number {
-  return Math.max(0, minutesBetween(bestKnown(origin), bestKnown(destination)) * 60);
 }
 
 /** The reported distance, else the length of the reported path; null without either. */
@@ -181,15 +107,20 @@ function walkingMetres({ distance, coords }: EfaLeg): number | null {
 }
 
 function mapWalkEstimate({ origin, destination }: EfaLeg): Leg['walkEstimate'] {
-  const start = toTimes(origin.departure, true)?.realtime;
-  const end = toTimes(destination.arrival, true)?.realtime;
-  return start && end ? { start, end } : null;
+  const startsAt = toTimes(origin.departure, true)?.realtimeAt;
+  const endsAt = toTimes(destination.arrival, true)?.realtimeAt;
+  return startsAt && endsAt ? { startsAt, endsAt } : null;
 }
 
 function mapWalkAfter({ footPathInfo, interchange }: EfaLeg): Leg['walkAfter'] {
   const after = footPathInfo.find(({ position }) => position === 'AFTER');
   if (!after && !interchange) return null;
-  return { durationSeconds: after?.duration ?? null, path: mapPath(interchange?.coords) };
+  return { durationMs: toMs(after?.duration), path: mapPath(interchange?.coords) };
+}
+
+/** Upstream gives durations in seconds. */
+function toMs(seconds: number | undefined): number | null {
+  return seconds === undefined ? null : seconds * SECOND_MS;
 }
 
 /**
@@ -216,16 +147,20 @@ function mapCalls(
   return [
     {
       ...endCall(origin, leg.origin, first),
-      arrival: toCallTime(toTimes(first.arrival, ride.isTracked)),
-      departure: toCallTime(origin),
+      arrival: toTimes(first.arrival, ride.isTracked),
+      departure: timeOf(origin),
     },
     ...between,
     {
       ...endCall(destination, leg.destination, last),
-      arrival: toCallTime(destination),
-      departure: toCallTime(toTimes(last.departure, ride.isTracked)),
+      arrival: timeOf(destination),
+      departure: toTimes(last.departure, ride.isTracked),
     },
   ];
+}
+
+function timeOf({ plannedAt, realtimeAt }: CallTime): CallTime {
+  return { plannedAt, realtimeAt };
 }
 
 function endCall({ stopId, name, platform, position }: LegEnd, ...points: readonly TimedStopPoint[]) {
