@@ -45,12 +45,12 @@ ${bars.map(({ title, value, bad = 0 }, index) => {
 }
 
 /** Whether the chart shows a line for the limit. */
-export function isLimitShown(bars: readonly Pick<Bar, 'value'>[], limit: number | null): boolean {
+export function isLimitShown(bars: readonly { value: number }[], limit: number | null): boolean {
   const peak = highest(bars);
   return limit !== null && (peak === 0 || limit <= peak * FAR);
 }
 
-function highest(bars: readonly Pick<Bar, 'value'>[]): number {
+function highest(bars: readonly { value: number }[]): number {
   return Math.max(0, ...bars.map(({ value }) => value));
 }
 

@@ -15,8 +15,8 @@ export function codeBlock(code: string, language = '', links: Iterator<Html> | n
 }
 
 /** Like `codeBlock`, with a copy button if scripts run. */
-export function copyableCode(...block: Parameters<typeof codeBlock>): Html {
-  return html`<div class="copyable">${codeBlock(...block)}</div>
+export function copyableCode(code: string, language?: string, links?: Iterator<Html>): Html {
+  return html`<div class="copyable">${codeBlock(code, language, links)}</div>
 `;
 }
 

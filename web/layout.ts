@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError, ErrorCode } from '#src/errors/api-error.ts';
-import { prepare } from '#src/http/send-response.ts';
+import { type PreparedBody, prepare } from '#src/http/send-response.ts';
 import { type Html, html } from './html.ts';
 
 interface Page {
@@ -90,7 +90,7 @@ export function fixedPage(
   draw: (testKey: string | null) => string,
   testKey: () => Promise<string | null> = async () => null,
 ) {
-  let renderedPage: { testKey: string | null; send: ReturnType<typeof prepare> } | null = null;
+  let renderedPage: { testKey: string | null; send: PreparedBody['send'] } | null = null;
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const key = await testKey();
     if (renderedPage?.testKey !== key) renderedPage = { testKey: key, send: prepare(() => draw(key), { type: HTML }) };

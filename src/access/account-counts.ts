@@ -1,4 +1,4 @@
-import { createBoundedMap } from '../core/own-memory.ts';
+import { type BoundedMap, createBoundedMap } from '../core/own-memory.ts';
 
 const MAX_COUNTERS = 60_000;
 
@@ -32,8 +32,6 @@ export const NOTHING_KNOWN: Readonly<AccountCount> = {
 };
 
 /** Keyed by account and counter: the account's day, or an allowance of a key. */
-export type AccountCounts = ReturnType<typeof createAccountCounts>;
+export type AccountCounts = BoundedMap<AccountCount>;
 
-export function createAccountCounts() {
-  return createBoundedMap<AccountCount>('counts of accounts', MAX_COUNTERS);
-}
+export const createAccountCounts = (): AccountCounts => createBoundedMap('counts of accounts', MAX_COUNTERS);

@@ -5,18 +5,24 @@ import { queryService } from '../server/operator-socket.ts';
 /** The state of the feeds in a running service. `at` is in milliseconds since 1970. */
 export type RunningReport = LiveReport & { pid: number; at: number };
 
+interface Explanation {
+  report: RunningReport;
+  /** Null if the timetable lacks the stop. */
+  board: ExplainedBoard | null;
+}
+
 /** Null if no service runs. Throws `NoResponse`. */
 export async function queryFeeds(folder: string): Promise<RunningReport | null> {
   return (await queryService(folder, '/feeds')) as RunningReport | null;
 }
 
-/** Null if no service runs; `board` is null if its timetable lacks the stop. Throws `NoResponse`. */
+/** Null if no service runs. Throws `NoResponse`. */
 export async function queryExplanation(
   folder: string,
   { stopId, route, isArrival }: { stopId: string; route: string | undefined; isArrival: boolean },
-): Promise<{ report: RunningReport; board: ExplainedBoard | null } | null> {
+): Promise<Explanation | null> {
   const query = new URLSearchParams({ stop: stopId, ...(route && { route }), ...(isArrival && { arrivals: '' }) });
-  return (await queryService(folder, `/explain?${query}`)) as Awaited<ReturnType<typeof queryExplanation>>;
+  return (await queryService(folder, `/explain?${query}`)) as Explanation | null;
 }
 
 const NAME_WIDTH = 26;

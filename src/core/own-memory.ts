@@ -31,6 +31,8 @@ export function hashOf(text: string): string {
 /** All bounded maps of the process. Names may repeat. */
 const boundedMaps: { name: string; isInBytes: boolean; map: WeakRef<LRUCache<string, NonNullable<unknown>>> }[] = [];
 
+export type BoundedMap<Value extends object | number | true> = LRUCache<string, Value>;
+
 /**
  * An LRU map. Everything that callers can make grow beyond one request must use it; bench/README.md lists all of them. The
  * bound is either a number of entries or of bytes. A map bounded in bytes is a cache and is shrunk when the process runs short
@@ -39,7 +41,7 @@ const boundedMaps: { name: string; isInBytes: boolean; map: WeakRef<LRUCache<str
 export function createBoundedMap<Value extends object | number | true>(
   name: string,
   bound: number | { maxBytes: number; sizeOf: (value: Value, key: string) => number },
-): LRUCache<string, Value> {
+): BoundedMap<Value> {
   const isInBytes = typeof bound === 'object';
   const map = new LRUCache<string, Value>({
     // The option `max` would allocate memory for all entries at once.

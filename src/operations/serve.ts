@@ -12,7 +12,7 @@ import { ApiError, asCharged } from '../errors/api-error.ts';
 import { serviceUnavailable, upstreamTimeout } from '../errors/messages.ts';
 import { isEveryday, type LeftOutCounts } from '../transit/left-out.ts';
 import { MODES } from '../transit/mode.ts';
-import { createFinishedResponses, type FinishedResponse } from './finished-response.ts';
+import { createFinishedResponses, type Encoding, type FinishedResponse } from './finished-response.ts';
 import type { FindContext, Operation, OperationResult, Pages } from './operation.ts';
 import type { Sources } from './sources.ts';
 
@@ -35,7 +35,9 @@ interface Callers {
 }
 
 /** Runs operations and caches their responses. */
-export interface Responses extends Pick<ReturnType<typeof createFinishedResponses>, 'bytesOf'> {
+export interface Responses {
+  /** Returns a promise only while the body is being encoded. */
+  bytesOf(response: FinishedResponse, encoding: Encoding): Buffer | Promise<Buffer>;
   /** Returns the cached response; null on a miss. `key` comes from `queryKey`. */
   find(key: string): FinishedResponse | null;
   /** Returns the cached response or, on a miss, a new one. */

@@ -3,6 +3,7 @@ import { type Boards, createBoards, monitorBoards } from '../boards/source.ts';
 import { BoardTrust } from '../boards/trust.ts';
 import type { Clock } from '../core/clock.ts';
 import type { SharedRedis } from '../core/redis/shared-redis.ts';
+import type { QueryUpstream } from '../efa/query-upstream.ts';
 import type { ChargedCalls } from '../efa/upstream-http.ts';
 import { LiveFeeds } from '../realtime/live-feeds.ts';
 import type { LiveReport } from '../realtime/live-report.ts';
@@ -26,8 +27,8 @@ export function openRealtime(
     listAlerts: FindAlerts;
     recordPoll?: (source: FeedId, outcome: PollOutcome) => void;
     recordBoard?: Boards['count'];
+    queryUpstream: QueryUpstream;
   } & Pick<ConstructorParameters<typeof LiveFeeds>[0], 'log' | 'published'> &
-    Pick<Parameters<typeof createBoards>[0], 'queryUpstream'> &
     Omit<ChargedCalls, 'now'>,
 ): {
   boards: Boards;

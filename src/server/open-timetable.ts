@@ -4,14 +4,14 @@ import type { Log } from '../core/log.ts';
 import { filesFor, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import { timetableFolder } from '../timetable/update/folder.ts';
 import { type CurrentTimetable, followUpdates, noTimetable } from '../timetable/update/keep-current.ts';
-import { openScheduleSource } from './schedule-source.ts';
+import { type CallForFile, openScheduleSource } from './schedule-source.ts';
 
 /** Opens the local timetable and keeps its files current. Returns an empty one if TIMETABLE is off. */
 export async function openTimetable(
   { timetable: { mode, hasBundle }, dataDir, upstream, upstreamProxy: proxyUrl }: Config,
   options: {
     url: string;
-    callForFeed: Parameters<typeof openScheduleSource>[0]['callForFeed'];
+    callForFeed: CallForFile;
     apiKeys: readonly string[];
     /** Whether upstream has a file at this path; the sandbox lacks some. */
     servesFile: (path: string) => boolean;

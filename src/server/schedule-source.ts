@@ -16,14 +16,16 @@ const MAX_ZIP_BYTES = 800e6;
 const BUDGET_WAIT_MS = 5 * SECOND_MS;
 const BUDGET_ATTEMPTS = 6;
 
+/** Takes a call from the budget; `key` is an index into the upstream keys. */
+export type CallForFile = <Result>(call: (key: number) => Promise<Result>) => Promise<Result>;
+
 /** Downloads upstream's schedule files. For a known file it sends HEAD first, then a conditional GET. */
 export function openScheduleSource(options: {
   /** URL of the trip planner. */
   url: string;
   apiKeys: readonly string[];
   proxyUrl: string | null;
-  /** Takes a call from the budget; `key` is an index into `apiKeys`. */
-  callForFeed: <Result>(call: (key: number) => Promise<Result>) => Promise<Result>;
+  callForFeed: CallForFile;
   now: () => Date;
   downloadMs?: number;
   maxBytes?: number;

@@ -66,7 +66,7 @@ export class NameSearch {
   }
 
   /** Returns matching stops, best first. */
-  async search(query: Parameters<NameIndex['search']>[0], now: Date): Promise<StopRecord[]> {
+  async search(query: NameQuery, now: Date): Promise<StopRecord[]> {
     const ids = await (await this.#current(now.getTime())).search(query);
     return ids.flatMap((id) => this.#register.get(id) ?? []);
   }
@@ -136,6 +136,14 @@ function weightOf({ modes, suburb }: StopRecord): number {
   return Math.max(1, ...modes.map((mode) => BUSY[mode])) * (suburb === '' ? 1 : KNOWN_SUBURB);
 }
 
+interface NameQuery {
+  text: string;
+  limit: number;
+  near?: Position | undefined;
+  /** If no stop has all words, the result is the stops with the most words. */
+  isLoose: boolean;
+}
+
 /**
  * The library's tree finds words that are similar to a query word. The stops of each word are stored in one typed array, because the
  * library's own index takes several times the memory.
@@ -165,13 +173,8 @@ class NameIndex {
     this.#averageLength = columns.lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, columns.ids.length);
   }
 
-  /** Returns identifiers, best match first. With `isLoose`, if no stop has all words, returns the stops with the most words. */
-  async search(query: {
-    text: string;
-    limit: number;
-    near?: Position | undefined;
-    isLoose: boolean;
-  }): Promise<string[]> {
+  /** Returns identifiers, best match first. */
+  async search(query: NameQuery): Promise<string[]> {
     const { text, limit, near, isLoose } = query;
     const words = wordsOf(text)
       .slice(0, MAX_WORDS)

@@ -43,8 +43,14 @@ export const legColorFields = {
     .meta({ description: `${TEXT_COLOR}; null on a walk`, example: BLACK }),
 };
 
+/** As six hexadecimal digits. */
+interface LineColors {
+  color: string;
+  text_color: string;
+}
+
 /** The colour of a line, and the text colour (black or white) with more contrast. */
-export function colorsOf(mode: Mode | 'walk', route: string | null = null) {
+export function colorsOf(mode: Mode | 'walk', route: string | null = null): LineColors {
   const ofLines = mode === 'walk' ? undefined : COLOURS_OF_LINES[mode];
   const hasOwn = ofLines && route !== null && Object.hasOwn(ofLines, route);
   const isRegional = mode === 'train' && route !== null && REGIONAL_TRAIN.name.test(route);
@@ -70,7 +76,7 @@ function luminance(hex: string): number {
 
 /** The stylesheet for line badges and map lines. */
 export function drawLineStyles(): string {
-  const rule = (selector: string, { color, text_color }: ReturnType<typeof colorsOf>) =>
+  const rule = (selector: string, { color, text_color }: LineColors) =>
     `${selector} {\n  --line-colour: #${color};\n  --on-line: #${text_color};\n}\n`;
   const modes = Object.keys(COLOURS_OF_MODES) as (Mode | 'walk')[];
   const ofLines = (Object.keys(COLOURS_OF_LINES) as Mode[]).flatMap((mode) =>

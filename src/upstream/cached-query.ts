@@ -7,7 +7,7 @@ import { ApiError } from '../errors/api-error.ts';
 import { FRESHNESS_WINDOWS, type Freshness, type FreshnessWindow } from '../transit/freshness.ts';
 import { BreakerOpenError } from './breaker.ts';
 import { BudgetExhaustedError, type CallTicket } from './budget/budget.ts';
-import type { createGuardedCall } from './guarded-call.ts';
+import type { GuardedCall } from './guarded-call.ts';
 import { FailureMemory, type Pauses } from './request-memory.ts';
 import { type KeptResponse, MAX_AHEAD_MS, type ResponseCache, unpack } from './response-cache.ts';
 
@@ -27,7 +27,7 @@ interface Lookup {
  * call's error.
  */
 export function createCachedQuery(layers: {
-  call: ReturnType<typeof createGuardedCall>['call'];
+  call: GuardedCall;
   cache: ResponseCache;
   flights: SingleFlight<UpstreamResponse<unknown>, CallTicket>;
   pauses: Pauses;

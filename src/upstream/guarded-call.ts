@@ -18,7 +18,21 @@ const REFUSED_KEY_PAUSE_MS = MINUTE_MS;
 /** Limits the alarms, because a key can be refused many times a second. */
 const ALARM_EVERY_MS = MINUTE_MS;
 
+/** Permission for a call with this upstream key. */
+interface PermittedCall {
+  key: number;
+  permit: Permit;
+}
+
+/** Receives every response, even one that arrives after all requests have given up. */
 type KeepResponse = (response: ReceivedResponse<unknown>) => void;
+
+export type GuardedCall = (
+  request: UpstreamRequest,
+  ticket: CallTicket,
+  keep: KeepResponse,
+  abandoned?: AbortSignal,
+) => Promise<ReceivedResponse<unknown>>;
 
 /**
  * Makes a call when the breaker and the budget permit it, within the deadline and with at most one retry. Background calls are
@@ -48,13 +62,7 @@ export function createGuardedCall(options: {
   /** When each key's refusal was last logged. */
   const alarmedAt = new Map<number, number>();
 
-  /** `keep` receives every response, even one that arrives after all requests have given up. */
-  async function call(
-    request: UpstreamRequest,
-    ticket: CallTicket,
-    keep: KeepResponse,
-    abandoned?: AbortSignal,
-  ): Promise<ReceivedResponse<unknown>> {
+  const call: GuardedCall = async (request, ticket, keep, abandoned) => {
     const deadline = clock.now() + deadlines.callWithRetryMs;
     const firstAdmission = await admit(request, ticket, abandoned);
     try {
@@ -70,7 +78,7 @@ export function createGuardedCall(options: {
       if (isKeyRefused(error)) budget.closeKey(firstAdmission.key, REFUSED_KEY_PAUSE_MS);
       return response;
     }
-  }
+  };
 
   /**
    * Makes a call to poll a feed, within the budget of all calls. The circuit breaker neither refuses it nor learns from it,
@@ -96,7 +104,11 @@ export function createGuardedCall(options: {
   }
 
   /** Waits until the call may be made, and selects the key. */
-  async function admit(request: UpstreamRequest, ticket: CallTicket, abandoned: AbortSignal | undefined) {
+  async function admit(
+    request: UpstreamRequest,
+    ticket: CallTicket,
+    abandoned: AbortSignal | undefined,
+  ): Promise<PermittedCall> {
     const origin = {
       request: requestKey(request),
       requesters: accountsOf(ticket).map((account) => `${request.kind} ${account}`),
@@ -112,7 +124,7 @@ export function createGuardedCall(options: {
   }
 
   function make(
-    { key, permit }: Awaited<ReturnType<typeof admit>>,
+    { key, permit }: PermittedCall,
     deadline: number,
     request: UpstreamRequest,
     ticket: CallTicket,

@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../core/clock.ts';
-import { createBoundedMap, hashOf } from '../core/own-memory.ts';
+import { type BoundedMap, createBoundedMap, hashOf } from '../core/own-memory.ts';
 import { blameOf } from '../efa/failure.ts';
 import type { UpstreamRequest } from '../efa/request.ts';
 import type { ApiError } from '../errors/api-error.ts';
@@ -26,10 +26,9 @@ interface Pause {
   error?: ApiError;
 }
 
-export type Pauses = ReturnType<typeof createPauses>;
-
 /** Pauses of requests and of requesters. */
-export const createPauses = () => createBoundedMap<Pause>('failures', MAX_PAUSES);
+export type Pauses = BoundedMap<Pause>;
+export const createPauses = (): Pauses => createBoundedMap('failures', MAX_PAUSES);
 
 export function isWithin(pause: Pause | undefined, now: number): pause is Pause {
   return pause !== undefined && pause.at <= now && now < pause.at + pause.pauseMs;

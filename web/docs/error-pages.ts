@@ -10,16 +10,15 @@ import { heading } from './markdown.ts';
 
 const CODES = Object.keys(ERROR_TABLE) as ErrorCode[];
 
+interface ErrorPagesOptions {
+  frame: (page: { title: string; description: string; path: string; body: Html }) => string;
+  publicUrl: string;
+  docsUrl: string;
+  operations: readonly Operation[];
+}
+
 /** A page for every error code; `error.docs` links to it. */
-export async function errorPages(
-  app: FastifyInstance,
-  options: {
-    frame: (page: { title: string; description: string; path: string; body: Html }) => string;
-    publicUrl: string;
-    docsUrl: string;
-    operations: readonly Operation[];
-  },
-): Promise<void> {
+export async function errorPages(app: FastifyInstance, options: ErrorPagesOptions): Promise<void> {
   const pages = new Map(CODES.map((code) => [code, fixedPage(() => drawPage(code, options))]));
   app.get<{ Params: { code: string } }>('/docs/errors/:code', async (request, reply) => {
     const page = pages.get(request.params.code.toUpperCase() as ErrorCode);
@@ -29,7 +28,7 @@ export async function errorPages(
   });
 }
 
-function drawPage(code: ErrorCode, options: Parameters<typeof errorPages>[1]): string {
+function drawPage(code: ErrorCode, options: ErrorPagesOptions): string {
   const description = `${code}: ${ERROR_DOCS[code].title}.`;
   return options.frame({ title: code, description, path: `/docs/errors/${code}`, body: errorPage(code, options) });
 }
@@ -45,10 +44,7 @@ export function errorTable(): Html {
   )}</tbody></table></div>`;
 }
 
-function errorPage(
-  code: ErrorCode,
-  { publicUrl, docsUrl, operations }: { publicUrl: string; docsUrl: string; operations: readonly Operation[] },
-): Html {
+function errorPage(code: ErrorCode, { publicUrl, docsUrl, operations }: ErrorPagesOptions): Html {
   const { title, cause, fix, example, retry, curl = BOARD_CURL } = ERROR_DOCS[code];
   const body = JSON.stringify(errorBody(example, docsUrl), null, 2);
   const paths = operations

@@ -15,7 +15,7 @@ import {
   unknownAddressMail,
 } from './mail/mail-messages.ts';
 import type { MailMessage } from './mail/mailer.ts';
-import type { RetryingMailer } from './mail/retrying-mailer.ts';
+import type { Retries, RetryingMailer } from './mail/retrying-mailer.ts';
 
 function oldKeyLeft(cause: unknown): never {
   throw new ApiError(
@@ -91,11 +91,7 @@ export function createKeyService(options: {
   }
 
   /** Returns true if the mail was sent, false if it is being retried. */
-  async function mail(
-    to: string,
-    message: MailMessage,
-    retries: Parameters<RetryingMailer['sendOrRetry']>[2] | null = null,
-  ): Promise<boolean> {
+  async function mail(to: string, message: MailMessage, retries: Retries | null = null): Promise<boolean> {
     try {
       if (retries) return await mailer.sendOrRetry(to, message, retries);
       await mailer.send(to, message);

@@ -29,7 +29,7 @@ export type MagicLinks = ReturnType<typeof createMagicLinks>;
 export function createMagicLinks(options: {
   secrets: Secrets;
   publicUrl: string;
-  accounts: Pick<Accounts, 'loadAccount' | 'listKeys' | 'useLink'>;
+  accounts: Accounts;
   now: () => Date;
 }) {
   const { secrets, publicUrl, accounts, now } = options;

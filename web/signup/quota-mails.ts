@@ -1,15 +1,16 @@
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import type { Admission } from '#src/access/account.ts';
 import { endOfDay, type QuotaDay } from '#src/access/day.ts';
 import { PLANS } from '#src/access/plan.ts';
 import type { Accounts } from '#src/access/store.ts';
+import type { Log } from '#src/core/log.ts';
 import { ApiError } from '#src/errors/api-error.ts';
 import { type Html, html } from '../html.ts';
 import { type Layout, sendPage } from '../layout.ts';
 import { expectForm, quotaMailsForm } from './form.ts';
 import type { MagicLinks } from './magic-link.ts';
 import { type MailContext, quotaMail } from './mail/mail-messages.ts';
-import type { RetryingMailer } from './mail/retrying-mailer.ts';
+import type { PatientMailer } from './mail/retrying-mailer.ts';
 
 const PERCENTS = [80, 100];
 /** Addresses that nobody reads, such as the sandbox's own (RFC 2606). */
@@ -20,11 +21,11 @@ const NOBODY = '.invalid';
  * processes.
  */
 export function createQuotaMails(options: {
-  accounts: Pick<Accounts, 'loadAccount' | 'claimQuotaMail'>;
-  mailer: Pick<RetryingMailer, 'sendOrRetry'>;
+  accounts: Accounts;
+  mailer: PatientMailer;
   mailContext: MailContext;
   createLink: (accountId: string) => string;
-  log: Pick<FastifyBaseLogger, 'warn'>;
+  log: Log<'warn'>;
 }) {
   const { accounts, mailer, mailContext, createLink, log } = options;
 

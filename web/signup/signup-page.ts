@@ -25,7 +25,7 @@ export async function signupPage(
   },
 ): Promise<void> {
   const { layout, keyService, throttle, isSandbox, sentText, laterText } = options;
-  const render = (errors: FieldErrors = {}, values: Parameters<typeof formView>[2] = {}) =>
+  const render = (errors: FieldErrors = {}, values: Partial<SignupValues> = {}) =>
     layout({
       title: Object.keys(errors).length > 0 ? 'Error: Get a key' : 'Get a key',
       description: 'Get a free API key by email.',
@@ -53,14 +53,20 @@ export async function signupPage(
   });
 }
 
+interface SignupValues {
+  email: string;
+  label: string;
+  terms: boolean;
+}
+
 /** Returns the submitted values, truncated, to refill the form after an error. */
-function submittedValues(request: FastifyRequest) {
+function submittedValues(request: FastifyRequest): SignupValues {
   const { email, label, terms } = (request.body ?? {}) as Record<string, unknown>;
   const text = (value: unknown) => (typeof value === 'string' ? value.slice(0, 300) : '');
   return { email: text(email), label: text(label), terms: terms === 'on' };
 }
 
-function formView(isSandbox: boolean, errors: FieldErrors, values: Partial<ReturnType<typeof submittedValues>>): Html {
+function formView(isSandbox: boolean, errors: FieldErrors, values: Partial<SignupValues>): Html {
   const problems = Object.entries(errors);
   const first = ['email', 'label', 'terms'].find((name) => errors[name]);
   const problem = (name: string) =>

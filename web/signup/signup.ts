@@ -100,7 +100,14 @@ const IN_A_FILE =
 const LATER = 'Our mail server is not responding. We will retry for a day. If no mail arrives by then, sign up again.';
 
 /** Texts shown after a mail was sent: `key` for a mail with a key, `link` for one with a link to the keys page. */
-function sentTexts({ isOutbox }: Pick<RetryingMailer, 'isOutbox'>) {
+interface SentTexts {
+  isOutbox: boolean;
+  title: string;
+  key: string;
+  link: string;
+}
+
+function sentTexts({ isOutbox }: RetryingMailer): SentTexts {
   if (isOutbox) return { isOutbox, title: 'The mail was written to a file', key: IN_A_FILE, link: IN_A_FILE };
   return {
     isOutbox,
@@ -111,10 +118,7 @@ function sentTexts({ isOutbox }: Pick<RetryingMailer, 'isOutbox'>) {
 }
 
 /** `GET /signup/sent`, `/signup/later` and `/keys/sent`: the next steps. */
-async function sentPages(
-  app: FastifyInstance,
-  { layout, texts }: { layout: Layout; texts: ReturnType<typeof sentTexts> },
-): Promise<void> {
+async function sentPages(app: FastifyInstance, { layout, texts }: { layout: Layout; texts: SentTexts }): Promise<void> {
   const { isOutbox, title, key, link } = texts;
   const keySent = html`<h1>${title}</h1>
 <p class="lead" role="status">${key}</p>

@@ -1,5 +1,5 @@
 import { DAY_MS, MINUTE_MS } from '#src/core/clock.ts';
-import { type Incident, type IncidentRecord, KEPT_DAYS } from '#src/extensions/telemetry/incidents.ts';
+import { type BadState, type Incident, type IncidentRecord, KEPT_DAYS } from '#src/extensions/telemetry/incidents.ts';
 import { formatTimestamp } from '#src/transit/time.ts';
 import { type Html, html } from '../html.ts';
 import { localTime } from '../local-time.ts';
@@ -17,7 +17,7 @@ ${incidents.length === 0 ? html`<p class="quiet">No incidents.</p>` : html`<ol c
 </div>`;
 }
 
-export function stateText({ status, reason }: Pick<Incident, 'status' | 'reason'>): string {
+export function stateText({ status, reason }: BadState): string {
   return `${status === 'down' ? 'Down' : 'Degraded'}: ${reason}`;
 }
 

@@ -9,6 +9,7 @@ import type {
   UsualLookup,
 } from '../../transit/punctuality.ts';
 import { makeUpRuns } from './made-up-runs.ts';
+import type { FinishedRun } from './recorder.ts';
 import { RunRecord } from './run-record.ts';
 
 /*
@@ -71,7 +72,7 @@ function useTimetable(packed: SharedArrayBuffer, now: number): void {
 }
 
 /** Adds one made-up day and schedules the next, so that waiting requests come first. */
-function addNext(days: ReturnType<typeof makeUpRuns>, now: number): void {
+function addNext(days: Generator<FinishedRun[]>, now: number): void {
   const { value: runs } = days.next();
   if (!runs) return;
   record.add(runs);

@@ -5,7 +5,7 @@ import { serviceUnavailable } from '../../errors/messages.ts';
 import type { Snapshot } from '../../realtime/snapshot.ts';
 import { identityOf } from '../../realtime/snapshot.ts';
 import type { Timetable } from '../../timetable/timetable.ts';
-import type { Punctuality, PunctualityState } from '../../transit/punctuality.ts';
+import type { LinePunctuality, Punctuality, PunctualityState, Usual } from '../../transit/punctuality.ts';
 import type { ThreadOptions, ThreadReply, ThreadRequest } from './punctuality-thread.ts';
 import { WRITE_EVERY_MS } from './run-record.ts';
 
@@ -124,16 +124,14 @@ export function openPunctuality(options: {
       requestFeeds = request;
     },
     load: (query) =>
-      ask<Awaited<ReturnType<Punctuality['load']>>>({ kind: 'find', query }, PATIENCE_MS).catch((error: Error) => {
+      ask<LinePunctuality>({ kind: 'find', query }, PATIENCE_MS).catch((error: Error) => {
         log.warn({ reason: error.message }, 'punctuality cannot be read');
         throw serviceUnavailable(error);
       }),
     loadUsual: (lookups) =>
       lookups.length === 0
         ? Promise.resolve([])
-        : ask<Awaited<ReturnType<Punctuality['loadUsual']>>>({ kind: 'usual', lookups }, USUAL_PATIENCE_MS).catch(() =>
-            lookups.map(() => null),
-          ),
+        : ask<(Usual | null)[]>({ kind: 'usual', lookups }, USUAL_PATIENCE_MS).catch(() => lookups.map(() => null)),
     state: () => state,
     async close() {
       if (isOver) return;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { SECOND_MS } from '../../core/clock.ts';
 import { serviceDayStart } from '../../timetable/service-day.ts';
 import { joinParts, packRuns, type RecordedRun, unpackRuns } from './day-runs.ts';
@@ -47,7 +47,7 @@ interface Profile {
   offsets: number[];
 }
 
-type RunPart = RunOfDay & Pick<RecordedRun, 'identity'>;
+type RunPart = RunOfDay & { identity: number };
 
 /** Parts are of one run if trip, number of calls, first and last planned time are equal. */
 function keyOfPart({ identity, stopIds, seconds }: RunPart): string | null {
@@ -211,7 +211,7 @@ export class RunStore {
     }
   }
 
-  readonly #statements = new Map<string, ReturnType<DatabaseSync['prepare']>>();
+  readonly #statements = new Map<string, StatementSync>();
 
   #prepare(sql: string) {
     let statement = this.#statements.get(sql);

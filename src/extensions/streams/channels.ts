@@ -17,11 +17,14 @@ export interface Subscriber extends Omit<Requester, 'signal'> {
   refused(error: ApiError): void;
 }
 
-/** An operation and query followed by streams. */
-interface Channel {
-  key: string;
+interface FollowedQuery {
   operation: Operation;
   query: Readonly<Record<string, unknown>>;
+}
+
+/** An operation and query followed by streams. */
+interface Channel extends FollowedQuery {
+  key: string;
   subscribers: Set<Subscriber>;
   /**
    * The ETag of the response that all subscribers have. Null after a failure, empty if they have different responses; the next
@@ -84,11 +87,7 @@ export function createChannels(options: { responses: Responses; now: () => Date;
 
   return {
     /** Follows until the returned function is called. `response` is what the subscriber already has. */
-    follow(
-      { operation, query }: Pick<Channel, 'operation' | 'query'>,
-      response: FinishedResponse,
-      subscriber: Subscriber,
-    ): () => void {
+    follow({ operation, query }: FollowedQuery, response: FinishedResponse, subscriber: Subscriber): () => void {
       const key = queryKey(operation, query);
       const { etag } = response.body;
       const existing = channels.get(key);

@@ -20,7 +20,7 @@ const COMMENT = Buffer.from(': still here\n\n');
 const boardEvents = new WeakMap<FinishedResponse['body'], Buffer>();
 
 /** Creates the event with the whole response, once for all readers. Its ID is the ETag. */
-export function boardEvent({ body }: FinishedResponse, { event: name }: Pick<Operation, 'event'>): Buffer {
+export function boardEvent({ body }: FinishedResponse, { event: name }: Operation): Buffer {
   const cached = boardEvents.get(body);
   if (cached) return cached;
   const event = ownBytes(`id: ${body.etag}\nevent: ${name}\ndata: ${body.bytes}\n\n`);

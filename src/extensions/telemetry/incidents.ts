@@ -23,7 +23,7 @@ const incidentSchema = z.object({ ...badState, from: z.number(), to: z.number().
 export type Incident = z.infer<typeof incidentSchema>;
 
 /** Why the service is not operational. */
-interface BadState {
+export interface BadState {
   status: Incident['status'];
   reason: string;
 }

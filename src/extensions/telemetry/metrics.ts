@@ -221,11 +221,11 @@ interface Exceeded {
   exceeded: PressureWatch['exceeded'];
 }
 
-type DefineGauge = ReturnType<typeof gaugesFor>;
+/** Adds a gauge to the registry; `collect` is called on each scrape. */
+type DefineGauge = (name: string, help: string, collect: () => Values | Promise<Values>, labelNames?: string[]) => void;
 
-/** Returns a function that adds a gauge to the registry; `collect` is called on each scrape. */
-function gaugesFor(registry: Registry) {
-  return (name: string, help: string, collect: () => Values | Promise<Values>, labelNames: string[] = []): void => {
+function gaugesFor(registry: Registry): DefineGauge {
+  return (name, help, collect, labelNames = []) => {
     new Gauge({
       name,
       help,

@@ -9,6 +9,7 @@ import {
   type Bucket,
   liveShareOf,
   minuteOf,
+  type OperationSummary,
   QUARTER_MINUTES,
   quarterOf,
   summarise,
@@ -97,7 +98,7 @@ export function nameUpstream(isSandbox: boolean): string {
 }
 
 /** The share of responses that are no failures, 0 to 1; null without requests. */
-export function successOf(operations: readonly ReturnType<typeof summarise>[]): number | null {
+export function successOf(operations: readonly OperationSummary[]): number | null {
   const answered = operations.reduce((sum, operation) => sum + operation.answered, 0);
   const good = operations.reduce((sum, operation) => sum + operation.answered * (operation.successRate ?? 0), 0);
   return answered === 0 ? null : good / answered;
@@ -105,7 +106,7 @@ export function successOf(operations: readonly ReturnType<typeof summarise>[]): 
 
 /** Derives the state from the last five minutes: "idle" without requests. `reason` is null unless it is degraded or down. */
 function stateOf(
-  operations: readonly ReturnType<typeof summarise>[],
+  operations: readonly OperationSummary[],
   { health, live, upstream }: { health: UpstreamHealth | null; live: LiveReport | null; upstream: string },
 ): { status: 'ok' | 'degraded' | 'down' | 'idle'; reason: string | null } {
   const success = successOf(operations);

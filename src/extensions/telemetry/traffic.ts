@@ -113,7 +113,7 @@ export type BoardCounts = Record<(typeof BOARD_COUNTS)[number], number>;
 
 /** Responses and boards of a period of time. */
 export interface Bucket extends BoardCounts {
-  operations: Map<string, ReturnType<typeof noCounts>>;
+  operations: Map<string, OperationCounts>;
 }
 
 export function createBucket(): Bucket {
@@ -148,12 +148,20 @@ export function sumOf(buckets: readonly Bucket[]): Bucket {
   return total;
 }
 
-export function summarise({ operations }: Bucket, operation: string) {
+export interface OperationSummary {
+  operation: string;
+  answered: number;
+  /** 0 to 1; null without traffic. */
+  successRate: number | null;
+  p50Ms: number | null;
+  p95Ms: number | null;
+}
+
+export function summarise({ operations }: Bucket, operation: string): OperationSummary {
   const { answered, failed, durations } = operations.get(operation) ?? noCounts();
   return {
     operation,
     answered,
-    /** 0 to 1; null without traffic. */
     successRate: answered === 0 ? null : 1 - failed / answered,
     p50Ms: quantile(durations, answered, 0.5),
     p95Ms: quantile(durations, answered, 0.95),
@@ -206,8 +214,15 @@ function countsOf({ operations }: Bucket, operation: string) {
   return counts;
 }
 
-/** `failed` counts responses with status 500 or higher. */
-function noCounts() {
+interface OperationCounts {
+  answered: number;
+  /** Responses with status 500 or higher. */
+  failed: number;
+  /** By step of the histogram. */
+  durations: Uint32Array;
+}
+
+function noCounts(): OperationCounts {
   return { answered: 0, failed: 0, durations: new Uint32Array(STEPS) };
 }
 

@@ -109,7 +109,7 @@ export function group(groups: number, count: number, groupOf: (member: number) =
 }
 
 /** Like `group`, with the members of each group sorted by `keyOf`. */
-export function groupSorted(...[groups, count, groupOf, keyOf]: [...Parameters<typeof group>, Key]): Groups {
+export function groupSorted(groups: number, count: number, groupOf: Key, keyOf: Key): Groups {
   const grouped = group(groups, count, groupOf);
   for (let index = 0; index < groups; index++) {
     grouped.members

@@ -3,7 +3,7 @@ import { DAYS_OF_WEEK, toDayNumber, weekdayOf } from '../service-day.ts';
 import { parseWeekdays, WEEKDAYS } from './calendar.ts';
 import { group } from './growing-arrays.ts';
 import type { LeftOutCounter } from './left-out.ts';
-import { type ScheduleCalls, type ScheduleService, type ScheduleTrip, UnreadableFile } from './schedule-file.ts';
+import { type ScheduleCalls, type ScheduleService, UnreadableFile } from './schedule-file.ts';
 import type { ScheduleZip } from './zip.ts';
 
 /**
@@ -16,12 +16,12 @@ const CONFLICT = -1;
 interface Read {
   /** Index by id; -1 for trips that were left out. */
   indexes: ReadonlyMap<string, number>;
-  trips: readonly Pick<ScheduleTrip, 'service'>[];
+  trips: readonly { service: number }[];
   services: readonly ScheduleService[];
 }
 
 /** Writes the loads of the calls of the trip with this index into their columns. */
-type FillLoads = (trip: number, calls: Pick<ScheduleCalls, 'count' | 'sequence' | 'load'>) => void;
+type FillLoads = (trip: number, calls: ScheduleCalls) => void;
 
 /**
  * Reads occupancies.txt, an extension of GTFS: how full a vehicle usually is when it leaves a stop, by weekday and date. A call has

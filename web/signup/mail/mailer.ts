@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FastifyBaseLogger } from 'fastify';
 import nodemailer from 'nodemailer';
 import { withTimeLimit } from '#src/core/clock.ts';
 import { makePrivateFolder } from '#src/core/durable-file.ts';
+import type { Log } from '#src/core/log.ts';
 import type { Html } from '../../html.ts';
 
 export interface MailMessage {
@@ -35,7 +35,7 @@ export function createMailer(options: {
   smtpTimeoutMs?: number | undefined;
   mailFrom: string;
   dataDir: string;
-  log: Pick<FastifyBaseLogger, 'warn'>;
+  log: Log<'warn'>;
   now: () => Date;
 }): Mailer {
   const { smtpUrl, smtpTimeoutMs = SMTP_TIMEOUT_MS, mailFrom, dataDir, log, now } = options;

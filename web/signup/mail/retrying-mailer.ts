@@ -5,16 +5,19 @@ import type { Mailer, MailMessage } from './mailer.ts';
 /** `failed` may work later. `refused` will not: the mail server rejects this address. */
 export type MailOutcome = 'sent' | 'failed' | 'refused';
 
-export interface RetryingMailer extends Mailer {
+export interface PatientMailer {
   /**
    * Sends the mail, or retries it until `until`. Returns true if it was sent, false if it is being retried; rejects if it is
    * refused. Calls `giveUp` when a retry is refused, when the time is up, and when the process ends.
    */
   sendOrRetry(to: string, message: MailMessage, retries: Retries): Promise<boolean>;
+}
+
+export interface RetryingMailer extends Mailer, PatientMailer {
   close(): Promise<void>;
 }
 
-interface Retries {
+export interface Retries {
   until: Date;
   giveUp?: () => Promise<unknown>;
 }
