@@ -7,12 +7,11 @@ import type { CreateExtension, Service } from '../../http/extension.ts';
 import { parseJsonBody } from '../../http/json-body.ts';
 import { requesterOf } from '../../http/operation-routes.ts';
 import { recordSources } from '../../http/request-log.ts';
+import type { RunOperation } from '../../http/run-operation.ts';
 import { logError } from '../../http/send-error.ts';
-import type { FinishedResponse } from '../../operations/finished-response.ts';
 import { noticeTo, type Operation, parseQuery, problemsOf } from '../../operations/operation.ts';
 import { priceOf } from '../../operations/price.ts';
-import type { Responses } from '../../operations/serve.ts';
-import type { createStopSearchOperation, SearchResults } from '../../operations/stop-search/operation.ts';
+import { stopSearchQuery } from '../../operations/stop-search/query.ts';
 import { OTHER_ROUTES } from '../../routes.ts';
 import { quote } from '../../transit/parameter.ts';
 import { chooseStop, listNames } from './stop-names.ts';
@@ -26,8 +25,6 @@ declare module 'fastify' {
   }
 }
 
-type StopSearch = ReturnType<typeof createStopSearchOperation>;
-
 /** Maximum nesting of a message. Real messages have about six levels. */
 const MAX_NESTING = 32;
 /** `Invalid params` of JSON-RPC. */
@@ -39,9 +36,9 @@ const MAX_TEXT_LENGTH = 49_000;
  * `POST /mcp`: the operations as tools of the Model Context Protocol over streamable HTTP, without sessions. Registered behind the
  * key check, which charges each request as one; a request that calls no tool is refunded.
  */
-async function mcp(app: FastifyInstance, { operations, responses, docsUrl, now }: Service): Promise<void> {
+async function mcp(app: FastifyInstance, service: Service): Promise<void> {
+  const { operations, docsUrl } = service;
   let tools: Tools | null = null;
-  const search = operations.find(({ id }) => id === 'searchStops') as StopSearch;
 
   // A request is free until it calls a tool, even if its body cannot be read.
   app.addHook('onRequest', (request, _reply, done) => {
@@ -54,8 +51,8 @@ async function mcp(app: FastifyInstance, { operations, responses, docsUrl, now }
     if (Array.isArray(request.body)) throw new ApiError('INVALID_PARAMETER', 'Send one JSON-RPC message per request.');
     // Parsing messages and arguments is recursive.
     if (isDeeperThan(request.body, MAX_NESTING)) return refuseNesting(request, reply);
-    const run: RunTool = (operation, query) =>
-      runTool(request, { operation, query, responses, search, now }).catch((error) =>
+    const run: RunTool = (operation, toolArguments) =>
+      runTool(request, operation, toolArguments, service).catch((error) =>
         toToolError(request, operation, error, docsUrl),
       );
     // Built on the first request, so that startup does not wait for it.
@@ -74,28 +71,15 @@ async function mcp(app: FastifyInstance, { operations, responses, docsUrl, now }
 
 async function runTool(
   request: FastifyRequest,
-  {
-    operation,
-    query: toolArguments,
-    responses,
-    search,
-    now,
-  }: {
-    operation: Operation;
-    query: Record<string, unknown>;
-    responses: Responses;
-    search: StopSearch;
-    now: () => Date;
-  },
+  operation: Operation,
+  toolArguments: Record<string, unknown>,
+  { responses, runOperation, now }: Service,
 ): Promise<ToolResult> {
   request.outcome.isFree = false;
-  const requester = requesterOf(request);
-  const namedStops = await resolveStops(toolArguments, request, (parameter, q) =>
-    responses.get(search, toSearchQuery(search, parameter, q), requester),
-  );
+  const namedStops = await resolveStops(toolArguments, request, runOperation);
   const query = parseQuery(operation, { ...toolArguments, ...namedStops.stopIds }, operation.id);
   await request.chargeMore(priceOf(operation, query, now()) - (namedStops.notes.length > 0 ? 0 : 1));
-  const response = await responses.get(operation, query, requester);
+  const response = await responses.get(operation, query, requesterOf(request));
   request.outcome.failedParts = response.failedParts;
   recordSources(request, response);
   request.toolCall = { path: operation.path, status: 200 };
@@ -109,16 +93,12 @@ async function runTool(
 }
 
 /** Resolves stops given by name. Each search is charged as one request, the first instead of the call itself. */
-async function resolveStops(
-  received: Record<string, unknown>,
-  request: FastifyRequest,
-  search: (parameter: string, name: string) => Promise<FinishedResponse<SearchResults>>,
-) {
+async function resolveStops(received: Record<string, unknown>, request: FastifyRequest, runOperation: RunOperation) {
   const names = listNames(received);
   await request.chargeMore(Math.max(0, names.length - 1));
   const stops = await Promise.all(
     names.map(async ({ parameter, name }) => {
-      const { body } = await search(parameter, name);
+      const { body } = await runOperation('/v1/stops/search', toSearch(parameter, name), request);
       return { parameter, name, stop: chooseStop(parameter, name, body.content().results) };
     }),
   );
@@ -129,9 +109,10 @@ async function resolveStops(
 }
 
 /** Reports problems under the caller's parameter, because the caller sent no `q`. */
-function toSearchQuery(search: StopSearch, parameter: string, q: string) {
-  const read = search.query.safeParse({ q, limit: '50' });
-  if (read.success) return read.data;
+function toSearch(parameter: string, q: string) {
+  const search = { q, limit: '50' };
+  const read = stopSearchQuery.safeParse(search);
+  if (read.success) return search;
   throw invalidParameters(problemsOf(read.error, { q }).map((problem) => ({ ...problem, parameter })));
 }
 

@@ -5,14 +5,13 @@ import { PLANS } from '../../access/plan.ts';
 import type { ApiError } from '../../errors/api-error.ts';
 import { stopping, tooManyStreams, tooManyVisitorStreams } from '../../errors/messages.ts';
 import { toApiError } from '../../errors/to-api-error.ts';
-import type { CreateExtension } from '../../http/extension.ts';
+import type { CreateExtension, Service } from '../../http/extension.ts';
 import { listsEtag } from '../../http/freshness-headers.ts';
 import { requesterOf } from '../../http/operation-routes.ts';
 import { receivedBy, toRoute } from '../../http/paths.ts';
 import { recordSources } from '../../http/request-log.ts';
 import type { FinishedResponse } from '../../operations/finished-response.ts';
 import { noticeTo, type Operation, parseQuery, withoutCursor } from '../../operations/operation.ts';
-import type { Responses } from '../../operations/serve.ts';
 import { streamPath } from '../../routes.ts';
 import { createChannels, type Subscriber } from './channels.ts';
 import { boardEvent, EventStream, errorEvent } from './event-stream.ts';
@@ -41,15 +40,9 @@ const HEADERS = {
  */
 async function streamRoutes(
   app: FastifyInstance,
-  options: {
-    operations: readonly Operation[];
-    responses: Responses;
-    docsUrl: string;
-    now: () => Date;
-    times?: StreamTimes | undefined;
-  },
+  { operations, responses, docsUrl, now }: Service,
+  times: StreamTimes,
 ): Promise<void> {
-  const { operations, responses, docsUrl, now, times = TIMES } = options;
   const channels = createChannels({ responses, now, times });
   const streams = new Set<EventStream>();
   /** Open streams on this instance, by account and by visitor or token. */
@@ -199,9 +192,9 @@ function whenClosed(response: ServerResponse, run: () => void): void {
 
 /** Streams of the operations that have one. `times` overrides their intervals. */
 export const streams =
-  (times?: StreamTimes): CreateExtension =>
+  (times = TIMES): CreateExtension =>
   (service) => ({
     addRoutes: async (api) => {
-      await api.register(streamRoutes, { ...service, times });
+      await api.register((scope) => streamRoutes(scope, service, times));
     },
   });
