@@ -69,6 +69,8 @@ const LONG_SECONDS = 2 * 60 * 60;
 const RIDES_OF_LONG = 6;
 /** Most first arrivals are found within this time, which makes their search cheap. */
 const SOON_SECONDS = 3 * 60 * 60;
+/** A pass looks for the next arrival up to these times after the pass before. */
+const NEXT_SECONDS = [2 * 60 * 60, 6 * 60 * 60, Number.POSITIVE_INFINITY];
 /** One pass finds all journeys that arrive within this many seconds of the first. */
 const PASS_SECONDS = 60 * 60;
 /** Where a single journey is chosen, one more change must save this many seconds. */
@@ -145,20 +147,28 @@ export function createPlanner(
       );
       return Math.min(...arrivals);
     };
-    /** The first arrival up to `end`. `rides` grows to the number of rides that it takes. */
-    const findFirst = (end: number) => {
+    /** Returns the first arrivals with more than the usual rides, where there is none with fewer. */
+    const reachWithMore = (soon: number) => {
+      const found = soon < latest ? reach(Math.min(maxRides, RIDES_OF_LONG), soon, 0) : [];
+      // If there is nothing with these rides, there is seldom anything with one more: try the maximum at once.
+      return Math.min(NEVER, ...found) < NEVER ? found : reach(maxRides, latest, 0);
+    };
+    /**
+     * The first arrival up to `end`, with at least `fewest` rides allowed. `rides` grows to the number of rides that it takes. More
+     * than the usual rides are only tried where an arrival with fewer is known, or there is none up to `latest`.
+     */
+    const findFirst = (end: number, soon: number, fewest: number) => {
       let first = NEVER;
       /** The arrivals of the last search, by number of rides. */
       let found: readonly number[] = [];
       // If the last ride helped, one more may help too. On a long journey, two more may help where one does not.
-      for (let allowedRides = Math.min(maxRides, FEW_RIDES); allowedRides <= maxRides; allowedRides++) {
-        // A later arrival with fewer rides is preferred to more rides, so look for that first.
-        if (allowedRides > RIDES_OF_LONG && first === NEVER && end < latest) break;
+      for (let allowedRides = fewest; allowedRides <= maxRides; allowedRides++) {
+        const isUsual = allowedRides <= USUAL_RIDES;
+        if (!isUsual && first === NEVER && end < latest) break;
         if (allowedRides >= found.length) {
-          const most = allowedRides > USUAL_RIDES ? Math.max(allowedRides, RIDES_OF_LONG) : allowedRides;
-          // If there is nothing with these rides, there is seldom anything with more: try the maximum at once.
-          const isLast = allowedRides > USUAL_RIDES && first === NEVER && end === latest;
-          found = reach(isLast ? maxRides : Math.min(maxRides, most), Math.min(end, first - LEAST_SAVED_SECONDS), 0);
+          const most = isUsual ? allowedRides : Math.min(maxRides, Math.max(allowedRides, RIDES_OF_LONG));
+          if (!isUsual && first === NEVER) found = reachWithMore(soon);
+          else found = reach(most, Math.min(end, first - LEAST_SAVED_SECONDS), 0);
         }
         const arrivals = found.slice(0, allowedRides + 1);
         if (Math.min(...arrivals) <= first - LEAST_SAVED_SECONDS) {
@@ -171,24 +181,37 @@ export function createPlanner(
     };
     /** `findFirst`, which seldom has to look further than `SOON_SECONDS`. */
     const findEarliest = () => {
-      const soon = start + SOON_SECONDS;
-      const first = plans.length === 0 && soon < latest ? findFirst(soon) : NEVER;
-      return first === NEVER ? findFirst(latest) : first;
+      const soon = Math.min(latest, start + SOON_SECONDS);
+      const fewest = Math.min(maxRides, FEW_RIDES);
+      const first = findFirst(soon, soon, fewest);
+      return first === NEVER && soon < latest ? findFirst(latest, soon, fewest) : first;
+    };
+    /** The first arrivals after the last pass, with as many rides as before. The next one is usually soon. */
+    const reachNext = () => {
+      for (const seconds of NEXT_SECONDS) {
+        const until = Math.min(latest, limit + seconds);
+        const arrivals = reach(rides, until, PASS_SECONDS);
+        if (until === latest || Math.min(...arrivals) < NEVER) return { arrivals, until };
+      }
+      return { arrivals: [NEVER], until: latest };
     };
     /** Returns whether there may be more. */
     const pass = (): boolean => {
       let seconds = PASS_SECONDS;
       let first = NEVER;
-      let searched = Math.min(latest, limit + 2 * PASS_SECONDS);
-      // The next arrival is usually soon after the last pass.
-      if (plans.length > 0) first = recordArrivals(reach(rides, searched, seconds));
+      let searched = limit;
+      if (plans.length > 0) {
+        const next = reachNext();
+        first = recordArrivals(next.arrivals);
+        searched = next.until;
+      }
       if (first === NEVER || searched < Math.min(latest, first + seconds)) {
-        const earliest = first === NEVER ? findEarliest() : first;
+        let earliest = first;
+        if (first === NEVER) earliest = plans.length > 0 ? findFirst(latest, latest, rides + 1) : findEarliest();
         if (earliest === NEVER) return false;
         const useful = leastCost - CHANGE_IS_WORTH_SECONDS - earliest + 1;
         if (request.isBrief) seconds = Math.min(seconds, Math.max(1, useful));
-        searched = Math.min(latest, earliest + seconds);
-        first = recordArrivals(reach(rides, searched, seconds));
+        first = recordArrivals(reach(rides, Math.min(latest, earliest + seconds), seconds));
       }
       const until = 1 - Math.max(first, limit + 1);
       limit = Math.min(latest, first + seconds - 1);
