@@ -147,7 +147,12 @@ export class KnownKeys {
       if (kind === 'exhausted' && isReconciled && used >= limit) counts.exhaustedAt = counts.at;
     }
     const full = kind === 'exhausted' ? limits.find(({ limit, used }) => used + charge.count > limit) : undefined;
-    return this.toAdmission(kind, caller, charge, full?.name);
+    const { day, count } = charge;
+    const allowances = charge.allowances.map((allowance, index) => ({
+      ...allowance,
+      used: usedOfAllowances[index] ?? 0,
+    }));
+    return { kind, caller, day, count, used, allowances, refusedBy: full?.name };
   }
 
   refund(admission: Admission): Admission {

@@ -6,6 +6,13 @@ import fp from 'fastify-plugin';
 const HUNG_UP = 499;
 /** Created on first use. */
 const CONTROLLER = Symbol('hang-up');
+const UNANSWERED = Symbol('unanswered');
+
+/**
+ * A response has no `close` event while an earlier pipelined request is unanswered. The `close` event of a request comes as soon as its
+ * body is read. So each connection knows its unanswered replies, earliest first.
+ */
+type WatchedSocket = Socket & { [UNANSWERED]?: FastifyReply[] };
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -18,9 +25,6 @@ declare module 'fastify' {
 /** Ends the wait of requests whose client has hung up, and has them logged and counted at once. */
 export const hangUps = fp(
   async (app: FastifyInstance) => {
-    // A response has no `close` event while an earlier pipelined request is unanswered. The `close` event of a request comes
-    // as soon as its body is read.
-    const unanswered = new WeakMap<Socket, Set<FastifyReply>>();
     app.decorateRequest(CONTROLLER, null);
     app.decorateRequest('hangUp', {
       getter() {
@@ -30,27 +34,29 @@ export const hangUps = fp(
       },
     });
     app.addHook('onRequest', (request, reply, done) => {
-      repliesOn(request.raw.socket).add(reply);
+      repliesOn(request.raw.socket).push(reply);
       done();
     });
     app.addHook('onResponse', (request, reply, done) => {
-      unanswered.get(request.raw.socket)?.delete(reply);
+      const replies = repliesOn(request.raw.socket);
+      const at = replies.indexOf(reply);
+      if (at >= 0) replies.splice(at, 1);
       done();
     });
-
-    function repliesOn(socket: Socket): Set<FastifyReply> {
-      const known = unanswered.get(socket);
-      if (known) return known;
-      const replies = new Set<FastifyReply>();
-      unanswered.set(socket, replies);
-      socket.once('close', () => {
-        for (const reply of [...replies]) endUnanswered(reply);
-      });
-      return replies;
-    }
   },
   { name: 'hang-ups' },
 );
+
+function repliesOn(socket: WatchedSocket): FastifyReply[] {
+  const known = socket[UNANSWERED];
+  if (known) return known;
+  const replies: FastifyReply[] = [];
+  socket[UNANSWERED] = replies;
+  socket.once('close', () => {
+    for (const reply of [...replies]) endUnanswered(reply);
+  });
+  return replies;
+}
 
 function endUnanswered(reply: FastifyReply): void {
   const { raw, request } = reply;

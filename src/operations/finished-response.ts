@@ -74,8 +74,8 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
   return {
     /** Returns null on a cache miss. */
     find(key: string): FinishedResponse | null {
-      const response = responses.peek(key);
-      return response && isValid(response) ? (responses.get(key) as FinishedResponse) : null;
+      const response = responses.get(key);
+      return response && isValid(response) ? response : null;
     },
     /** Finishes the response and caches it. */
     async store(key: string, result: OperationResult, link?: string): Promise<FinishedResponse> {

@@ -35,10 +35,10 @@ export function createInstruments() {
     new Counter({ name, help, labelNames, registers, collect });
   const histogram = <Label extends string>(name: string, help: string, labelNames: Label[], buckets: number[]) =>
     new Histogram({ name, help, labelNames, buckets, registers });
-  /** Responses since the last scrape, by their labels. This lookup is faster than prom-client's. */
-  const responseCounts = new Map<string, ResponseLabels & { count: number }>();
+  /** Responses since the last scrape, by operation. Each has a few series, which are compared faster than prom-client makes a key. */
+  const responseCounts = new Map<string, (ResponseLabels & { count: number })[]>();
   const count = () => {
-    for (const { operation, status, plan, source, count } of responseCounts.values()) {
+    for (const { operation, status, plan, source, count } of [...responseCounts.values()].flat()) {
       requests.inc({ operation, status, plan }, count);
       if (source) responses.inc({ operation, source }, count);
     }
@@ -71,10 +71,14 @@ export function createInstruments() {
     ),
     countResponse(labels: ResponseLabels): void {
       const { operation, status, plan, source } = labels;
-      const series = `${operation} ${status} ${plan} ${source}`;
-      const before = responseCounts.get(series);
-      if (before) before.count++;
-      else responseCounts.set(series, { ...labels, count: 1 });
+      const ofOperation = responseCounts.get(operation) ?? [];
+      for (const series of ofOperation) {
+        if (series.status !== status || series.plan !== plan || series.source !== source) continue;
+        series.count++;
+        return;
+      }
+      ofOperation.push({ ...labels, count: 1 });
+      responseCounts.set(operation, ofOperation);
     },
     unavailable: counter('transit_unavailable_total', 'Requests answered with 503, by cause.', ['cause']),
     leftOutRecords: counter(
