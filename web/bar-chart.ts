@@ -1,5 +1,6 @@
 import { type Html, html } from './html.ts';
 
+/** `bad` is a part of `value`, not added to it. */
 interface Bar {
   /** Tooltip of the bar. */
   title: string;

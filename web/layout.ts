@@ -3,6 +3,7 @@ import type { ApiError, ErrorCode } from '#src/errors/api-error.ts';
 import { type PreparedBody, prepare } from '#src/http/send-response.ts';
 import { type Html, html } from './html.ts';
 
+/** Without `path`, no entry of the navigation is current, and the preview has no address. */
 interface Page {
   title: string;
   /** One sentence for search engines. */

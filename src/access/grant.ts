@@ -47,6 +47,7 @@ export function parseGrant(stored: string | null | undefined): Grant | null {
 /** Open streams per visitor and instance, while less than half of the account's streams are open. */
 export const VISITOR_STREAMS = 3;
 
+/** A counter of the store that is shared by all instances, and its highest value. */
 export interface CounterLimit {
   /** The name of the counter in the store. It begins with a quota day; names with three parts are kept for two hours. */
   counter: string;

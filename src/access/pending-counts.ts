@@ -4,6 +4,7 @@ import { type AccountCounts, createAccountCounts, NOTHING_KNOWN, type Sender } f
 import type { QuotaDay } from './day.ts';
 import type { CountStore, CountUpdate } from './store.ts';
 
+/** The updates of one account. At most one is under way, so that the store sees them in order. */
 interface UnsentUpdates {
   /**
    * Unsent updates by day. `count` is negative if refunds exceed charges, `sender` belongs to the unacknowledged requests, and

@@ -149,6 +149,7 @@ export interface Accounts {
   claimQuotaMail(accountId: string, day: QuotaDay, percent: number): Promise<boolean>;
 }
 
+/** What each process needs to enforce suspensions; asked every second. */
 export interface RestrictionSource {
   /** The restrictions by name if they changed since that version; else null. */
   loadRestrictions(knownVersion: string): Promise<{ version: string; values: Record<string, string> } | null>;
@@ -164,6 +165,7 @@ export interface OperatorRecords extends RestrictionSource {
   setDeleted(accountId: string, at: string | null): Promise<void>;
 }
 
+/** All that another store must implement. */
 export interface AccountStore extends QuotaStore, Accounts, OperatorRecords {
   close(): Promise<void>;
 }

@@ -43,6 +43,7 @@ export interface CommandInput {
 /** A line of a table: column name to value. */
 export type TableRow = Record<string, string | number>;
 
+/** Prints nothing itself: the caller writes `json` or a table of `rows`. */
 export type Command = (input: CommandInput) => Promise<{
   json: unknown;
   rows: TableRow[];

@@ -64,6 +64,7 @@ export class SingleFlight<Result, Waiting> {
   }
 }
 
+/** Work under way for `callers` callers; `flight` is null until it has begun. */
 interface FlightEntry<Result, Waiting> {
   waiting: Waiting;
   callers: number;

@@ -81,6 +81,7 @@ export function chooseEncoding(acceptEncoding: string | undefined, body: Buffer)
   return weightOf(best) > 0 && weightOf(best) >= (weights.get('identity') ?? 0) ? best : 'identity';
 }
 
+/** A body that is the same for everyone. */
 export interface PreparedBody {
   etag: string;
   /** Sends the body in the encoding that the caller prefers, or a 304. */

@@ -27,6 +27,7 @@ interface PermittedCall {
 /** Receives every response, even one that arrives after all requests have given up. */
 type KeepResponse = (response: ReceivedResponse<unknown>) => void;
 
+/** Rejects with `BreakerOpenError` or `BudgetExhaustedError` if no call was made, else with the error of the call. */
 export type GuardedCall = (
   request: UpstreamRequest,
   ticket: CallTicket,

@@ -31,6 +31,7 @@ export interface DocsOptions {
   tileAttribution: string;
 }
 
+/** Drawn on its first request, and again when the test key of the sandbox changes. */
 interface DocsPage {
   path: string;
   title: string;

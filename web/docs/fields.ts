@@ -26,6 +26,7 @@ export interface Variant {
   variant: string;
 }
 
+/** The parts of JSON Schema that our responses use. */
 interface Schema {
   type?: string | string[];
   description?: string;

@@ -99,6 +99,7 @@ ${days.map(
 `.markup;
 }
 
+/** One section of a page. `assets/docs-search.js` reads these names. */
 export interface SearchEntry {
   page: string;
   heading: string;

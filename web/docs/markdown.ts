@@ -12,6 +12,7 @@ export interface Section {
   text: string;
 }
 
+/** Rendered on each call of `body` and `sections`, so that a document that is not read costs nothing. */
 export interface Document {
   title: string;
   /** First paragraph, as plain text. */

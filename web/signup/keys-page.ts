@@ -36,6 +36,7 @@ import {
 import type { KeysVisit, MagicLinks } from './magic-link.ts';
 import type { Throttle } from './throttle.ts';
 
+/** Mails with links and mails with keys have limits of their own. */
 export interface KeysPageOptions {
   layout: Layout;
   accounts: Accounts;

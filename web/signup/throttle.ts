@@ -7,6 +7,7 @@ import { tooManyMails } from '#src/errors/messages.ts';
 
 export type Throttle = ReturnType<typeof createThrottle>;
 
+/** Limits of sent mails; a mail that fails does not count. */
 export interface MailLimits {
   /** Mails per hour for all clients together. */
   perHour: number;

@@ -39,6 +39,7 @@ interface Step {
   key: 'first' | 'made up';
 }
 
+/** Any response, whatever its status. */
 export interface Received {
   status: number;
   headers: Readonly<Record<string, string>>;
@@ -60,6 +61,7 @@ const BY_WEIGHT = ['DIFFERS', 'LOST', 'HOLDS', 'UNKNOWN'] as const;
 /** The check ends after this many consecutive calls without a response. */
 const LOST_IN_A_ROW = 3;
 
+/** The verdict on one assumption, from all requests that tested it. */
 export interface Result {
   id: AssumptionId;
   verdict: Verdict;

@@ -31,6 +31,7 @@ export interface Presence {
   close(): void;
 }
 
+/** What this process has measured of one node. A single server is one node. */
 interface Node {
   /** The measured round trip; null before the first reply. */
   roundTripMs: number | null;

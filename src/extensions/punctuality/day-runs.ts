@@ -10,6 +10,7 @@ export const UNKNOWN = -0x8000_0000;
 /** Cancelled, or skipped by the vehicle. */
 export const CANCELLED = UNKNOWN + 1;
 
+/** A run as stored, a few bytes long; its stops are those of its profile. */
 export interface RecordedRun {
   /** ID of the profile: the stops and their planned times. */
   profile: number;

@@ -23,6 +23,7 @@ export interface ThreadOptions {
   isSandbox: boolean;
 }
 
+/** Requests with an `id` get a reply with the same one. */
 export type ThreadRequest = { now: number } & (
   | { kind: 'timetable'; packed: SharedArrayBuffer }
   | { kind: 'snapshot'; packed: SharedArrayBuffer }

@@ -28,6 +28,7 @@ export interface FinishedRun {
   late: Int32Array;
 }
 
+/** A run that a feed still has, or had within the last 20 minutes. */
 interface OpenRun {
   trip: number;
   day: number;

@@ -41,6 +41,7 @@ const SCHEMA = `
 const SET_SINCE = `INSERT INTO meta VALUES ('since', ?)
   ON CONFLICT DO UPDATE SET value = min(value, excluded.value)`;
 
+/** Shared by all runs with these stops and times between them; stored once. */
 interface Profile {
   stopIds: readonly string[];
   /** Seconds after the planned time of the first call. */

@@ -48,6 +48,7 @@ export interface IncidentStore {
   claim?(): Promise<boolean>;
 }
 
+/** `observe` with null: the service is operational. */
 export interface IncidentLog {
   load(): Promise<IncidentRecord | null>;
   /** Rejects if the store fails; the next observation then catches up. */

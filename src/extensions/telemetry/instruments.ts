@@ -132,6 +132,7 @@ function countLeftOut({ leftOutRecords }: Instruments, operation: string, leftOu
     leftOutRecords.inc({ operation, reason, kind: kindOf(reason) }, records);
 }
 
+/** A board as it was sent, with the source of its times. */
 interface Shown {
   origin: { source: 'timetable' | 'planner'; reason?: string; feed?: string };
   departures: readonly Departure[];

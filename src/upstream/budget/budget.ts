@@ -29,6 +29,7 @@ export interface CallTicket extends Ticket {
   hasCall?: boolean;
 }
 
+/** A ticket in the queue. It may be served by a call that was taken for another one. */
 interface Waiting {
   ticket: CallTicket;
   /** True while a call is being taken for it. */

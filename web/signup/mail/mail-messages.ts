@@ -11,12 +11,14 @@ import type { MailMessage } from './mailer.ts';
  * of their own from our address.
  */
 
+/** The addresses for links in mails, and whether keys work only in the sandbox. */
 export interface MailContext {
   publicUrl: string;
   docsUrl: string;
   isSandbox: boolean;
 }
 
+/** The key that a new one replaces, named by its last four characters, because its text is stored nowhere. */
 export interface ReplacedKey {
   lastFour: string;
   /** Null: the key is revoked immediately. */

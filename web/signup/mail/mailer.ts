@@ -7,6 +7,7 @@ import { makePrivateFolder } from '#src/core/durable-file.ts';
 import type { Log } from '#src/core/log.ts';
 import type { Html } from '../../html.ts';
 
+/** Both forms say the same: the reader's program chooses one. */
 export interface MailMessage {
   subject: string;
   text: string;

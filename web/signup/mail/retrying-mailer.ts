@@ -5,6 +5,7 @@ import type { Mailer, MailMessage } from './mailer.ts';
 /** `failed` may work later. `refused` will not: the mail server rejects this address. */
 export type MailOutcome = 'sent' | 'failed' | 'refused';
 
+/** For mails that are still useful later. */
 export interface PatientMailer {
   /**
    * Sends the mail, or retries it until `until`. Returns true if it was sent, false if it is being retried; rejects if it is
@@ -17,6 +18,7 @@ export interface RetryingMailer extends Mailer, PatientMailer {
   close(): Promise<void>;
 }
 
+/** How long a mail is useful, and what to undo if it was never accepted. */
 export interface Retries {
   until: Date;
   giveUp?: () => Promise<unknown>;
