@@ -482,8 +482,8 @@ function toFollowedBody({ journey_id: _, ...body }: JourneyBody, rides: Rides): 
 }
 
 /**
- * The oldest freshness of the data in the response. If nothing changes soon, the response stays fresh longer than upstream's
- * plan, except during a shortage.
+ * The oldest freshness of the data in the response. If nothing changes soon, the response stays fresh longer than the plan, except
+ * during a shortage. A plan from the timetable takes no upstream call, so with it the response follows a feed that has one of the rides.
  */
 function freshnessNow(
   planned: PlannedJourney,
@@ -494,12 +494,15 @@ function freshnessNow(
   const parts = [...views, again, next].flatMap((part) => part?.freshness ?? []);
   const oldest = oldestOf(...(parts as [Freshness]));
   if (!again || oldest.shortage !== null) return oldest;
+  const isByTimetable = again.origin.source === 'timetable';
+  if (isByTimetable && views.some((view) => view?.isByFeed)) return oldest;
   const farTime = now + FAR_MS;
   const isCalm = planned.legs.every(({ mode, origin, destination }, index) => {
     const isQuiet = origin.plannedAt > farTime || bestKnown(rides[index]?.leg.destination ?? destination) < now;
     return mode === 'walk' || isRunning(views[index]) || isQuiet;
   });
-  const minMs = originOf(planned).plannedAt > farTime ? FAR_FRESH_MS : isCalm ? CALM_FRESH_MS : 0;
+  const isFar = originOf(planned).plannedAt > farTime && !isByTimetable;
+  const minMs = isFar ? FAR_FRESH_MS : isCalm ? CALM_FRESH_MS : 0;
   const freshUntil = Math.max(oldest.freshUntil, now + minMs);
   return { ...oldest, freshUntil, staleUntil: Math.max(oldest.staleUntil, freshUntil) };
 }

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { brotliCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Runs } from '#src/boards/runs.ts';
 import { createFollowOperation } from '#src/operations/follow/operation.ts';
+import { noLines } from '#src/operations/sources.ts';
 import { parseJourneyId } from '#src/operations/trips/journey-id.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
@@ -244,6 +246,39 @@ it('a journey stream begins with the current journey', async () => {
   expect(await stream.next('journey')).toEqual((await app.inject(`/v1/trips/${journeyId}`)).json());
   stream.close();
 });
+
+it.each([
+  ['planner', 'no', 300],
+  ['timetable', 'no', 60],
+  ['timetable', 'one', 20],
+] as const)(
+  'a followed journey that begins in hours, planned again by the %s, with %s ride in a feed, is fresh for %i seconds',
+  async (source, count, seconds) => {
+    const moment = Date.parse(PLANNED_AT) - 2 * 3_600_000;
+    const times = { retrievedAt: moment, freshUntil: moment + 20_000, staleUntil: moment + 60_000 };
+    const freshness = { ...times, source: 'cache', shortage: null } as const;
+    const found = { journeys: [], leftOut: {}, freshness, origin: { source } };
+    const operation = createFollowOperation({
+      stops: { get: () => null },
+      listAlerts: async () => [],
+      journeys: { fetch: async () => found },
+    });
+    const seen = new Set<string>();
+    const findRide: Runs['findRide'] = ({ stopId }, calls) => {
+      if (count === 'no' || seen.size > 0) return null;
+      seen.add(stopId);
+      return { calls: [...calls], isByFeed: true, isCancelled: false, freshness, runCalls: null } as never;
+    };
+    const context = {
+      runs: { findRide },
+      lines: noLines,
+      now: () => new Date(moment),
+      ids: { ...ids, isSigned: () => true },
+    };
+    const response = await operation.handle({ journey_id: journeyId, include: undefined }, context as never);
+    expect(response.freshness.freshUntil).toBe(moment + seconds * 1000);
+  },
+);
 
 describe('journey IDs', () => {
   it('a journey ID contains the journey and its parameters', () => {
