@@ -5,10 +5,10 @@ import type { FastifyInstance } from 'fastify';
 import { DAY_MS } from '#src/core/clock.ts';
 import { prepare } from '#src/http/send-response.ts';
 import type { Operation } from '#src/operations/operation.ts';
-import { drawLineStyles } from '#src/transit/line-colour.ts';
 import { type DocsOptions, docs } from './docs/docs.ts';
 import { type ExploreOptions, explore } from './explore/explore.ts';
 import { type HomeOptions, home } from './home/home.ts';
+import { drawLineStyles } from './line-styles.ts';
 import { type StatusOptions, status } from './status/status.ts';
 
 export interface SiteOptions extends HomeOptions, DocsOptions, ExploreOptions, Omit<StatusOptions, 'operations'> {

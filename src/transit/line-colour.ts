@@ -3,7 +3,7 @@ import type { Mode } from './mode.ts';
 import { COLOURS_OF_LINES, REGIONAL_TRAIN } from './region.ts';
 
 /** The colours of modes and of walks. */
-const COLOURS_OF_MODES: Readonly<Record<Mode | 'walk', string>> = {
+export const COLOURS_OF_MODES: Readonly<Record<Mode | 'walk', string>> = {
   train: 'A85300',
   metro: '0F7378',
   lightrail: 'C6202C',
@@ -43,14 +43,8 @@ export const legColorFields = {
     .meta({ description: `${TEXT_COLOR}; null on a walk`, example: BLACK }),
 };
 
-/** As six hexadecimal digits. */
-interface LineColors {
-  color: string;
-  text_color: string;
-}
-
 /** The colour of a line, and the text colour (black or white) with more contrast. */
-export function colorsOf(mode: Mode | 'walk', route: string | null = null): LineColors {
+export function colorsOf(mode: Mode | 'walk', route: string | null = null) {
   const ofLines = mode === 'walk' ? undefined : COLOURS_OF_LINES[mode];
   const hasOwn = ofLines && route !== null && Object.hasOwn(ofLines, route);
   const isRegional = mode === 'train' && route !== null && REGIONAL_TRAIN.name.test(route);
@@ -72,18 +66,4 @@ function luminance(hex: string): number {
     .map((start) => Number.parseInt(hex.slice(start, start + 2), 16) / 255)
     .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
-}
-
-/** The stylesheet for line badges and map lines. */
-export function drawLineStyles(): string {
-  const rule = (selector: string, { color, text_color }: LineColors) =>
-    `${selector} {\n  --line-colour: #${color};\n  --on-line: #${text_color};\n}\n`;
-  const modes = Object.keys(COLOURS_OF_MODES) as (Mode | 'walk')[];
-  const ofLines = (Object.keys(COLOURS_OF_LINES) as Mode[]).flatMap((mode) =>
-    Object.keys(COLOURS_OF_LINES[mode] ?? {}).map((route) => ({ mode, route })),
-  );
-  return [
-    ...modes.map((mode) => rule(`.${mode}`, colorsOf(mode))),
-    ...ofLines.map(({ mode, route }) => rule(`.${mode}[data-line="${route}"]`, colorsOf(mode, route))),
-  ].join('\n');
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { drawLineStyles } from '#src/transit/line-colour.ts';
 import { MODES } from '#src/transit/mode.ts';
+import { drawLineStyles } from '#web/line-styles.ts';
 
 const RULES = [
   ...drawLineStyles().matchAll(

@@ -160,7 +160,7 @@ function leaves(minutes: number): string {
   return minutes === 0 ? 'now' : `${minutes} min`;
 }
 
-/** Renders a route's name in its line colour, from `transit/line-colour.ts`. */
+/** Renders a route's name in its line colour, which `line-styles.ts` sets. */
 function lineBadge({ route, mode }: { route: string; mode: Mode }): Html {
   return html`<span class="route ${mode}" data-line="${route}"><span class="visually-hidden">${mode} </span>${route}</span>`;
 }
