@@ -3,6 +3,7 @@ import type { Timetable } from '../timetable/timetable.ts';
 import { findContinuation, MAX_CONTINUATIONS } from './run-calls.ts';
 import { type BoardCall, isServed } from './scheduled-departure.ts';
 
+/** `mayGoThere` is cheap and by the timetable; `isLeftTo` also knows the calls that feeds skip today. */
 export interface DestinationFilter {
   /** Whether vehicles of a pattern may call at one of the stops after this position, by the timetable. */
   mayGoThere(pattern: number, position: number): boolean;

@@ -51,6 +51,7 @@ export interface Run extends FromFeeds {
   freshness: Freshness;
 }
 
+/** The times last reported of a call; null at an end of the run. */
 interface CallTimes {
   arrival: RunCall['arrival'];
   departure: RunCall['departure'];

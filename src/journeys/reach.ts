@@ -29,6 +29,7 @@ interface Origin extends RiderQuery {
   from: Place;
 }
 
+/** A search for what is reached within `minutes` of the requested time. */
 export interface ReachQuery extends Origin {
   minutes: number;
   /** The maximum number of stations. */

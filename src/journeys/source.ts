@@ -54,6 +54,7 @@ export interface JourneyOrigin {
   reason?: string;
 }
 
+/** `freshness` is that of the oldest response or feed that was used. */
 export interface FoundJourneys {
   /** At least one, unless `mayBeNone`. */
   journeys: Journey[];

@@ -18,6 +18,7 @@ export interface Line {
 /** `patterns` are the patterns with trips; `text` is the searchable text, in lower case. */
 export type IndexedLine = Line & { patterns: readonly number[]; text: string };
 
+/** Made once for each timetable, at the first lookup. */
 export interface LineIndex {
   /** Sorted by mode and short name. */
   lines: readonly IndexedLine[];

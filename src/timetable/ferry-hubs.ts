@@ -43,6 +43,7 @@ const HUBS: readonly (readonly [hub: string, name: string, wharves: string])[] =
   ['2150112', 'Parramatta Wharf', '21501'],
 ];
 
+/** The stop that the trip planner has for several wharves; files lack it. */
 export interface FerryHub {
   id: string;
   name: string;

@@ -51,6 +51,7 @@ export interface TripUpdate {
   stopUpdates: readonly StopUpdate[];
 }
 
+/** What a feed says about one call of a trip, unchecked; null for what it leaves out. */
 export interface StopUpdate {
   stopId: string | null;
   sequence: number | null;
