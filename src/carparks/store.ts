@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { DAY_MS, MINUTE_MS } from '../core/clock.ts';
 import { makePrivateFolder, writeDurably } from '../core/durable-file.ts';
 import type { SharedRedis } from '../core/redis/shared-redis.ts';
+import { parseSaved } from '../core/saved.ts';
 
 const readingSchema = z.object({ at: z.number(), taken: z.int() });
 
@@ -127,15 +128,4 @@ export function redisCarParks({ redis, source }: { redis: SharedRedis; source: s
     saveList: (list) => void save(LIST, list),
     saveRecord: (id, record) => void save(id, record),
   };
-}
-
-const MAX_TEXT_LENGTH = 1_000_000;
-
-function parseSaved<Value>(schema: z.ZodType<Value>, text: string): Value | null {
-  if (text.length > MAX_TEXT_LENGTH) return null;
-  try {
-    return schema.parse(JSON.parse(text));
-  } catch {
-    return null;
-  }
 }

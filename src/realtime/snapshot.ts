@@ -1,5 +1,6 @@
 import { firstFrom } from '../core/binary-search.ts';
 import { Int16Column, Int32Column, Uint8Column } from '../core/columns.ts';
+import { placeSections, type SectionsOf } from '../core/sections.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { FeedSourceId } from './polling/feed-source.ts';
 import { CALL, RULES, type Rule } from './prediction/run-columns.ts';
@@ -54,7 +55,7 @@ const SECTIONS = {
   loads: Uint8Column,
 } as const;
 
-export type SnapshotSections = { [Name in keyof typeof SECTIONS]: InstanceType<(typeof SECTIONS)[Name]> };
+export type SnapshotSections = SectionsOf<typeof SECTIONS>;
 export type SnapshotNumbers = { [Name in keyof typeof SECTIONS]: ArrayLike<number> };
 type SnapshotHeader = SnapshotAbout & { lengths: number[] };
 
@@ -70,6 +71,7 @@ export const RUN = {
 /** The trips and stop updates of a feed that are not understood: their number and the first examples, by reason. */
 export type LeftOutOfFeed = Record<string, { count: number; examples: string[] }>;
 
+/** What a snapshot says about itself, beside its runs. */
 export interface SnapshotAbout {
   source: FeedSourceId;
   /** The header of the feed, in seconds since 1970. */
@@ -94,31 +96,15 @@ const MAX_ADDED_PER_LOOKUP = 8;
 
 export function packSnapshot(about: SnapshotAbout, numbers: SnapshotNumbers): SharedArrayBuffer {
   const names = Object.keys(SECTIONS) as (keyof typeof SECTIONS)[];
-  const header = Buffer.from(
-    JSON.stringify({ ...about, lengths: names.map((name) => numbers[name].length) } satisfies SnapshotHeader),
-  );
-  const { offsets, total } = place(
-    header.length,
-    names.map((name) => numbers[name].length),
-  );
+  const lengths = names.map((name) => numbers[name].length);
+  const header = Buffer.from(JSON.stringify({ ...about, lengths } satisfies SnapshotHeader));
+  const { total, view } = placeSections(SECTIONS, HEADER_START + header.length, lengths);
   const packed = new SharedArrayBuffer(total);
   new DataView(packed).setUint32(0, header.length, true);
   Buffer.from(packed).set(header, HEADER_START);
-  for (const [index, name] of names.entries()) {
-    new SECTIONS[name](packed as ArrayBufferLike as ArrayBuffer, offsets[index]).set(numbers[name]);
-  }
+  const sections = view(packed);
+  for (const name of names) sections[name].set(numbers[name]);
   return packed;
-}
-
-function place(headerLength: number, lengths: readonly number[]): { offsets: number[]; total: number } {
-  const roundToFour = (bytes: number) => Math.ceil(bytes / 4) * 4;
-  let total = roundToFour(HEADER_START + headerLength);
-  const offsets = Object.values(SECTIONS).map((Section, index) => {
-    const offset = total;
-    total = roundToFour(offset + (lengths[index] ?? 0) * Section.BYTES_PER_ELEMENT);
-    return offset;
-  });
-  return { offsets, total };
 }
 
 /** The predicted runs of one publication of a feed. Opening only parses the header and copies no runs. */
@@ -137,14 +123,9 @@ export class Snapshot {
     const { lengths, ...about }: SnapshotHeader = JSON.parse(
       Buffer.from(packed).toString('utf8', HEADER_START, HEADER_START + length),
     );
-    const { offsets } = place(length, lengths);
-    const views = Object.entries(SECTIONS).map(([name, Section], index) => [
-      name,
-      new Section(packed as ArrayBufferLike as ArrayBuffer, offsets[index], lengths[index]),
-    ]);
     this.packed = packed;
     this.about = about;
-    this.sections = Object.fromEntries(views);
+    this.sections = placeSections(SECTIONS, HEADER_START + length, lengths).view(packed);
     this.headerAt = about.base * 1000;
     this.runCount = this.sections.runTrip.length;
     this.tripCount = this.runCount - about.addedIds.length;

@@ -1,4 +1,5 @@
 import { Float64Column, Int32Column, Uint8Column, Uint16Column, Uint32Column } from '../core/columns.ts';
+import { placeSections, type SectionsOf } from '../core/sections.ts';
 import type { FileReport } from './import/schedule-file.ts';
 
 /*
@@ -111,7 +112,7 @@ const SECTIONS = {
   blockTrips: Uint32Column,
 } as const;
 
-export type Sections = { [Name in keyof typeof SECTIONS]: InstanceType<(typeof SECTIONS)[Name]> };
+export type Sections = SectionsOf<typeof SECTIONS>;
 /** The content of each section, as the builder has it. */
 export type SectionNumbers = { [Name in keyof typeof SECTIONS]: ArrayLike<number> };
 
@@ -129,6 +130,7 @@ export const ROUTE = {
   length: 9,
 } as const;
 
+/** When the timetable was made, and of what. */
 export interface TimetableAbout {
   /** Milliseconds since 1970. */
   importedAt: number;
@@ -150,16 +152,15 @@ export function packSections(about: TimetableAbout, numbers: SectionNumbers): Sh
   const names = Object.keys(SECTIONS) as (keyof typeof SECTIONS)[];
   const lengths = names.map((name) => numbers[name].length);
   const header = Buffer.from(JSON.stringify({ about, lengths } satisfies TimetableHeader));
-  const { offsets, total } = placeSections(header.length, lengths);
+  const { total, view } = placeSections(SECTIONS, HEADER_START + header.length, lengths);
   const packed = new SharedArrayBuffer(total);
   const head = Buffer.from(packed);
   MAGIC.copy(head);
   for (const [index, number] of [FORMAT, header.length, total].entries())
     head.writeUInt32LE(number, MAGIC.length + 4 * index);
   header.copy(head, HEADER_START);
-  for (const [index, name] of names.entries()) {
-    new SECTIONS[name](packed as ArrayBufferLike as ArrayBuffer, offsets[index], lengths[index]).set(numbers[name]);
-  }
+  const sections = view(packed);
+  for (const name of names) sections[name].set(numbers[name]);
   return packed;
 }
 
@@ -175,26 +176,10 @@ export function openSections(packed: SharedArrayBuffer): { about: TimetableAbout
     const { about, lengths }: TimetableHeader = JSON.parse(
       head.toString('utf8', HEADER_START, HEADER_START + headerLength),
     );
-    const { offsets } = placeSections(headerLength, lengths);
-    const views = Object.entries(SECTIONS).map(([name, Section], index) => [
-      name,
-      new Section(packed as ArrayBufferLike as ArrayBuffer, offsets[index], lengths[index]),
-    ]);
-    return { about, sections: Object.fromEntries(views) };
+    return { about, sections: placeSections(SECTIONS, HEADER_START + headerLength, lengths).view(packed) };
   } catch (error) {
     throw new NotATimetable('its header is damaged', { cause: error });
   }
-}
-
-function placeSections(headerLength: number, lengths: readonly number[]): { offsets: number[]; total: number } {
-  const roundToEight = (bytes: number) => Math.ceil(bytes / 8) * 8;
-  let total = roundToEight(HEADER_START + headerLength);
-  const offsets = Object.values(SECTIONS).map((Section, index) => {
-    const offset = total;
-    total = roundToEight(offset + (lengths[index] ?? 0) * Section.BYTES_PER_ELEMENT);
-    return offset;
-  });
-  return { offsets, total };
 }
 
 /**

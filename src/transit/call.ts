@@ -3,7 +3,7 @@ import { carriagesField, delayField, delayFields, type RequestedFields } from '.
 import { type Carriages, type Occupancy, occupancyFields, occupancySchema, occupancySourceField } from './departure.ts';
 import { latitudeOrNull, longitudeOrNull, type Position } from './place.ts';
 import { withoutG } from './region.ts';
-import { type CallTime, formatTimestamp, timestampSchema } from './time.ts';
+import { type CallTime, estimateField, formatTimestamp, timestampSchema } from './time.ts';
 
 /**
  * One stop of a ride or run. The first stop has no arrival, the last one no departure. Plain data, because search threads send
@@ -48,9 +48,9 @@ export const callSchema = z
     lat: latitudeOrNull,
     lng: longitudeOrNull,
     arrives_at: callTimeSchema.meta({ description: 'Planned arrival, UTC; null if there is none' }),
-    arrives_at_realtime: callTimeSchema.meta({ description: 'Estimate, UTC; null without live data' }),
+    arrives_at_realtime: estimateField,
     departs_at: callTimeSchema.meta({ description: 'Planned departure, UTC; null if there is none' }),
-    departs_at_realtime: callTimeSchema.meta({ description: 'Estimate, UTC; null without live data' }),
+    departs_at_realtime: estimateField,
     occupancy: occupancySchema.nullable().meta({ description: 'How full the vehicle is there; null if unknown' }),
     delay_seconds: delayField.meta({
       description:

@@ -63,6 +63,13 @@ const DEFAULTS: Record<string, (text: string) => unknown> = {
   array: splitList,
 };
 
+/** How many there are, listed or not. `what` completes "Number of". */
+export const totalField = (what: string, example: number) =>
+  z
+    .int()
+    .min(0)
+    .meta({ description: `Number of ${what}. If it exceeds \`limit\`, not all are listed`, example });
+
 /**
  * An integer of at least `min`; values above `max` are reduced to it, and a notice says so. `meta` has no maximum, so clients do not
  * reject such values.

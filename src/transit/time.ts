@@ -25,6 +25,9 @@ export const timestampSchema = z
   .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
   .meta({ format: 'date-time', example: '2026-04-15T06:29:00Z' });
 
+/** The live time of an arrival or departure. */
+export const estimateField = timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' });
+
 const DAY = /^\d{8}$|^\d{4}-\d\d-\d\d$/;
 
 /** Parses a date to `YYYYMMDD`. */

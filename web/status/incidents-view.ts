@@ -78,7 +78,6 @@ ${days.map(({ kind, title }, index) => html`<rect class="${kind}" x="${index * 1
 /** Renders the incidents as an Atom feed. */
 export function incidentsFeed(record: IncidentRecord | null, publicUrl: string, now: Date): string {
   const page = `${publicUrl}/status`;
-  const timestamp = (moment: number) => formatTimestamp(moment);
   const incidents = (record?.incidents ?? []).toReversed();
   const latest = Math.max(record?.since ?? now.getTime(), ...incidents.map(({ from, to }) => to ?? from));
   return html`<?xml version="1.0" encoding="utf-8"?>
@@ -87,16 +86,17 @@ export function incidentsFeed(record: IncidentRecord | null, publicUrl: string, 
 <id>${page}</id>
 <link href="${page}"/>
 <link rel="self" href="${page}.atom"/>
-<updated>${timestamp(latest)}</updated>
+<updated>${formatTimestamp(latest)}</updated>
 <author><name>Transit Information Service</name></author>
 ${incidents.map((incident) => {
   const { from, to } = incident;
-  const times = to === null ? `Since ${timestamp(from)}.` : `From ${timestamp(from)} to ${timestamp(to)}.`;
+  const times =
+    to === null ? `Since ${formatTimestamp(from)}.` : `From ${formatTimestamp(from)} to ${formatTimestamp(to)}.`;
   return html`<entry>
 <title>${to === null ? '' : 'Resolved: '}${stateText(incident)}</title>
 <id>${page}#incident-${from}</id>
 <link href="${page}#incident-${from}"/>
-<updated>${timestamp(to ?? from)}</updated>
+<updated>${formatTimestamp(to ?? from)}</updated>
 <content type="text">${times}</content>
 </entry>
 `;

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { DAY_MS, MINUTE_MS, within } from '../../core/clock.ts';
 import { writeDurably } from '../../core/durable-file.ts';
 import type { SharedRedis } from '../../core/redis/shared-redis.ts';
+import { parseSaved } from '../../core/saved.ts';
 
 export const KEPT_DAYS = 90;
 const MAX_INCIDENTS = 200;
@@ -71,7 +72,7 @@ export function createIncidentLog({
   /** Returns the last known record if the store does not respond. */
   async function load(): Promise<IncidentRecord | null> {
     const text = await within(PATIENCE_MS, store.load(), () => new Error('the store of incidents does not respond'));
-    lastRecord = parseRecord(text);
+    lastRecord = parseSaved(recordSchema, text);
     return lastRecord;
   }
 
@@ -130,15 +131,6 @@ function end(incidents: readonly Incident[], at: number): Incident[] {
 /** An incident has its worst status, with the reason for it. */
 function worse(incident: Incident, state: BadState): Incident {
   return incident.status === 'degraded' && state.status === 'down' ? { ...incident, ...state } : incident;
-}
-
-/** Returns null for a corrupt record, and for the formats of other versions. */
-function parseRecord(text: string | null): IncidentRecord | null {
-  try {
-    return recordSchema.parse(JSON.parse(text ?? ''));
-  } catch {
-    return null;
-  }
 }
 
 export function memoryIncidents(): IncidentStore {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { within } from '../../core/clock.ts';
 import { ANNOUNCE_EVERY_MS, INSTANCE_GONE_MS, type SharedRedis } from '../../core/redis/shared-redis.ts';
+import { parseSaved } from '../../core/saved.ts';
 import {
   addBoards,
   addBucket,
@@ -166,7 +167,7 @@ export class SharedTraffic extends Traffic {
       this.#loadHash(this.#key('instances')),
     ]);
     const goneAt = this.now().getTime() - INSTANCE_GONE_MS;
-    const reports = Object.values(instances).flatMap((report) => parseReport(report) ?? []);
+    const reports = Object.values(instances).flatMap((report) => parseSaved(reportSchema, report) ?? []);
     const alive = reports.filter(({ at }) => at > goneAt);
     return {
       recent: (minutes) =>
@@ -201,15 +202,6 @@ function worstOf(healths: readonly UpstreamHealth[]): UpstreamHealth | null {
     isBreakerOpen: healths.some(({ isBreakerOpen }) => isBreakerOpen),
     shortage: healths.map(({ shortage }) => shortage).find(Boolean) ?? null,
   };
-}
-
-/** Returns null for invalid reports, and for the formats of other versions. */
-function parseReport(text: string) {
-  try {
-    return reportSchema.parse(JSON.parse(text));
-  } catch {
-    return null;
-  }
 }
 
 function inTime<Value>(promise: Promise<Value>): Promise<Value> {

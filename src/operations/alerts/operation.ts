@@ -6,7 +6,7 @@ import type { StopRegister } from '../../stops/register.ts';
 import { ALERT_CATEGORIES, ALERT_KINDS, holdsAt, runsAt, SEVERITIES } from '../../transit/alert.ts';
 import { isNamed } from '../../transit/line-id.ts';
 import { type Mode, modeSchema, modesParameter, routesParameter } from '../../transit/mode.ts';
-import { countUpTo, describe, oneOf, optional, someOf, withDefault } from '../../transit/parameter.ts';
+import { countUpTo, describe, oneOf, optional, someOf, totalField, withDefault } from '../../transit/parameter.ts';
 import { stopIdParameter } from '../../transit/place.ts';
 import {
   dayOrTimeParameter,
@@ -114,10 +114,7 @@ export const alertsResponse = z
   .strictObject({
     retrieved_at: timestampSchema.meta({ description: 'When Transport for NSW sent this list' }),
     alerts: z.array(alertSchema).meta({ description: 'Sorted by severity, most severe first, then latest first' }),
-    total: z.int().min(0).meta({
-      description: 'Number of alerts that match the filters. If it exceeds `limit`, not all are listed',
-      example: 1,
-    }),
+    total: totalField('alerts that match the filters', 1),
   })
   .meta({ id: 'Alerts', description: 'Disruption notices in force.' });
 

@@ -12,6 +12,8 @@ import { defineOperation, requestedWallClock } from '../operation.ts';
 import {
   dateField,
   directionIdField,
+  exampleLine,
+  exampleStops,
   formatDay,
   freshnessOfDay,
   headsignsField,
@@ -96,14 +98,7 @@ const lineResponse = z
   .meta({ id: 'Line', description: 'A line with its directions, stops and alerts.' });
 
 const exampleBody: z.infer<typeof lineResponse> = {
-  line_id: 'ferry_F1',
-  route: 'F1',
-  name: 'F1 Manly',
-  mode: 'ferry',
-  operator: 'Sydney Ferries',
-  color: '00774B',
-  text_color: 'FFFFFF',
-  date: '2026-11-20',
+  ...exampleLine,
   directions: [
     {
       direction_id: 0,
@@ -112,10 +107,7 @@ const exampleBody: z.infer<typeof lineResponse> = {
       first_departure_at: '2026-11-19T18:20:00Z',
       last_departure_at: '2026-11-20T12:40:00Z',
       headway_minutes: 20,
-      stops: [
-        { stop_id: '200020', name: 'Circular Quay', lat: -33.861351, lng: 151.210813 },
-        { stop_id: '209573', name: 'Manly Wharf', lat: -33.800337, lng: 151.283786 },
-      ],
+      stops: exampleStops,
     },
   ],
   alerts: [],

@@ -60,6 +60,21 @@ export const lineStopsField = z
       'All stops of this direction in order; branches follow one another. A stop that loops call at twice is listed twice',
   });
 
+export const exampleLine = {
+  line_id: 'ferry_F1',
+  route: 'F1',
+  name: 'F1 Manly',
+  mode: 'ferry' as const,
+  operator: 'Sydney Ferries',
+  color: '00774B',
+  text_color: 'FFFFFF',
+  date: '2026-11-20',
+};
+export const exampleStops = [
+  { stop_id: '200020', name: 'Circular Quay', lat: -33.861351, lng: 151.210813 },
+  { stop_id: '209573', name: 'Manly Wharf', lat: -33.800337, lng: 151.283786 },
+];
+
 export function toLineBody({ id, route, name, mode, operator }: Line) {
   return { line_id: id, route, name, mode, operator, ...colorsOf(mode, route) };
 }

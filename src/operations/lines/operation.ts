@@ -3,7 +3,7 @@ import type { LineCatalogue } from '../../lines/lines.ts';
 import { routeOf } from '../../routes.ts';
 import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
 import { modesParameter } from '../../transit/mode.ts';
-import { countUpTo, describe, optional, withDefault } from '../../transit/parameter.ts';
+import { countUpTo, describe, optional, totalField, withDefault } from '../../transit/parameter.ts';
 import { boundsParameter, middleOf, outsideNotice, stopIdParameter } from '../../transit/place.ts';
 import { defineOperation } from '../operation.ts';
 import { searchText } from '../stop-search/query.ts';
@@ -39,10 +39,7 @@ const listedLineSchema = z.strictObject(lineFields).meta({ id: 'ListedLine', des
 const linesResponse = z
   .strictObject({
     lines: z.array(listedLineSchema).meta({ description: 'Best match first, then by mode and short name' }),
-    total: z
-      .int()
-      .min(0)
-      .meta({ description: 'Number of lines that match. If it exceeds `limit`, not all are listed', example: 1 }),
+    total: totalField('lines that match', 1),
   })
   .meta({ id: 'Lines', description: 'Lines of the timetable.' });
 

@@ -8,7 +8,7 @@ import { routeOf } from '../../routes.ts';
 import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
 import { isNamed } from '../../transit/line-id.ts';
 import { modesParameter, routesParameter } from '../../transit/mode.ts';
-import { countUpTo, describe, optional, withDefault } from '../../transit/parameter.ts';
+import { countUpTo, describe, optional, totalField, withDefault } from '../../transit/parameter.ts';
 import { formatTimestamp, timestampSchema } from '../../transit/time.ts';
 import { defineOperation } from '../operation.ts';
 import { lineFields, toLineBody } from './line.ts';
@@ -65,10 +65,7 @@ const lineStatusResponse = z
   .strictObject({
     retrieved_at: timestampSchema.meta({ description: 'Timestamp (UTC) of the oldest live data in this response' }),
     lines: z.array(lineStatusSchema).meta({ description: 'Sorted by mode and short name' }),
-    total: z
-      .int()
-      .min(0)
-      .meta({ description: 'Number of lines that match. If it exceeds `limit`, not all are listed', example: 1 }),
+    total: totalField('lines that match', 1),
   })
   .meta({ id: 'LineStatuses', description: 'The status of lines.' });
 

@@ -3,7 +3,7 @@ import type { LineDirection } from '../../lines/directions.ts';
 import type { LineCatalogue } from '../../lines/lines.ts';
 import { routeOf } from '../../routes.ts';
 import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
-import { countUpTo, describe, oneOf, optional, withDefault } from '../../transit/parameter.ts';
+import { countUpTo, describe, oneOf, optional, totalField, withDefault } from '../../transit/parameter.ts';
 import { writeRunId } from '../../transit/run-id.ts';
 import {
   earliestMoment,
@@ -16,6 +16,8 @@ import { defineOperation, requestedWallClock } from '../operation.ts';
 import {
   dateField,
   directionIdField,
+  exampleLine,
+  exampleStops,
   formatDay,
   freshnessOfDay,
   headsignsField,
@@ -74,10 +76,7 @@ const timetableResponse = z
             headsigns: headsignsField,
             stops: lineStopsField,
             runs: z.array(runSchema).meta({ description: 'In order of departure; empty if none runs' }),
-            total: z.int().min(0).meta({
-              description: 'Number of runs that match. If it exceeds `limit`, not all are listed',
-              example: 96,
-            }),
+            total: totalField('runs that match', 96),
           })
           .meta({ id: 'TimetableDirection', description: 'The table of one direction: stops are rows, runs columns.' }),
       )
@@ -86,22 +85,12 @@ const timetableResponse = z
   .meta({ id: 'LineTimetable', description: 'The timetable of a line on a day.' });
 
 const exampleBody: z.infer<typeof timetableResponse> = {
-  line_id: 'ferry_F1',
-  route: 'F1',
-  name: 'F1 Manly',
-  mode: 'ferry',
-  operator: 'Sydney Ferries',
-  color: '00774B',
-  text_color: 'FFFFFF',
-  date: '2026-11-20',
+  ...exampleLine,
   directions: [
     {
       direction_id: 0,
       headsigns: ['Manly'],
-      stops: [
-        { stop_id: '200020', name: 'Circular Quay', lat: -33.861351, lng: 151.210813 },
-        { stop_id: '209573', name: 'Manly Wharf', lat: -33.800337, lng: 151.283786 },
-      ],
+      stops: exampleStops,
       runs: [
         {
           trip_id: 'F1-0820-OUT0',

@@ -4,7 +4,7 @@ import { PRICES, routeOf } from '../../routes.ts';
 import { toChoices, walkingParameters } from '../../transit/choices.ts';
 import { collectionTypeField, formatParameter, geoJsonConstant, lngLatSchema } from '../../transit/geojson.ts';
 import { modeSchema, modesParameter } from '../../transit/mode.ts';
-import { booleanParameter, countUpTo, describe, optional, withDefault } from '../../transit/parameter.ts';
+import { booleanParameter, countUpTo, describe, optional, totalField, withDefault } from '../../transit/parameter.ts';
 import { formatPlace, latitudeSchema, longitudeSchema, placeParameter } from '../../transit/place.ts';
 import { dateParameter, formatTimestamp, minutesBetween, timeParameter, timestampSchema } from '../../transit/time.ts';
 import { defineOperation, requestedWallClock } from '../operation.ts';
@@ -115,10 +115,7 @@ const reachResponse = z
       .meta({ description: 'The earliest arrival first, without the origin; not with `format=geojson`' }),
     type: collectionTypeField,
     features: z.array(areaSchema).optional().meta({ description: 'The area; only with `format=geojson`' }),
-    total: z
-      .int()
-      .min(0)
-      .meta({ description: 'Number of stops within reach. If it exceeds `limit`, not all are listed', example: 812 }),
+    total: totalField('stops within reach', 812),
   })
   .meta({ id: 'Reachable', description: 'What can be reached from a place.' });
 

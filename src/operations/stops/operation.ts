@@ -5,7 +5,15 @@ import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
 import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
 import { collectionTypeField, featureSchemaOf, formatParameter, toFeatureCollection } from '../../transit/geojson.ts';
 import { MODES, type Mode, modeSchema, modesParameter } from '../../transit/mode.ts';
-import { countUpTo, describe, onlyWith, optional, type ProblemDetails, withDefault } from '../../transit/parameter.ts';
+import {
+  countUpTo,
+  describe,
+  onlyWith,
+  optional,
+  type ProblemDetails,
+  totalField,
+  withDefault,
+} from '../../transit/parameter.ts';
 import {
   boundsParameter,
   isWithin,
@@ -88,10 +96,7 @@ const stopListResponse = z
     stops: z.array(listedStopSchema).optional().meta({ description: 'The stops; not with `format=geojson`' }),
     type: collectionTypeField,
     features: z.array(featureSchema).optional().meta({ description: 'The stops; only with `format=geojson`' }),
-    total: z
-      .int()
-      .min(0)
-      .meta({ description: 'Number of stops in the area. If it exceeds `limit`, not all are listed', example: 87 }),
+    total: totalField('stops in the area', 87),
   })
   .meta({ id: 'StopList', description: 'The stops of an area.' });
 

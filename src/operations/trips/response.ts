@@ -38,7 +38,7 @@ import { legModeSchema } from '../../transit/mode.ts';
 import { latitudeSchema, longitudeSchema, type Position, positionSchema } from '../../transit/place.ts';
 import { toUsualBody, type Usual, usualField } from '../../transit/punctuality.ts';
 import { runIdField, writeRunId } from '../../transit/run-id.ts';
-import { bestKnown, formatTimestamp, minutesBetween, timestampSchema } from '../../transit/time.ts';
+import { bestKnown, estimateField, formatTimestamp, minutesBetween, timestampSchema } from '../../transit/time.ts';
 import { departureSchema, toDeparture } from '../departures/departure.ts';
 import type { Identifiers } from '../operation.ts';
 import { type JourneyRequest, writeJourneyId } from './journey-id.ts';
@@ -54,7 +54,7 @@ const alternativeSchema = departureSchema
   .omit({ cancelled: true, carriages: true, calls: true, usual: true })
   .extend({
     arrives_at: timestampSchema.meta({ description: 'Planned arrival at the end of the leg, UTC' }),
-    arrives_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+    arrives_at_realtime: estimateField,
   })
   .meta({ id: 'Alternative', description: 'Another departure that does the same leg.' });
 
@@ -68,7 +68,7 @@ export const legSchema = z
       .strictObject({
         ...legStop,
         departs_at: timestampSchema.meta({ description: 'Planned departure, UTC' }),
-        departs_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+        departs_at_realtime: estimateField,
         delay_seconds: delayField,
         parent_stop_id: parentStopIdField,
         stop_accessible: stopAccessField,
@@ -78,7 +78,7 @@ export const legSchema = z
       .strictObject({
         ...legStop,
         arrives_at: timestampSchema.meta({ description: 'Planned arrival, UTC' }),
-        arrives_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+        arrives_at_realtime: estimateField,
         delay_seconds: delayField,
         parent_stop_id: parentStopIdField,
         stop_accessible: stopAccessField,
@@ -159,8 +159,8 @@ export const journeySchema = z
     }),
     departs_at: timestampSchema.meta({ description: 'Planned start, UTC' }),
     arrives_at: timestampSchema.meta({ description: 'Planned end, UTC' }),
-    departs_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
-    arrives_at_realtime: timestampSchema.nullable().meta({ description: 'Estimate, UTC; null without live data' }),
+    departs_at_realtime: estimateField,
+    arrives_at_realtime: estimateField,
     duration_minutes: z.int().min(0).meta({ description: 'Whole minutes by the best-known times', example: 47 }),
     changes: z.int().min(0).meta({ description: 'Number of changes between rides', example: 1 }),
     is_live: z.boolean().meta({ description: 'Whether any leg is tracked' }),

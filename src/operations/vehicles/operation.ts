@@ -20,6 +20,7 @@ import {
   onlyWith,
   optional,
   type ProblemDetails,
+  totalField,
   withDefault,
 } from '../../transit/parameter.ts';
 import {
@@ -161,10 +162,7 @@ const vehiclesResponse = z
     vehicles: z.array(vehicleSchema).optional().meta({ description: 'The vehicles; not with `format=geojson`' }),
     type: collectionTypeField,
     features: z.array(featureSchema).optional().meta({ description: 'The vehicles; only with `format=geojson`' }),
-    total: z
-      .int()
-      .min(0)
-      .meta({ description: 'Number of vehicles in the area. If it exceeds `limit`, not all are listed', example: 1 }),
+    total: totalField('vehicles in the area', 1),
   })
   .meta({ id: 'Vehicles', description: 'Vehicles in an area.' });
 

@@ -5,6 +5,7 @@ import { MINUTE_MS } from '../../core/clock.ts';
 import { pipeThrough } from '../../core/own-memory.ts';
 import { getBounded } from '../../core/redis/connection.ts';
 import { holdLock, releaseLock, type SharedRedis } from '../../core/redis/shared-redis.ts';
+import { parseSaved } from '../../core/saved.ts';
 import { Feed, NotAPackedFeed } from '../feed/feed.ts';
 import type { Snapshot } from '../snapshot.ts';
 import { feedHealthSchema } from './feed-health.ts';
@@ -82,7 +83,7 @@ export function createFeedSharing(shared: { redis: SharedRedis; source: string }
       // A newer version may poll feeds that this one does not have.
       return new Map(
         Object.entries(states).flatMap(([feed, text]) => {
-          const state = parseAs(stateSchema, text);
+          const state = parseSaved(stateSchema, text, MAX_TEXT_LENGTH);
           return state && isFeedId(feed) ? [[feed, state] as const] : [];
         }),
       );
@@ -106,14 +107,4 @@ export function createFeedSharing(shared: { redis: SharedRedis; source: string }
       await trySend(names.lease, (to) => releaseLock(to, [names.lease], [instance]), 0);
     },
   };
-}
-
-/** Null if the text is broken, or was written by another version in another format. */
-function parseAs<Value>(schema: z.ZodType<Value>, text: string): Value | null {
-  if (text.length > MAX_TEXT_LENGTH) return null;
-  try {
-    return schema.parse(JSON.parse(text));
-  } catch {
-    return null;
-  }
 }
