@@ -8,21 +8,21 @@ import { tooManyConnections } from '../../errors/messages.ts';
 import { sendError } from '../send-error.ts';
 import type { IsProxy } from './trusted-proxies.ts';
 
+const LATEST = Symbol('latest response');
+/** A connection with the response to its latest request. */
+type AnsweredSocket = Socket & { [LATEST]?: ServerResponse };
+
 /** The open connections of a server, and the progress of each one's latest request. */
 export class Connections {
   readonly open = new Set<Socket>();
-  readonly #latest = new Map<Socket, ServerResponse>();
 
   constructor(server: Server) {
     server.on('connection', (socket: Socket) => {
       this.open.add(socket);
-      socket.once('close', () => {
-        this.open.delete(socket);
-        this.#latest.delete(socket);
-      });
+      socket.once('close', () => this.open.delete(socket));
     });
     server.on('request', (request, response) => {
-      this.#latest.set(request.socket, response);
+      (request.socket as AnsweredSocket)[LATEST] = response;
     });
     // Node restarts its timeout whenever a client reads some of a response, however slowly.
     server.on('timeout', (socket: Socket) => {
@@ -32,15 +32,13 @@ export class Connections {
   }
 
   /** Whether its latest request has fully arrived and is not yet answered. */
-  isBeingAnswered(socket: Socket): boolean {
-    const response = this.#latest.get(socket);
+  isBeingAnswered({ [LATEST]: response }: AnsweredSocket): boolean {
     return response?.req.complete === true && !response.writableFinished;
   }
 
   /** Whether the client would take a response written now as the answer to the message it is sending. */
-  canBeAnswered(socket: Socket): boolean {
-    const response = this.#latest.get(socket);
-    if (!socket.writable) return false;
+  canBeAnswered({ [LATEST]: response, writable }: AnsweredSocket): boolean {
+    if (!writable) return false;
     return !response?.headersSent || (response.req.complete && response.writableFinished);
   }
 }
