@@ -316,11 +316,28 @@ describe('stops of the timetable', () => {
   });
 
   it('the board of a platform covers its station, and that of a pole only the pole', () => {
-    expect(timetable.boardStops(platform)).toEqual([station, platform, other]);
-    expect(timetable.boardStops(station)).toEqual([station, platform, other]);
+    const all = [station, platform, other].sort();
+    expect(timetable.boardStops(platform).toSorted()).toEqual(all);
+    expect(timetable.boardStops(station).toSorted()).toEqual(all);
     expect(timetable.boardStops(pole)).toEqual([pole]);
     expect(timetable.stationOf(other)).toBe(station);
     expect(timetable.stationOf(ring)).toBe(ring);
+  });
+
+  it('stops near each other have numbers near each other, whatever the order of the file', () => {
+    const towns = { syd: [-33.87, 151.2], newc: [-32.92, 151.78], dubbo: [-32.24, 148.6] } as const;
+    const made = Array.from({ length: 8 }, (_, at) =>
+      Object.entries(towns).map(([town, [lat, lng]]) => ({
+        id: `${town}${at}`,
+        lat: lat + at / 1e4,
+        lng: lng - at / 1e4,
+      })),
+    ).flat();
+    const opened = openBuses({ stops: made, routes: [], trips: [] });
+    for (const town of Object.keys(towns)) {
+      const numbers = stops(opened, ...Array.from({ length: 8 }, (_, at) => `${town}${at}`));
+      expect(Math.max(...numbers) - Math.min(...numbers)).toBe(7);
+    }
   });
 
   it('stops around a position are listed nearest first', () => {
@@ -336,7 +353,10 @@ describe('stops of the timetable', () => {
         (places, centre, metres) => {
           const around = openBuses({ stops: places.map((place, index) => ({ ...place, id: `${index}` })), trips: [] });
           const expected = places
-            .map(({ lat, lng }, index) => ({ index, metres: distanceMetres([centre.lat, centre.lng], [lat, lng]) }))
+            .map(({ lat, lng }, at) => ({
+              index: around.findStop(`${at}`) as number,
+              metres: distanceMetres([centre.lat, centre.lng], [lat, lng]),
+            }))
             .filter((found) => found.metres <= metres)
             .sort((one, two) => one.metres - two.metres || one.index - two.index);
           expect(around.near(centre.lat, centre.lng, metres)).toEqual(expected);

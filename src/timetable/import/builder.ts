@@ -11,6 +11,7 @@ import { type StopName, splitStopName } from '../stop-names.ts';
 import { cutShape, partsAfloat } from './cut-shape.ts';
 import { createFootpaths } from './footpaths.ts';
 import { group, groupSorted, Lists, Texts } from './growing-arrays.ts';
+import { orderByPlace } from './place-order.ts';
 import type {
   FileReport,
   ScheduleCalls,
@@ -128,7 +129,7 @@ export class TimetableBuilder {
       routes: file.routes.map((route, index) =>
         isBundle && !usedRoutes.has(index) ? -1 : this.#addRoute(route, file.id),
       ),
-      stops: file.stops.map((stop, index) => (usedStops?.has(index) === false ? -1 : this.#addStop(stop, file.id))),
+      stops: this.#addStops(file, usedStops),
       headsigns: file.headsigns.map((text) => this.#texts.add(text)),
       report,
     };
@@ -166,6 +167,15 @@ export class TimetableBuilder {
     this.#routes.push(MODES.indexOf(mode), network === null ? 0 : network + 1);
     add(longName, agencyId, agencyName);
     return this.#routes.length / ROUTE.length - 1;
+  }
+
+  /** Returns the number of each stop of a file, or -1 if it is not used. Stops near each other get numbers near each other. */
+  #addStops({ id, stops }: ScheduleFile, used: ReadonlySet<number> | null): number[] {
+    const numbers = stops.map(() => -1);
+    for (const index of orderByPlace(stops)) {
+      if (used?.has(index) !== false) numbers[index] = this.#addStop(stops[index] as ScheduleStop, id);
+    }
+    return numbers;
   }
 
   #addStop(stop: ScheduleStop, file: FileId): number {
