@@ -229,13 +229,26 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
       walked: walkSeconds === null ? NEVER : start + walkSeconds,
     }));
     const found = new Map<Destination, Plan | null>();
-    const soon = { ...request, latest: start + SOON_SECONDS, ends };
-    searchWithin(soon, opened.planner, found);
-    for (const end of ends) {
-      if (found.has(end)) continue;
-      const arrivesAt = opened.planner.findLater(soon, end.egress, [start + 2 * SOON_SECONDS, start + DAY_SECONDS]);
-      if (arrivesAt !== null) found.set(end, opened.planner.leaveLast(soon, end.egress, arrivesAt));
-    }
+    const searchUntil = (latest: number, some: readonly Destination[]) => {
+      const left = some.filter((end) => !found.has(end));
+      if (left.length > 0) searchWithin({ ...request, latest, ends: left }, opened.planner, found);
+    };
+    searchUntil(start + SOON_SECONDS, ends);
+    // Most others are reached with one more ride. A search up to that arrival is cheaper than one of the whole day.
+    const until = start + DAY_SECONDS;
+    const later = ends
+      .filter((end) => !found.has(end))
+      .map((end) => ({ end, bound: Math.min(end.walked, opened.planner.boundArrival(end.egress, until) ?? NEVER) }))
+      .filter(({ bound }) => bound <= until);
+    const known = later.filter(({ bound }) => bound < until);
+    searchUntil(
+      Math.max(...known.map(({ bound }) => bound)),
+      known.map(({ end }) => end),
+    );
+    searchUntil(
+      until,
+      later.map(({ end }) => end),
+    );
     return ends.map((end) => {
       const plan = found.get(end);
       return plan ? toJourney(plan, opened) : null;

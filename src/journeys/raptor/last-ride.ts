@@ -5,14 +5,14 @@ import { type Lines, offsetsOf, type Visits } from './lines.ts';
 import type { Search, Walk } from './query.ts';
 
 /**
- * Returns how late to look for a destination: until the arrival with one more ride from a stop that was reached with `rides`.
- * `until` if no such ride leads there; null if no vehicle that calls there at `after` or later arrives by then.
+ * Returns how late the next search has to look for a destination that this one has not reached: until the arrival with one more
+ * ride from a stop that was reached. `until` if no such ride leads there; null if no vehicle arrives by then.
  */
 export function boundArrival(
   lines: Lines,
   { arrived, ready }: Labels,
-  { allowed, changeSeconds }: Search,
-  { egress, after, until, rides }: { egress: readonly Walk[]; after: number; until: number; rides: number },
+  { allowed, changeSeconds, latest }: Search,
+  { egress, until, rides }: { egress: readonly Walk[]; until: number; rides: number },
 ): number | null {
   const { stopCount, firstCall, firstRun, stops, starts, arrivals } = lines;
   const flags = allowed.flags ?? lines.flags;
@@ -35,7 +35,7 @@ export function boundArrival(
       const end = firstRun[line + 1] as number;
       const arrival = (run: number) =>
         (starts[run] as number) + (offsets[(arrivals[run] as number) + position] as number) + seconds;
-      const next = findRun(lines, line, position, after - seconds, end, allowed.runs);
+      const next = findRun(lines, line, position, latest - seconds, end, allowed.runs);
       if (next < 0 || arrival(next) > until) continue;
       isServed = true;
       const run = firstCaught(line, call, end);

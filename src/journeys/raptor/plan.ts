@@ -286,38 +286,18 @@ export function createPlanner(
     return forward.labels;
   }
 
-  /** After `spread`: the search back from `egress`, from each arrival after `after` up to `until`, earliest first. */
-  function searchBack(request: SpreadRequest, egress: readonly Walk[], [after, until]: readonly [number, number]) {
-    const { access: near, at, latest, changeSeconds } = request;
-    const back = openBackward();
-    back.begin(request, { access: egress, egress: near, latest: -at, changeSeconds });
-    return back.range({
-      from: -until,
-      until: -after,
-      maxRides: Math.min(request.maxRides, MAX_RIDES),
-      bounds: forward.labels,
-      ...(until > latest && { boundsUntil: forward.coveredUntil() }),
-      rideSeconds: CHANGE_IS_WORTH_SECONDS,
-    });
-  }
-
-  /**
-   * After `spread`: the first arrival at an end that it has not reached; null if there is none. It looks until each of these times
-   * in turn: near ones take less time.
-   */
-  function findLater(request: SpreadRequest, egress: readonly Walk[], [until, ...later]: number[]): number | null {
-    if (until === undefined) return null;
-    for (const { departsAt } of searchBack(request, egress, [request.latest, until])) return 0 - departsAt;
-    return findLater(request, egress, later);
-  }
-
   /**
    * After `spread`: finds the best journey that reaches `egress` at `arrivesAt`, the first arrival there. That is the one that
    * leaves last, but one more ride must save `CHANGE_IS_WORTH_SECONDS`.
    */
   function leaveLast(request: SpreadRequest, egress: readonly Walk[], arrivesAt: number): Plan | null {
+    const ends = { access: egress, egress: request.access, latest: -request.at };
+    const back = openBackward();
+    back.begin(request, { ...ends, changeSeconds: request.changeSeconds });
+    const maxRides = Math.min(request.maxRides, MAX_RIDES);
+    const range = { from: -arrivesAt, until: 1 - arrivesAt, maxRides, bounds: forward.labels };
     const cost = ({ arrivesAt: at, rides }: Found) => at + rides.length * CHANGE_IS_WORTH_SECONDS;
-    const [best] = [...searchBack(request, egress, [arrivesAt - 1, arrivesAt])].sort((a, b) => cost(a) - cost(b));
+    const [best] = [...back.range(range)].sort((a, b) => cost(a) - cost(b));
     return best ? withEnds(mirrorFound(lines, best), { ...request, egress }) : null;
   }
 
@@ -327,7 +307,7 @@ export function createPlanner(
     backward?.refresh();
   }
 
-  return { plan, spread, findLater, leaveLast, refresh, mirrored };
+  return { plan, spread, boundArrival: forward.boundArrival, leaveLast, refresh, mirrored };
 
   function withEnds(found: Found, { access: ways, egress }: SearchedWalks): Plan {
     const [first, last] = [found.rides[0] as Ride, found.rides.at(-1) as Ride];

@@ -61,10 +61,6 @@ export interface Range {
    * search.
    */
   bounds: Labels | null;
-  /** The bounds have no labels at this time or later, in their direction: they do not drop what is there. */
-  boundsUntil?: number;
-  /** Drops results that have one more ride than another without saving this many seconds. */
-  rideSeconds?: number;
   /** Journeys found before, which leave at `until` or later. Each result is better than them in departure, arrival or rides. */
   known?: readonly Found[];
 }

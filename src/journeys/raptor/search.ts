@@ -12,7 +12,7 @@ import {
   NEVER,
   offsetsOf,
 } from './lines.ts';
-import { type Destination, NO_SEARCH, type Range, type Search } from './query.ts';
+import { type Destination, NO_SEARCH, type Range, type Search, type Walk } from './query.ts';
 import { createTimeLeft, FAR } from './time-left.ts';
 import { createWindow } from './window.ts';
 
@@ -50,10 +50,7 @@ export function createSearcher(
   const { rounds, arrived, ready, rides, walkedFrom, reached, isReached } = labels;
   let query: Search = NO_SEARCH;
   let maxRides = 0;
-  /** When the rider of `reach` leaves. */
-  let departsAt = 0;
   let bounds: Range['bounds'] = null;
-  let boundsUntil = NEVER;
   /** Whether each round begins with a copy of the labels of the round before. */
   let isCopying = false;
   /** By round: labels at this time or later cannot improve the arrival at the destination. */
@@ -83,7 +80,6 @@ export function createSearcher(
   let riddenLines: number[] | null = null;
   /** `reach` continues this many seconds past the first arrival. */
   let slack = 0;
-  let rideSeconds = 0;
   /** By round, the first arrival that `reach` found at the destination. */
   const arrivals = new Int32Array(rounds);
   const bestStop = new Int32Array(rounds);
@@ -204,9 +200,7 @@ export function createSearcher(
    * one.
    */
   function isBeyond(bound: Int32Array | undefined, round: number, stop: number, at: number): boolean {
-    return (
-      bound !== undefined && Math.min(bound[(maxRides - round) * stopCount + stop] as number, boundsUntil) > 0 - at
-    );
+    return bound !== undefined && (bound[(maxRides - round) * stopCount + stop] as number) > 0 - at;
   }
 
   /**
@@ -215,7 +209,7 @@ export function createSearcher(
    */
   function endOf(line: number): number {
     const end = lastPositionOf(lines, line);
-    return bounds && boundsUntil === NEVER ? end - (bounds.followed[mirrorLine(lines, line)] as number) : end;
+    return bounds ? end - (bounds.followed[mirrorLine(lines, line)] as number) : end;
   }
 
   /** Chooses the rows of `timeLeft` that apply in a round. */
@@ -256,9 +250,6 @@ export function createSearcher(
     improved[round] = 1;
     arrivals[round] = Math.min(at, arrivals[round] as number);
     cutOff(round, rounds, at + slack);
-    for (let later = round + 1; rideSeconds > 0 && later < rounds; later++) {
-      cutOff(later, later + 1, at - (later - round) * rideSeconds);
-    }
   }
 
   /** Drops arrivals at this time or later with `from` up to, but not including, `until` rides. */
@@ -410,26 +401,13 @@ export function createSearcher(
     mark(stop);
   }
 
-  /**
-   * Of several destinations, the one reached last bounds the search. One more ride from a stop that was reached may lead there
-   * earlier, or at all: that bounds the next round, which is more work than to look for this ride.
-   */
+  /** Of several destinations, the one reached last bounds the search. */
   function boundByEnds(round: number, ends: readonly Destination[]): void {
     const row = round * stopCount;
     const firstAt = ({ egress, walked }: Destination) =>
       egress.reduce((first, { stop, seconds }) => Math.min(first, (arrived[row + stop] as number) + seconds), walked);
-    const latest = cutoff[round] as number;
-    const byArrival = ends
-      .map((end) => ({ ...end, first: firstAt(end) }))
-      .sort((one, other) => other.first - one.first);
-    let last = Number.NEGATIVE_INFINITY;
-    for (const { egress, first } of byArrival) {
-      if (first <= last) break;
-      const until = Math.min(first, latest - 1);
-      const next = boundArrival(lines, labels, query, { egress, after: departsAt, until, rides: round });
-      if (next !== null || first < latest) last = Math.max(last, next ?? first);
-    }
-    cutOff(0, rounds, last + 1);
+    const last = ends.reduce((latest, end) => Math.max(latest, firstAt(end)), Number.NEGATIVE_INFINITY);
+    for (let other = 0; other < rounds; other++) cutoff[other] = Math.min(cutoff[other] as number, last + 1);
   }
 
   /** Runs the rounds, beginning with the lines in the queue. */
@@ -446,8 +424,8 @@ export function createSearcher(
         queue.length = 0;
         for (const stop of boarding) isBoarding[stop] = 0;
         boarding.length = 0;
+        if (query.ends) boundByEnds(round, query.ends);
         if (round < maxRides) {
-          if (query.ends) boundByEnds(round, query.ends);
           walk(round);
           collectLines(round + 1);
         }
@@ -485,8 +463,6 @@ export function createSearcher(
     bounds = null;
     mostLeft = -1;
     slack = 0;
-    rideSeconds = 0;
-    boundsUntil = NEVER;
     arrivals.fill(NEVER);
     followed.fill(NEVER);
     labels.followed = followed;
@@ -502,7 +478,6 @@ export function createSearcher(
      */
     reach(from: number, rides: number, slackSeconds: number): Int32Array {
       maxRides = rides;
-      departsAt = from;
       slack = slackSeconds;
       isCopying = true;
       clearRidden();
@@ -518,11 +493,12 @@ export function createSearcher(
       return arrivals;
     },
 
-    /** After `reach`: it has dropped labels from this time on, and if it was aimed at its destinations, any label. */
-    coveredUntil: () => (mostLeft < 0 ? Math.min(...cutoff) : Number.NEGATIVE_INFINITY),
+    /** After `reach`: see `boundArrival` of `last-ride.ts`. */
+    boundArrival: (egress: readonly Walk[], until: number) =>
+      boundArrival(lines, labels, query, { egress, until, rides: maxRides }),
 
     *range(range: Range): Generator<Found> {
-      ({ bounds, maxRides, boundsUntil = NEVER, rideSeconds = 0 } = range);
+      ({ bounds, maxRides } = range);
       isCopying = false;
       clearRidden();
       window.open(range.from, query.latest + 1, { before: RANGE_SECONDS });
