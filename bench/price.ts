@@ -130,7 +130,7 @@ async function send({ path, body }: Request): Promise<{ status: number; text: st
 /** What the account has used of its day, without the request that finds it. */
 async function usedRequests(): Promise<number> {
   const { headers } = await send({ path: '/v1/stops/000' });
-  return -Number(/"daily";r=(\d{1,9})/.exec(headers.get('ratelimit') ?? '')?.[1]) - ++looks;
+  return -Number(headers.get('x-ratelimit-remaining')) - ++looks;
 }
 
 /** The processor time of all threads so far. */

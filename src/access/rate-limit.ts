@@ -11,7 +11,8 @@ import { endOfDay, secondsOfDay, secondsUntil } from './day.ts';
 import { PLANS } from './plan.ts';
 
 /**
- * Headers with the remaining quota, for responses to valid keys: the RateLimit fields of draft-ietf-httpapi-ratelimit-headers.
+ * Headers with the remaining quota, for responses to valid keys: the RateLimit fields of
+ * draft-ietf-httpapi-ratelimit-headers, and the older names that most clients read. `X-RateLimit-Reset` is in Unix seconds.
  * Unlimited plans have none. The limits of a publishable key, its visitor or a token are further members of the RateLimit fields.
  */
 export function rateLimitHeaders({ caller, day, used, allowances }: Admission, now: Date): Record<string, string> {
@@ -27,7 +28,12 @@ export function rateLimitHeaders({ caller, day, used, allowances }: Admission, n
     policy += `${separator}"${count.name}";q=${count.limit};w=${count.windowSeconds}`;
     left += `${separator}"${count.name}";r=${Math.max(0, count.limit - count.used)};t=${secondsUntil(count.resetAt, now)}`;
   }
-  return { 'ratelimit-policy': policy, ratelimit: left };
+  const headers: Record<string, string> = { 'ratelimit-policy': policy, ratelimit: left };
+  if (limit === null) return headers;
+  headers['x-ratelimit-limit'] = String(limit);
+  headers['x-ratelimit-remaining'] = String(Math.max(0, limit - used));
+  headers['x-ratelimit-reset'] = String(reset.getTime() / 1000);
+  return headers;
 }
 
 const NO_HEADERS = {};

@@ -5,6 +5,9 @@ import fp from 'fastify-plugin';
 const EXPOSED = [
   'RateLimit',
   'RateLimit-Policy',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
   'Retry-After',
   'Deprecation',
   'Sunset',
@@ -22,8 +25,9 @@ const EXPOSED = [
   'Link',
 ].join(', ');
 
+const READABLE_EVERYWHERE = { 'access-control-allow-origin': '*' };
 /** On responses to pages of other origins, and on every error: a request that cannot be read may have had an `Origin`. */
-export const CROSS_ORIGIN_HEADERS = { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED };
+export const CROSS_ORIGIN_HEADERS = { ...READABLE_EVERYWHERE, 'access-control-expose-headers': EXPOSED };
 
 /** `*` allows all other headers, such as those of tracing tools; browsers exempt Authorization from it. */
 const ALLOWED = [
@@ -62,13 +66,14 @@ export const PAGE_POLICY =
  * Headers of every response: request ID, CORS and no MIME sniffing; in the sandbox also that the data is made up. The other
  * security headers are only for pages and would double the cost of a cache hit.
  *
- * Every response, including errors, can be read from every origin: there are no cookies, and a key is sent on purpose. The headers
- * that say so, a third of all, are only on errors and where an `Origin` was sent. Preflights are answered first, without a key or
- * charge, and on unknown paths too, so that scripts can read the 404.
+ * Every response, including errors, can be read from every origin: there are no cookies, and a key is sent on purpose. The list
+ * of exposed headers, a third of all headers, is only on errors and where an `Origin` was sent. Preflights are answered first,
+ * without a key or charge, and on unknown paths too, so that scripts can read the 404.
  */
 export const commonHeaders = fp(
   async (app: FastifyInstance, { isSandbox }: { isSandbox: boolean }) => {
     const headers = {
+      ...READABLE_EVERYWHERE,
       'x-content-type-options': 'nosniff',
       ...(isSandbox && { 'x-data-source': 'sandbox' }),
     };

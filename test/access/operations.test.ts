@@ -194,6 +194,9 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
       expect(response.headers).toMatchObject({
         'ratelimit-policy': '"daily";q=1000;w=86400',
         ratelimit: `"daily";r=${1000 - after};t=${secondsLeft()}`,
+        'x-ratelimit-limit': '1000',
+        'x-ratelimit-remaining': `${1000 - after}`,
+        'x-ratelimit-reset': `${Date.parse('2026-11-22T00:00:00Z') / 1000}`,
       });
     },
   );
@@ -227,6 +230,7 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
         'retry-after': String(secondsLeft()),
         'ratelimit-policy': '"daily";q=1000;w=86400',
         ratelimit: `"daily";r=0;t=${secondsLeft()}`,
+        'x-ratelimit-remaining': '0',
       });
     }
     expect(await used(spent)).toBe(1000);

@@ -183,6 +183,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       const { headers } = await send(await issue({}));
       expect(headers['ratelimit-policy']).toBe('"daily";q=1000;w=86400, "key";q=500;w=86400, "visitor";q=100;w=3600');
       expect(headers.ratelimit).toBe('"daily";r=999;t=49200, "key";r=499;t=49200, "visitor";r=99;t=2400');
+      expect(headers['x-ratelimit-remaining']).toBe('999');
     });
 
     it('a visitor is charged for each stop of a request, all or none', async () => {

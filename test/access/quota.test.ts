@@ -93,6 +93,7 @@ describe('the day of the quota', () => {
     app.clock.now = new Date('2026-11-22T00:00:00.000Z');
     const first = await app.send(key);
     expect([first.statusCode, first.headers.ratelimit]).toEqual([200, '"daily";r=999;t=86400']);
+    expect(first.headers['x-ratelimit-reset']).toBe(`${Date.parse('2026-11-23T00:00:00Z') / 1000}`);
     expect([await used(key), await used(key, '20261122')]).toEqual([1000, 1]);
   });
 

@@ -15,6 +15,9 @@ export const HEADER_COMPONENTS = {
     'Requests left today (`r`) and seconds until the reset (`t`) when the response was sent. In responses from your own cache, the numbers are outdated.',
     '"daily";r=987;t=41213',
   ),
+  'X-RateLimit-Limit': header('The plan’s daily limit.', 1000),
+  'X-RateLimit-Remaining': header('Requests left today, when the response was sent.', 987),
+  'X-RateLimit-Reset': header('When the limit resets, in seconds since 1970.', 1795305600),
   Deprecation: header(
     'Only with a replaced key: when it was replaced, in seconds since 1970 (RFC 9745).',
     '@1795485620',
@@ -162,7 +165,13 @@ export const ERROR_SCHEMA = {
 };
 
 function headersOfSuccess(...ownNames: (keyof typeof HEADER_COMPONENTS)[]): Json {
-  const limits = ['RateLimit-Policy', 'RateLimit'] as const;
+  const limits = [
+    'RateLimit-Policy',
+    'RateLimit',
+    'X-RateLimit-Limit',
+    'X-RateLimit-Remaining',
+    'X-RateLimit-Reset',
+  ] as const;
   const ofKey = ['Deprecation', 'Sunset', 'X-Key-Warning'] as const;
   return headers('X-Request-Id', 'Link', 'X-Notice', 'X-Times-Source', ...ownNames, ...limits, ...ofKey);
 }

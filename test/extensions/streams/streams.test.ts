@@ -9,7 +9,6 @@ import { departuresResponse } from '#src/operations/departures/departure.ts';
 import { countRequests, issueTestKey } from '#test/support/access.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
 import { departureMonitor } from '#test/support/departure-monitor.ts';
-import { leftToday } from '../../support/rate-limit.ts';
 import { openStream, type ReadStream } from './reading.ts';
 
 const NOW = '2026-04-15T06:00:10Z';
@@ -91,8 +90,9 @@ describe('a stream of departures', () => {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'private, no-store, no-transform',
       'x-accel-buffering': 'no',
+      'access-control-allow-origin': '*',
+      'x-ratelimit-remaining': '999',
     });
-    expect(stream.headers.get('ratelimit')).toMatch(/^"daily";r=999;/);
     const sent = await stream.next('board');
     expect(sent).toEqual((await app.inject(`${board}&modes=all&limit=1`)).json());
     expect(stream.events[0]).toMatchObject({ event: 'greeting', retry: '5000' });
@@ -288,8 +288,7 @@ describe('the cost of a stream', () => {
       code: 'TOO_MANY_REQUESTS',
       message: 'All 10 streams of your account (Free) are open. Close one first.',
     });
-    expect(refused.headers['retry-after']).toBe('10');
-    expect(leftToday(refused.headers)).toBe(990);
+    expect(refused.headers).toMatchObject({ 'retry-after': '10', 'x-ratelimit-remaining': '990' });
     const other = await open(url, { key: await issueTestKey(store) });
     expect(other.status).toBe(200);
     ten[0]?.close();
