@@ -45,18 +45,16 @@ const anyRide = {
   walkSeconds: null,
   limit: 3,
 };
-const end = (id: string) => ({ stops: [{ stop: timetable.findStop(id) as number, seconds: 0 }], withAround: true });
 
-function planBoth({ search }: ReturnType<typeof openEngine>, from: string, to: string) {
+function planBoth({ search }: ReturnType<typeof openEngine>, from: string, to: string, of = timetable) {
+  const end = (id: string) => ({ stops: [{ stop: of.findStop(id) as number, seconds: 0 }], withAround: true });
   const query = { ...anyRide, from: end(from), to: end(to) };
   const queries: SearchQuery<'plan'>[] = [
     { ...query, at: NOW, isArrival: false },
     { ...query, at: MIDNIGHT + 10 * HOUR, isArrival: true },
   ];
   return queries.map((one) =>
-    search('plan', one).map(({ rides }) =>
-      rides.map(({ parts }) => parts.map(({ trip }) => timetable.trip(trip).tripId)),
-    ),
+    search('plan', one).map(({ rides }) => rides.map(({ parts }) => parts.map(({ trip }) => of.trip(trip).tripId))),
   );
 }
 
@@ -78,6 +76,27 @@ it('a block of runs in a circle at one time ends in live times too', () => {
   engine.use([snapshotOf(timetable, { timestamp: NOW / 1000, trips })]);
   expect(planBoth(engine, 'D', 'F')).toEqual([[[['first', 'second']]], [[['first', 'second']]]]);
   expect(planBoth(engine, 'A', 'B')).toEqual([[[['to the circle']]], [[['to the circle']]]]);
+});
+
+it('a rider waits for the vehicle that continues to the destination where an earlier one does not', () => {
+  const through = timetableOf(
+    scheduleFile('buses', {
+      stops,
+      trips: [
+        trip('feeder', null, ['A', '09:00'], ['B', '09:10']),
+        trip('ends', null, ['B', '09:15'], ['C', '09:25']),
+        trip('goes on elsewhere', 'other', ['B', '09:18'], ['C', '09:28']),
+        trip('elsewhere', 'other', ['C', '09:29'], ['E', '09:40']),
+        trip('goes on', 'block', ['B', '09:20'], ['C', '09:30']),
+        trip('after it', 'block', ['C', '09:31'], ['D', '09:40']),
+      ],
+    }),
+  );
+  const engine = openEngine(through.packed);
+  expect(planBoth(engine, 'A', 'D', through)).toEqual([
+    [[['feeder'], ['goes on', 'after it']]],
+    [[['feeder'], ['goes on', 'after it']]],
+  ]);
 });
 
 it('the rides left are counted on vehicles that serve thousands of lines one after the other', () => {

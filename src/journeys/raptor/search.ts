@@ -287,6 +287,8 @@ export function createSearcher(
     const lastCall = lastBoarding[line] as number;
     let isOnBoard = false;
     let board = 0;
+    /** The run from which on an earlier ride has followed where vehicles continue. */
+    let until = 0;
     let start = 0;
     let arrivalsAt = 0;
     for (let call = firstBoarding[line] as number; call <= last; call++) {
@@ -295,7 +297,7 @@ export function createSearcher(
       if (isOnBoard) {
         const at = start + (offsets[arrivalsAt + position] as number);
         if (at >= latest) {
-          stayOn(round, line, end, board);
+          stayOn(round, line, end, until, board);
           isOnBoard = false;
         } else if (
           at < (known[row + stop] as number) &&
@@ -329,8 +331,9 @@ export function createSearcher(
       if (lastStart + (offsets[lastDepartures + position] as number) < from) continue;
       const earlier = findRun(lines, line, position, from, before, runs);
       if (earlier < 0) continue;
-      if (isOnBoard) stayOn(round, line, end, board);
+      if (isOnBoard) stayOn(round, line, end, until, board);
       end = earlier;
+      until = before;
       board = position;
       start = starts[earlier] as number;
       arrivalsAt = arrivals[earlier] as number;
@@ -338,19 +341,39 @@ export function createSearcher(
       isOnBoard = leavesAt + left < latest;
       if (isOnBoard) recordRidden(round, line, position, end);
     }
-    if (isOnBoard) stayOn(round, line, end, board);
+    if (isOnBoard) stayOn(round, line, end, until, board);
   }
 
   /**
-   * Staying in the vehicle is no change, even when it continues as another run. The times of a late vehicle may overlap: it is not
-   * left at a stop before the end of its first run.
+   * Staying in the vehicle is no change, even when it continues as another run. A later run of the line may continue elsewhere, so
+   * of those from `run` up to `until` the first one to each line is followed.
    */
-  function stayOn(round: number, from: number, run: number, board: number): void {
+  function stayOn(round: number, from: number, run: number, until: number, board: number): void {
     if (!timeLeft.continues[from]) return;
+    const { runs } = query.allowed;
+    const { starts, lineOfRun, lineCount, nextRuns } = lines;
+    const latest = cutoff[round] as number;
+    const lineAfter = (one: number) => {
+      const next = nextRuns[one] as number;
+      return next < 0 ? -1 : (lineOfRun[next] as number);
+    };
+    const known: number[] = [];
+    for (let later = run; later < until && (starts[later] as number) < latest; later++) {
+      const next = nextRuns[later] as number;
+      if (next < 0 || (runs && !runs[later])) continue;
+      // The vehicle may continue once more.
+      const onward = lineAfter(later) * (lineCount + 1) + lineAfter(next) + 1;
+      if (known.includes(onward)) continue;
+      known.push(onward);
+      continueAs(round, later, board);
+    }
+  }
+
+  /** The times of a late vehicle may overlap: it is not left at a stop before the end of its first run. */
+  function continueAs(round: number, run: number, board: number): void {
     const { allowed } = query;
     const flags = allowed.flags ?? lines.flags;
     const { firstCall, stops, starts, arrivals, lineOfRun, nextRuns } = lines;
-    if ((nextRuns[run] as number) < 0) return;
     const end = callAt(lines, run, lastPosition(lines, run)).arrivesAt;
     for (let next = nextRuns[run] as number; next >= 0; next = nextRuns[next] as number) {
       const line = lineOfRun[next] as number;
