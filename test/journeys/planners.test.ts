@@ -12,6 +12,7 @@ const DATE = '20261125';
 const NOW = Date.parse('2026-11-24T21:00:00Z');
 const TODAY = 20_782;
 const timetable = timetableOf(ONE_BUS);
+const walkTo = (stop: string) => [{ stop: timetable.findStop(stop) as number, seconds: 0 }];
 
 const liveWith = (delay: number) => {
   const stops = ['1', '2'].map((stopId, index) => {
@@ -34,7 +35,7 @@ it('new live times are written in place of the old ones, and leave the lines of 
   const openAt = (now: number) => planners.open({ at: now, now }).planner;
   const arrivals = ({ plan }: ReturnType<typeof openAt>, isArrival: boolean) => {
     const common = { maxRides: 3, walkSeconds: null, modes: 255, isWheelchair: false, limit: 1, changeSeconds: 0 };
-    const ends = { access: [{ stop: 0, seconds: 0 }], egress: [{ stop: 1, seconds: 0 }] };
+    const ends = { access: walkTo('1'), egress: walkTo('2') };
     return plan({ ...common, ...ends, at: isArrival ? 12 * 3600 : 7 * 3600, isArrival }).map((one) => one.arrivesAt);
   };
   const atMinute = (minute: number) => [(8 * 60 + minute) * 60];
@@ -61,7 +62,7 @@ it('a run that a feed cancels tomorrow is not planned, by departure or by arriva
     const at = NOW + day * DAY_MS + (hour - 8) * HOUR_MS;
     const { planner, secondsAt } = planners.open({ at, now: NOW });
     const common = { maxRides: 3, walkSeconds: null, modes: 255, isWheelchair: false, limit: 1, changeSeconds: 0 };
-    const ends = { access: [{ stop: 0, seconds: 0 }], egress: [{ stop: 1, seconds: 0 }] };
+    const ends = { access: walkTo('1'), egress: walkTo('2') };
     return planner.plan({
       ...common,
       ...ends,
