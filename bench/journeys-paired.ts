@@ -89,7 +89,8 @@ async function open(checkout: string, path: string) {
 /** What both checkouts should agree on. */
 function summarise({ journeys, stops, destinations, features }: Body): string {
   const times = journeys?.map(({ departs_at, arrives_at }) => [departs_at, arrives_at]);
-  const reached = stops?.map(({ stop_id, arrives_at, changes }) => [stop_id, arrives_at, changes]);
+  // Those with the same arrival have no order.
+  const reached = stops?.map(({ stop_id, arrives_at, changes }) => `${stop_id} ${arrives_at} ${changes}`).sort();
   const travelled = destinations?.map(({ best }) => best);
   const outline = features?.map(({ geometry }) => geometry);
   return JSON.stringify(times ?? reached ?? travelled ?? outline ?? null);
