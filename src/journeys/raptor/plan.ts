@@ -65,7 +65,7 @@ const USUAL_RIDES = 4;
 /** The first search allows few rides. Its arrival bounds the later searches, which makes them cheap. */
 const FEW_RIDES = 3;
 /** If the first arrival is more than this away, `RIDES_OF_LONG` rides are always tried. */
-const LONG_SECONDS = 2 * 60 * 60;
+const LONG_SECONDS = 80 * 60;
 const RIDES_OF_LONG = 6;
 /** Most first arrivals are found within this time, which makes their search cheap. */
 const SOON_SECONDS = 3 * 60 * 60;
