@@ -42,6 +42,7 @@ export function createCallers(
   const streams = new Set<ReturnType<typeof request>>();
   let count = 0;
   let openCount = 0;
+  let isClosed = false;
 
   const stop = () => timetable.stop((count * 7919) % timetable.stopCount);
   const stopId = () => timetable.stop(below(timetable.stopCount)).id;
@@ -167,7 +168,7 @@ export function createCallers(
    */
   async function fill(requests: number): Promise<void> {
     const fillers = deckOf(ofUpstream);
-    for (let sent = 0; sent < requests; sent++) {
+    for (let sent = 0; sent < requests && !isClosed; sent++) {
       void send(fillers[below(fillers.length)]);
       await sleep(1000 / FILLS_PER_SECOND);
     }
@@ -211,6 +212,7 @@ export function createCallers(
       return taken;
     },
     close() {
+      isClosed = true;
       const left = [...streams];
       streams.clear();
       for (const sent of left) sent.destroy();
