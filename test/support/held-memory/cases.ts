@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { createAccountCounts } from '#src/access/account-counts.ts';
-import { parseCredential } from '#src/access/credential.ts';
 import { type ApiKey, generateKey, parseKey } from '#src/access/keys.ts';
 import { KnownKeys } from '#src/access/known-keys.ts';
 import { createTokenBuckets } from '#src/access/limits/token-buckets.ts';
@@ -107,13 +106,6 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
       ] as never);
     }
     return { countedBytes: 12 * MEGABYTE, table: mapAlerts };
-  },
-  async 'read keys'() {
-    for (let n = 0; n < 3000; n++) {
-      const authorization = `Bearer ${' '.repeat(100)}${generateKey('live', accountOf(n))}`;
-      parseCredential({ headers: { authorization }, url: '/v1/departures', query: {} });
-    }
-    return { countedBytes: 1 * MEGABYTE, table: parseCredential };
   },
   async 'known keys'() {
     const keys = new KnownKeys({ now: () => new Date(NOW), instances: () => 1, log: { warn() {} } });
