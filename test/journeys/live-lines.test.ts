@@ -231,8 +231,8 @@ describe('lines with the runs of snapshots', () => {
         const timetable = timetableFor(drawn);
         const stops = STOPS.slice(0, 5).flatMap(({ id }) => timetable.findStop(id) ?? []);
         const kept = openPlanners(timetable);
-        const planOn = (planners: ReturnType<typeof openPlanners>, day: number, isPlanned: boolean) => {
-          const at = isPlanned ? NOW + 10 * FEED_HORIZON_MS : NOW - HOUR_MS;
+        const planOn = (planners: ReturnType<typeof openPlanners>, day: number, plannedFrom: number | null) => {
+          const at = plannedFrom ?? NOW - HOUR_MS;
           const { planner } = planners.open({ at, now: NOW, day });
           return planAll(planner, stops, (NOW - HOUR_MS - serviceDayStart(day)) / 1000);
         };
@@ -240,8 +240,10 @@ describe('lines with the runs of snapshots', () => {
           const live = liveWith(timetable, drawn, some);
           const fresh = openPlanners(timetable);
           for (const planners of [kept, fresh]) planners.use(live);
-          const found = planOn(kept, DAY + offset, isPlanned);
-          expect(found).toEqual(planOn(isPlanned ? openPlanners(timetable) : fresh, DAY + offset, isPlanned));
+          const lastLiveAt = Math.max(NOW, ...live.snapshots.map((snapshot) => snapshot.lastArrivalAt()));
+          const plannedFrom = isPlanned ? lastLiveAt + FEED_HORIZON_MS : null;
+          const found = planOn(kept, DAY + offset, plannedFrom);
+          expect(found).toEqual(planOn(isPlanned ? openPlanners(timetable) : fresh, DAY + offset, plannedFrom));
         }
       }),
       { numRuns: 100 },
