@@ -8,8 +8,8 @@ import { median } from './percentiles.ts';
 import { publishRunning } from './running-vehicles.ts';
 
 /*
- * Processor time that a search thread needs to take the runs of new snapshots into the lines of a day, forward and in both directions,
- * as a ratio to building the lines of the day. Every vehicle that runs on a morning is in the feeds.
+ * Processor time that a search thread needs to take the runs of new snapshots into the lines of a day, forward and in both
+ * directions, as a ratio to building the lines of the day. Every vehicle that runs on a morning is in the feeds.
  *
  * `node bench/adopt.ts TIMETABLE.bin`: a file of DATA_DIR/timetable.
  */

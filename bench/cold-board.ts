@@ -9,8 +9,8 @@ import { ids } from '#test/support/ids.ts';
 import { publishRunning } from './running-vehicles.ts';
 
 /*
- * Processor time of an uncached board of a busy stop with the NSW timetable and every running vehicle in the feeds. Boards of other
- * stops serve as warm-up.
+ * Processor time of an uncached board of a busy stop with the NSW timetable and every running vehicle in the feeds. Boards of
+ * other stops serve as warm-up.
  *
  * `node bench/cold-board.ts TIMETABLE.bin [STOP] [MOMENT]`: a file of DATA_DIR/timetable, the time in ISO 8601.
  */

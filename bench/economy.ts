@@ -9,9 +9,9 @@ import { describeMachine, hold, print } from './machine.ts';
  * Simulates a day of requests through the cache, the single flight and the budget of the service, on a simulated clock.
  * `node bench/economy.ts [modest|scarce|growing|scarce-live|wide-live] [seed] [hours of the day] [planner|auto] [seconds]`
  *
- * The `live` days have a timetable and feeds, TIMETABLE=auto, and journeys from the trip planner alone or with JOURNEYS=auto. `seconds`
- * is the time between two publications of each feed, by default that of the sandbox. One in 40 requests for departures and nearby stops
- * is simulated: they take no upstream call, and the others would have the same outcome.
+ * The `live` days have a timetable and feeds, TIMETABLE=auto, and journeys from the trip planner alone or with JOURNEYS=auto.
+ * `seconds` is the time between two publications of each feed, by default that of the sandbox. One in 40 requests for departures
+ * and nearby stops is simulated: they take no upstream call, and the others would have the same outcome.
  */
 const SCENARIOS = {
   modest: { requests: 30_000, stops: 200, shape: 'weekday' },

@@ -1,6 +1,6 @@
 /**
- * Measures how long single turns of the event loop take. Uses wall time, because Linux updates the processor time of a thread only
- * every few milliseconds: measure on a quiet machine.
+ * Measures how long single turns of the event loop take. Uses wall time, because Linux updates the processor time of a thread
+ * only every few milliseconds: measure on a quiet machine.
  */
 export interface LoopWatch {
   /** The longest time between two turns of the event loop since the last call, in milliseconds. */

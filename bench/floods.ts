@@ -7,7 +7,8 @@ import { median, percentile } from './percentiles.ts';
 
 /*
  * A valid Pro client alone, and during floods by another client. Server, flood and Pro client are separate processes. Each round
- * measures the Pro client alone and then during the flood, because other load on the machine varies; the median of the rounds counts.
+ * measures the Pro client alone and then during the flood, because other load on the machine varies; the median of the rounds
+ * counts.
  * `node bench/floods.ts [seconds of each measurement] [rounds] [connections of the Pro client] [connections of a flood]`
  * Floods of pages have 900 connections each, the maximum per address.
  */

@@ -4,8 +4,8 @@ import { startDocumentedService } from '#test/contract/document/service.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * Requests generated from the service's own OpenAPI document, over all its paths, parameters and headers. Each response must have a
- * documented status and match its schema, with no 5xx, and only 4xx without a valid key.
+ * Requests generated from the service's own OpenAPI document, over all its paths, parameters and headers. Each response must have
+ * a documented status and match its schema, with no 5xx, and only 4xx without a valid key.
  * `node bench/fuzz.ts [requests] [seed]`
  */
 const [requests = '100000', seed = '1'] = process.argv.slice(2);

@@ -3,9 +3,9 @@ import { runHistory } from '#test/access/history/run.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * Clients record their responses while Redis and instances of the service are frozen, killed and replaced in random order. In the end
- * each counter must be at least the requests served and at most those plus the ones with an unknown outcome. Only charges that a killed
- * instance had not yet written to Redis may be lost.
+ * Clients record their responses while Redis and instances of the service are frozen, killed and replaced in random order. In the
+ * end each counter must be at least the requests served and at most those plus the ones with an unknown outcome. Only charges
+ * that a killed instance had not yet written to Redis may be lost.
  * `node bench/history.ts [runs]`
  */
 /** Long enough for all instances to recover from most faults before the next one. */

@@ -8,8 +8,9 @@ import { median } from './percentiles.ts';
 import { OTHERS, runOnProcessor, SERVERS } from './processors.ts';
 
 /*
- * The cost of a cache hit in this checkout and in an older one, in turns: processor time of the server per request, with accounts in Redis
- * and in a file. `OLD` is a checkout with its packages; each server is that of its checkout, with the options of its `npm start`.
+ * The cost of a cache hit in this checkout and in an older one, in turns: processor time of the server per request, with accounts
+ * in Redis and in a file. `OLD` is a checkout with its packages; each server is that of its checkout, with the options of its
+ * `npm start`.
  * `node bench/hit-paired.ts OLD [rounds] [seconds of each measurement]`
  */
 const [old = '', rounds = '10', seconds = '1'] = process.argv.slice(2);

@@ -9,10 +9,11 @@ import { median } from './percentiles.ts';
 import { OTHERS, runOnProcessor, SERVERS } from './processors.ts';
 
 /*
- * The cost of a cache hit: processor time of the server per request, as a ratio to Fastify sending a Buffer of the same size with the
- * same headers. Directly before each measurement, bare Fastify receives the same requests; the median of the rounds counts. The ratio
- * of the least costs of all rounds is shown too, because other load on the machine can only add to a cost. The service runs as in
- * production with its log, metrics and limits. The measured servers have one processor, Redis and the client the other one.
+ * The cost of a cache hit: processor time of the server per request, as a ratio to Fastify sending a Buffer of the same size with
+ * the same headers. Directly before each measurement, bare Fastify receives the same requests; the median of the rounds counts.
+ * The ratio of the least costs of all rounds is shown too, because other load on the machine can only add to a cost. The service
+ * runs as in production with its log, metrics and limits. The measured servers have one processor, Redis and the client the other
+ * one.
  * `node bench/hit-path.ts [rounds] [seconds of each measurement]`
  */
 const [rounds = '6', seconds = '1'] = process.argv.slice(2);

@@ -8,9 +8,9 @@ import { describeMachine, print } from './machine.ts';
 import { OTHERS, runOnProcessor, SERVERS } from './processors.ts';
 
 /*
- * Shows where the processor time of a cache hit goes, in microseconds per request: bare Fastify with the same body and headers, a Pro
- * key and Free keys, with accounts in Redis. A CPU profile gives the shares, the processor time of the same seconds the sum; profiling
- * makes both slightly higher.
+ * Shows where the processor time of a cache hit goes, in microseconds per request: bare Fastify with the same body and headers, a
+ * Pro key and Free keys, with accounts in Redis. A CPU profile gives the shares, the processor time of the same seconds the sum;
+ * profiling makes both slightly higher.
  * `node bench/hit-profile.ts [seconds]`
  */
 const [seconds = '5'] = process.argv.slice(2);

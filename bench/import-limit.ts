@@ -16,8 +16,8 @@ import { describeMachine, hold, print } from './machine.ts';
 import { percentile } from './percentiles.ts';
 
 /*
- * The service as `npm start` starts it, in a Linux memory control group: it imports the zips of a directory, laid out as upstream's
- * paths, while a client reads a board 200 times a second. The import begins after 20 quiet seconds.
+ * The service as `npm start` starts it, in a Linux memory control group: it imports the zips of a directory, laid out as
+ * upstream's paths, while a client reads a board 200 times a second. The import begins after 20 quiet seconds.
  * For root: `MALLOC_ARENA_MAX=1 node bench/import-limit.ts DIR [megabytes of the group] [STOP]`
  */
 const [directory = '.', limitMb = '768', stop = '200060'] = process.argv.slice(2);

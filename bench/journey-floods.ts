@@ -10,9 +10,9 @@ import { describeMachine, hold, print } from './machine.ts';
 import { percentile } from './percentiles.ts';
 
 /*
- * A Pro client with one journey search a second, alone and then beside a Free account that sends as many as it can. The service imports
- * the zips of a directory (see journeys/service.ts) and has all limits as in production; service, flood and Pro client are separate
- * processes. No search comes twice, so that none is answered from the cache.
+ * A Pro client with one journey search a second, alone and then beside a Free account that sends as many as it can. The service
+ * imports the zips of a directory (see journeys/service.ts) and has all limits as in production; service, flood and Pro client
+ * are separate processes. No search comes twice, so that none is answered from the cache.
  * `node bench/journey-floods.ts DIR [seconds of each measurement] [rounds]`
  */
 const [directory = '.', seconds = '20', rounds = '3'] = process.argv.slice(2);

@@ -8,9 +8,10 @@ import { describeMachine, hold, print } from './machine.ts';
 import { percentile } from './percentiles.ts';
 
 /*
- * The service (see journeys/service.ts) in a Linux memory control group. A client reads a cached board, first alone for 30 seconds,
- * then while another client plans journeys from the timetable. No pair of places repeats, and feeds do not cover the requested day. For root: `MALLOC_ARENA_MAX=1 node bench/journeys-load.ts DIR
- * [minutes] [megabytes of the group] [journeys a second] [hits a second] [STOP]`
+ * The service (see journeys/service.ts) in a Linux memory control group. A client reads a cached board, first alone for 30
+ * seconds, then while another client plans journeys from the timetable. No pair of places repeats, and feeds do not cover the
+ * requested day. For root: `MALLOC_ARENA_MAX=1 node bench/journeys-load.ts DIR [minutes] [megabytes of the group] [journeys a
+ * second] [hits a second] [STOP]`
  */
 const [directory = '.', minutes = '10', limitMb = '768', perSecond = '40', hits = '100', stop = '200060'] =
   process.argv.slice(2);

@@ -6,9 +6,10 @@ import { describeMachine, print } from './machine.ts';
 import { percentile } from './percentiles.ts';
 
 /*
- * Journeys, reach and travel times of this checkout and of an older one, in turns, for the same pairs of stops: processor time of the whole
- * response, and how many responses differ: in the times of journeys, in the stops within reach and their arrivals, in the outline of an area.
- * `OLD` is a checkout with its packages. Each file is the same schedule as the import of its checkout writes it.
+ * Journeys, reach and travel times of this checkout and of an older one, in turns, for the same pairs of stops: processor time of
+ * the whole response, and how many responses differ: in the times of journeys, in the stops within reach and their arrivals, in
+ * the outline of an area. `OLD` is a checkout with its packages. Each file is the same schedule as the import of its checkout
+ * writes it.
  * `node bench/journeys-paired.ts OLD OLD_FILE FILE [pairs] [seed] [first words of the measurements]`
  */
 const [old = '', oldFile = '', file = '', pairs = '200', seed = '1', wanted = ''] = process.argv.slice(2);

@@ -15,9 +15,9 @@ import { describeMachine, print } from './machine.ts';
 import { median, percentile } from './percentiles.ts';
 
 /*
- * Journeys from a timetable as the import writes it: processor time to open a day, of the search, and of the whole response with six journeys. Each
- * pair of stops is within 25 km of Central and comes once, at a random time of a weekday between 06:00 and 22:00. Then the same for what is
- * within reach around the city, and for travel times.
+ * Journeys from a timetable as the import writes it: processor time to open a day, of the search, and of the whole response with
+ * six journeys. Each pair of stops is within 25 km of Central and comes once, at a random time of a weekday between 06:00 and
+ * 22:00. Then the same for what is within reach around the city, and for travel times.
  * `node bench/journeys.ts FILE [pairs] [seed]`
  */
 const [file = '', pairs = '400', seed = '1'] = process.argv.slice(2);

@@ -16,10 +16,10 @@ import { describeMachine, print } from './machine.ts';
 import { median } from './percentiles.ts';
 
 /*
- * How long one large upstream response blocks the event loop: the longest wait of a client that sends a request every 10 ms while the
- * response is read, or while `JSON.parse` alone reads it, and the longest time between two turns of the loop in a complete request.
- * Also the processor time of `JSON.parse`, and of reading with limits. Responses are recorded ones repeated many times, and hostile
- * ones.
+ * How long one large upstream response blocks the event loop: the longest wait of a client that sends a request every 10 ms while
+ * the response is read, or while `JSON.parse` alone reads it, and the longest time between two turns of the loop in a complete
+ * request. Also the processor time of `JSON.parse`, and of reading with limits. Responses are recorded ones repeated many times,
+ * and hostile ones.
  * `node bench/large-response.ts [rounds]`
  */
 const [rounds = '9'] = process.argv.slice(2);

@@ -8,9 +8,9 @@ import { describeMachine, hold, print } from './machine.ts';
 import { median, percentile } from './percentiles.ts';
 
 /*
- * The latency of cache hits at a constant request rate (open loop), counted from when each request was due. Then the same during a
- * flood of requests with unknown keys, as a factor to the latency directly before. Client, service, Redis and flood are separate
- * processes. Boards are requested again once they expire, as in production; upstream responds at once.
+ * The latency of cache hits at a constant request rate (open loop), counted from when each request was due. Then the same during
+ * a flood of requests with unknown keys, as a factor to the latency directly before. Client, service, Redis and flood are
+ * separate processes. Boards are requested again once they expire, as in production; upstream responds at once.
  * `node bench/latency.ts [rounds] [seconds of each measurement] [requests a second] [connections] [connections of the flood]`
  */
 const [rounds = '5', seconds = '10', perSecond = '2000', connections = '200', floodConnections = '64'] =

@@ -11,10 +11,11 @@ import { describeMachine, print } from './machine.ts';
 import { makeTrip } from './miss-path/responses.ts';
 
 /*
- * The service as `npm start` starts it, in a Linux memory control group: boards of many stops from the feeds, then large trips at the
- * same time, then boards again. With `minutes`, boards of one stop after another come first, five a second. Fails when a request is
- * refused for lack of memory or the process is killed.
- * For root: `node bench/memory-limit.ts [stops] [megabytes of the group] [kilobytes of a trip] [minutes]`. `MALLOC_ARENA_MAX` is passed on.
+ * The service as `npm start` starts it, in a Linux memory control group: boards of many stops from the feeds, then large trips at
+ * the same time, then boards again. With `minutes`, boards of one stop after another come first, five a second. Fails when a
+ * request is refused for lack of memory or the process is killed.
+ * For root: `node bench/memory-limit.ts [stops] [megabytes of the group] [kilobytes of a trip] [minutes]`. `MALLOC_ARENA_MAX` is
+ * passed on.
  */
 const [stops = '4000', limitMb = '768', tripKilobytes = '909', minutes = '0'] = process.argv.slice(2);
 const MEGABYTE = 2 ** 20;

@@ -6,8 +6,8 @@ import { openTimetable } from '#src/timetable/update/folder.ts';
 import { print } from './machine.ts';
 
 /*
- * Lists what holds the anonymous memory of a running service. It opens the service's inspector with SIGUSR1, and reads each isolate
- * through it. DIR is the service's `DATA_DIR`, URL its metrics: `npx node bench/memory-owners.ts PID DIR URL`
+ * Lists what holds the anonymous memory of a running service. It opens the service's inspector with SIGUSR1, and reads each
+ * isolate through it. DIR is the service's `DATA_DIR`, URL its metrics: `npx node bench/memory-owners.ts PID DIR URL`
  */
 const [pid = '', dataDir = '.', metricsUrl = ''] = process.argv.slice(2);
 const INSPECTOR = 'http://127.0.0.1:9229/json';

@@ -8,8 +8,9 @@ import { type Callers, openCallers } from './metrics/callers.ts';
 import { median, percentile } from './percentiles.ts';
 
 /*
- * Measures what metrics cost: the processor time of a cache hit with and without them, and how long `GET /metrics` blocks the event
- * loop. A round measures with, without, without, with; the median of the rounds' ratios counts, with its 95 % confidence interval.
+ * Measures what metrics cost: the processor time of a cache hit with and without them, and how long `GET /metrics` blocks the
+ * event loop. A round measures with, without, without, with; the median of the rounds' ratios counts, with its 95 % confidence
+ * interval.
  * `node bench/metrics.ts [rounds] [requests of each measurement] [idle connections]`
  */
 const [rounds = '600', requests = '300', connections = '1000'] = process.argv.slice(2);
@@ -90,8 +91,8 @@ async function costOf(callers: Callers): Promise<number> {
 }
 
 /**
- * Scrapes twice, because the event-loop watch keeps the loop turning and would count as work in the other figures. On a busy machine,
- * blocks include waiting for a processor.
+ * Scrapes twice, because the event-loop watch keeps the loop turning and would count as work in the other figures. On a busy
+ * machine, blocks include waiting for a processor.
  */
 async function scrape(): Promise<Scrape> {
   const scraped = () => fetch(`http://127.0.0.1:${metrics}/metrics`).then((response) => response.text());

@@ -4,8 +4,8 @@ import { createInstruments } from '#src/extensions/telemetry/instruments.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * Measures what recording a response costs, and what the buffer of `log.ts` gains, the only part that exists purely for speed. The
- * fastest of many short slices counts, because other load on the machine can only add time.
+ * Measures what recording a response costs, and what the buffer of `log.ts` gains, the only part that exists purely for speed.
+ * The fastest of many short slices counts, because other load on the machine can only add time.
  * `node bench/micro-gains.ts`
  */
 const SLICES = 500;

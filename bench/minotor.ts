@@ -16,12 +16,13 @@ import { describeMachine, hold, print } from './machine.ts';
 import { median, percentile } from './percentiles.ts';
 
 /*
- * The search for the earliest arrival against `minotor`, a journey planner in JavaScript that also uses RAPTOR, which is installed into a
- * temporary folder. Both read the same GTFS zip and answer the same queries by the same rules: between two stops of one day, at most five
- * rides, changes only at the stop itself and without a minimum time. Ours also finds the journey that leaves last, theirs the rides.
+ * The search for the earliest arrival against `minotor`, a journey planner in JavaScript that also uses RAPTOR, which is
+ * installed into a temporary folder. Both read the same GTFS zip and answer the same queries by the same rules: between two stops
+ * of one day, at most five rides, changes only at the stop itself and without a minimum time. Ours also finds the journey that
+ * leaves last, theirs the rides.
  *
- * `node --max-old-space-size=8000 bench/minotor.ts ZIP FILE DAY [pairs] [seed]`: FILE is the zip's name in our timetable, for instance buses;
- * DAY is YYYYMMDD. minotor needs values without quotes.
+ * `node --max-old-space-size=8000 bench/minotor.ts ZIP FILE DAY [pairs] [seed]`: FILE is the zip's name in our timetable, for
+ * instance buses; DAY is YYYYMMDD. minotor needs values without quotes.
  */
 const VERSION = '1.0.7';
 const [zip = '', file = 'buses', day = '', pairs = '200', seed = '1'] = process.argv.slice(2);

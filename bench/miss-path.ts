@@ -15,10 +15,10 @@ import { giveAllProcessors, OTHERS, runOnProcessor, SERVERS } from './processors
 
 /*
  * Measures what the service adds to an upstream call, with every request new and the call budget unlimited. Client, service and
- * upstream are separate processes; the service has one processor, or both while trips are watched. Each round measures bare undici
- * calling upstream itself, and directly afterwards the service; the client parses both responses. The service is measured once V8 has
- * compiled its code, after a thousand boards. Then come the processor time of each stage of a response, and how long one trip blocks
- * the event loop of the service.
+ * upstream are separate processes; the service has one processor, or both while trips are watched. Each round measures bare
+ * undici calling upstream itself, and directly afterwards the service; the client parses both responses. The service is measured
+ * once V8 has compiled its code, after a thousand boards. Then come the processor time of each stage of a response, and how long
+ * one trip blocks the event loop of the service.
  * `node bench/miss-path.ts [rounds] [milliseconds of each measurement] [trips]`
  */
 const [rounds = '6', milliseconds = '2000', trips = '200'] = process.argv.slice(2);

@@ -13,10 +13,12 @@ import { percentile } from './percentiles.ts';
 import { listRows, type Row } from './price/rows.ts';
 
 /*
- * What a charge buys: the processor time of all threads of the service for one request with the worst valid parameters of each operation,
- * and what the response charged for it. The service runs as `npm start` starts it, with the zips of DIR laid out as upstream's paths, and
- * plans from the timetable. Each row sends many different queries, then repeats the dearest ones at other times; no response is cached.
- * `node bench/price.ts DIR [queries of a row] [only rows with this text] [seed]`. DATA_DIR, if set, keeps the import for the next run.
+ * What a charge buys: the processor time of all threads of the service for one request with the worst valid parameters of each
+ * operation, and what the response charged for it. The service runs as `npm start` starts it, with the zips of DIR laid out as
+ * upstream's paths, and plans from the timetable. Each row sends many different queries, then repeats the dearest ones at other
+ * times; no response is cached.
+ * `node bench/price.ts DIR [queries of a row] [only rows with this text] [seed]`. DATA_DIR, if set, keeps the import for the next
+ * run.
  */
 const [directory = '.', queries = '30', only = '', seed = '1'] = process.argv.slice(2);
 const GOAL_MS = 100;

@@ -5,8 +5,8 @@ import { cpus } from 'node:os';
 export const [SERVERS, OTHERS] = [0, 1];
 
 /**
- * Pins this process and its future children to one processor. Otherwise the system moves them around, and the cost of a request varies
- * by half.
+ * Pins this process and its future children to one processor. Otherwise the system moves them around, and the cost of a request
+ * varies by half.
  */
 export function runOnProcessor(processor: number): void {
   assign(`${processor}`, process.pid);

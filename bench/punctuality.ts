@@ -1,7 +1,7 @@
 /**
- * `npx node bench/punctuality.ts [DAYS]`; any machine, a minute. Writes made-up days of the state's size (63,000 runs, 2.1 million calls)
- * to the record of past runs, in parts of ten minutes as the service does. Prints bytes and processor time of a day, and the time
- * that the figures of one line take. Lateness changes by up to 40 seconds from call to call.
+ * `npx node bench/punctuality.ts [DAYS]`; any machine, a minute. Writes made-up days of the state's size (63,000 runs, 2.1
+ * million calls) to the record of past runs, in parts of ten minutes as the service does. Prints bytes and processor time of a
+ * day, and the time that the figures of one line take. Lateness changes by up to 40 seconds from call to call.
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

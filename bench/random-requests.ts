@@ -6,9 +6,9 @@ import { START_OPTIONS } from '#test/support/start-options.ts';
 import { describeMachine, hold, print } from './machine.ts';
 
 /*
- * Random requests without a key, one after another: their statuses, and the longest time that one of them blocks the event loop. The
- * server measures the processor time of its main thread between two requests, because other load on the machine can delay the event
- * loop too.
+ * Random requests without a key, one after another: their statuses, and the longest time that one of them blocks the event loop.
+ * The server measures the processor time of its main thread between two requests, because other load on the machine can delay the
+ * event loop too.
  * `node bench/random-requests.ts [requests] [seed]`
  */
 const [requests = '100000', seed = '1'] = process.argv.slice(2);

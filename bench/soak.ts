@@ -26,11 +26,11 @@ import { createCallers } from './soak/callers.ts';
 import { fitLastHalf, plot, type Sample, titleOf } from './soak/plot.ts';
 
 /*
- * Two hours in real time with everything on: the service, as `npm start` starts it, in a memory control group of Linux of 512 MiB,
- * with the zips of DIR, ten journeys a second beside requests of all kinds, feeds, streams, assistants, pages, errors and many accounts. No request repeats. After a quarter of the
- * time the zips of CHANGED are imported. Each minute becomes a line of JSON in the file that the bench names; at the end it draws
- * bench/soak.svg. `kill -USR2` of the service's process writes a heap snapshot. For root: `node bench/soak.ts DIR CHANGED [minutes]
- * [requests a second] [MiB of the group]`
+ * Two hours in real time with everything on: the service, as `npm start` starts it, in a memory control group of Linux of 512
+ * MiB, with the zips of DIR, ten journeys a second beside requests of all kinds, feeds, streams, assistants, pages, errors and
+ * many accounts. No request repeats. After a quarter of the time the zips of CHANGED are imported. Each minute becomes a line of
+ * JSON in the file that the bench names; at the end it draws bench/soak.svg. `kill -USR2` of the service's process writes a heap
+ * snapshot. For root: `node bench/soak.ts DIR CHANGED [minutes] [requests a second] [MiB of the group]`
  */
 const [directory = '.', changed = '.', minutes = '120', perSecond = '15', limitMib = '512'] = process.argv.slice(2);
 const ACCOUNTS = 1000;
@@ -40,7 +40,8 @@ const MAX_OPEN = 100;
 /** Beside the requests of all kinds. */
 const JOURNEYS_PER_SECOND = 10;
 /**
- * They fill the cache of upstream's responses in the first half hour. At the rate of the load that would take longer than the bench.
+ * They fill the cache of upstream's responses in the first half hour. At the rate of the load that would take longer than the
+ * bench.
  */
 const FILLING_REQUESTS = 36_000;
 const MAX_SLOPE = 5;
@@ -150,8 +151,8 @@ try {
 }
 
 /**
- * Imports the changed zips as `npm run timetable -- update` does, with the import in the group, as that of the service at night. The service
- * takes them within a minute.
+ * Imports the changed zips as `npm run timetable -- update` does, with the import in the group, as that of the service at night.
+ * The service takes them within a minute.
  */
 async function updateSchedule(): Promise<void> {
   isUpdating = true;

@@ -9,9 +9,9 @@ import { wordsOf } from '#src/stops/words.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * Stop search as people type: `bench/stop-search/queries.tsv` has queries with their right names (a name also matches everything that
- * begins with it and a comma). Compares stop-search with libraries that have their own index, which get the same words and rank by the
- * same modes.
+ * Stop search as people type: `bench/stop-search/queries.tsv` has queries with their right names (a name also matches everything
+ * that begins with it and a comma). Compares stop-search with libraries that have their own index, which get the same words and
+ * rank by the same modes.
  * `node --expose-gc bench/stop-search.ts [misses]`
  */
 const SHOWN = 10;

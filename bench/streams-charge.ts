@@ -4,8 +4,8 @@ import { startServerProcess } from '#test/support/process.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * Processor time of the sandbox, with timetable and feeds, for each minute of a stream, which is one charge: ten streams of one board, and
- * of ten boards. The time without streams, most of it for feeds, is taken off; it is measured before and after.
+ * Processor time of the sandbox, with timetable and feeds, for each minute of a stream, which is one charge: ten streams of one
+ * board, and of ten boards. The time without streams, most of it for feeds, is taken off; it is measured before and after.
  * `node bench/streams-charge.ts [seconds]`
  */
 const [seconds = '60'] = process.argv.slice(2);

@@ -6,8 +6,8 @@ import { START_OPTIONS } from '#test/support/start-options.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * Measures what open streams cost: memory and processor time of the server, upstream calls, and the number of boards received. Each
- * side needs as many open files as there are streams (`ulimit -n`).
+ * Measures what open streams cost: memory and processor time of the server, upstream calls, and the number of boards received.
+ * Each side needs as many open files as there are streams (`ulimit -n`).
  * `node bench/streams.ts [streams] [stops] [seconds]`
  */
 const [streams = '10000', stops = '500', seconds = '120'] = process.argv.slice(2);

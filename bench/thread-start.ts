@@ -9,11 +9,11 @@ import { describeMachine, print } from './machine.ts';
 import { median } from './percentiles.ts';
 
 /*
- * A search thread from its start to its first answer: it loads its modules, opens the timetable and the lines of a day, and plans three
- * journeys. Two checkouts take turns.
+ * A search thread from its start to its first answer: it loads its modules, opens the timetable and the lines of a day, and plans
+ * three journeys. Two checkouts take turns.
  *
- * `node $(the flags of npm start) bench/thread-start.ts FILE [BASELINE FILE_OF_BASELINE]`: timetables as the import of each checkout writes
- * them from the same zips, and the folder of the other checkout with its packages.
+ * `node $(the flags of npm start) bench/thread-start.ts FILE [BASELINE FILE_OF_BASELINE]`: timetables as the import of each
+ * checkout writes them from the same zips, and the folder of the other checkout with its packages.
  */
 const [file = '', baseline = '', baselineFile = ''] = process.argv.slice(2);
 const ROUNDS = 11;

@@ -38,9 +38,8 @@ import {
 } from './year/city.ts';
 
 /*
- * A year of service days: each night three files are published with moved identifiers and imported by the updater, and each day boards
- * and journeys are compared with an independent reading of the city.
- * `nice node bench/year.ts [days] [seed] [first day]`
+ * A year of service days: each night three files are published with moved identifiers and imported by the updater, and each day
+ * boards and journeys are compared with an independent reading of the city. `nice node bench/year.ts [days] [seed] [first day]`
  */
 const [days = '365', seed = '1', from = dateOf(FIRST_DAY)] = process.argv.slice(2);
 const firstDay = dayOf(from.replace(/^(....)(..)(..)$/, '$1-$2-$3'));

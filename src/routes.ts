@@ -27,8 +27,9 @@ type Reachable = { format: string; limit: number };
 type Times = { to: readonly unknown[] };
 
 /**
- * Prices in requests: `around` for boards around a position, `area` for an area as GeoJSON, `via` for each stop of `via` times `limit`,
- * `stopsFile` for the download of all stops. One request covers `stopsOfOne` reachable stops or `destinationsOfOne` travel times.
+ * Prices in requests: `around` for boards around a position, `area` for an area as GeoJSON, `via` for each stop of `via` times
+ * `limit`, `stopsFile` for the download of all stops. One request covers `stopsOfOne` reachable stops or `destinationsOfOne`
+ * travel times.
  */
 export const PRICES = { around: 2, area: 3, via: 2, stopsOfOne: 1000, destinationsOfOne: 5, stopsFile: 100 } as const;
 const P = PRICES;

@@ -3,8 +3,8 @@ import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 /**
- * The folders of `src`, and `web` and `sandbox` beside it, the lowest layer first, and the folders that each may import from: all of them
- * are in lower layers.
+ * The folders of `src`, and `web` and `sandbox` beside it, the lowest layer first, and the folders that each may import from: all
+ * of them are in lower layers.
  */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   core: [],

@@ -125,8 +125,8 @@ export function createLiveUpstream(
 }
 
 /**
- * The parts of the service with a timetable and feeds, as started with TIMETABLE=auto. Every feed is always needed. Timetable journeys
- * are a stub: they take no upstream call, so none is planned.
+ * The parts of the service with a timetable and feeds, as started with TIMETABLE=auto. Every feed is always needed. Timetable
+ * journeys are a stub: they take no upstream call, so none is planned.
  */
 export async function openLive(
   madeUpUpstream: ReturnType<typeof createLiveUpstream>,

@@ -4,8 +4,8 @@ import { stopsShownNear } from './real-places.ts';
 
 /**
  * The fewest calls that can answer the day with nothing older than its freshness window, given full knowledge of the day and an
- * upstream that answers at once: the number of distinct pairs of request and window, plus one check for each stop shown nearby. One
- * list serves a whole cell of a kilometre.
+ * upstream that answers at once: the number of distinct pairs of request and window, plus one check for each stop shown nearby.
+ * One list serves a whole cell of a kilometre.
  */
 export function countFewestCalls(demand: readonly Request[]): number {
   const freshUntil = new Map<string, number>();

@@ -7,8 +7,8 @@ import { CANBERRA } from '#src/transit/region.ts';
 import { createPicker } from './random.ts';
 
 /*
- * Generates positions and search texts from the stop register: stations are more frequent than poles, dense areas more than isolated
- * stops.
+ * Generates positions and search texts from the stop register: stations are more frequent than poles, dense areas more than
+ * isolated stops.
  */
 
 const WEIGHTS: Partial<Record<Mode, number>> = { train: 30, metro: 30, lightrail: 10, ferry: 10, bus: 1, coach: 0.2 };

@@ -4,8 +4,8 @@ import { createRandom } from './random.ts';
 import { placeOfStop } from './real-places.ts';
 
 /*
- * A network of any size for the days with feeds. Every tenth stop is a station with trains and buses, some stops have metro, light rail
- * or ferries, and all others are bus poles. Two lines stop at each, in both directions.
+ * A network of any size for the days with feeds. Every tenth stop is a station with trains and buses, some stops have metro,
+ * light rail or ferries, and all others are bus poles. Two lines stop at each, in both directions.
  */
 
 const isPole = (stop: number) => stop % 10 !== 0 && ![7, 17, 27].includes(stop % 50);

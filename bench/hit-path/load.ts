@@ -10,8 +10,8 @@ import { ensureProgram } from '#test/support/debian.ts';
 const run = promisify(execFile);
 
 /**
- * Sends the request, or several in turn, on each connection, one at a time, and returns the number of responses. The client is wrk: it
- * uses so little processor time that it idles beside every server, so each server pays for waking it.
+ * Sends the request, or several in turn, on each connection, one at a time, and returns the number of responses. The client is
+ * wrk: it uses so little processor time that it idles beside every server, so each server pays for waking it.
  */
 export async function load(options: {
   port: number;

@@ -23,10 +23,11 @@ import { profileRooms, type Shares } from './rooms.ts';
 import { responseOfUpstream } from './upstream.ts';
 
 /*
- * The measured server, in its own process. `bare` is Fastify sending a Buffer with the given headers; `service` is the complete service
- * with log and metrics, and accounts in Redis or, without a URL, in an embedded file. After the URL, `hold-refusals` delays refusals as
- * in production, and `usual-limits` after that applies the short-term limits of the plans. Each message is answered with the processor
- * time used so far, in microseconds. The message `profile` starts a CPU profile, whose shares are added to the next reply.
+ * The measured server, in its own process. `bare` is Fastify sending a Buffer with the given headers; `service` is the complete
+ * service with log and metrics, and accounts in Redis or, without a URL, in an embedded file. After the URL, `hold-refusals`
+ * delays refusals as in production, and `usual-limits` after that applies the short-term limits of the plans. Each message is
+ * answered with the processor time used so far, in microseconds. The message `profile` starts a CPU profile, whose shares are
+ * added to the next reply.
  */
 
 /** Enough for a run: a Free account has 1,000 requests a day. */

@@ -8,8 +8,9 @@ const CENTRAL: [number, number] = [-33.8832, 151.207];
 const REACH_METRES = 25_000;
 
 /**
- * A timetable as written by the import, and journey queries for it: each between two different random stops within 25 km of Central, at a random
- * time of a weekday between 06:00 and 22:00, on the third day of the timetable or later, and not before `earliestDay`.
+ * A timetable as written by the import, and journey queries for it: each between two different random stops within 25 km of
+ * Central, at a random time of a weekday between 06:00 and 22:00, on the third day of the timetable or later, and not before
+ * `earliestDay`.
  */
 export function openPairs(file: string, seed: number, earliestDay = 0) {
   const bytes = readFileSync(file);

@@ -5,8 +5,8 @@ import { startServerProcess } from '#test/support/process.ts';
 import { startUpstream } from '#test/support/upstream.ts';
 
 /**
- * The service as `npm start` starts it, with journeys from the timetable only. It imports the zips of a directory, laid out as upstream's
- * paths; `stop` is the only one that upstream knows.
+ * The service as `npm start` starts it, with journeys from the timetable only. It imports the zips of a directory, laid out as
+ * upstream's paths; `stop` is the only one that upstream knows.
  */
 export async function startJourneyService(
   { directory, stop, env = {} }: { directory: string; stop: string; env?: Record<string, string> },

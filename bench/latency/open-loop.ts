@@ -18,8 +18,8 @@ interface Connection {
 }
 
 /**
- * Sends requests at a constant rate, whether or not earlier ones were answered. Latency counts from when a request was due, so a stall
- * of the server or of this client counts for every request that it delays.
+ * Sends requests at a constant rate, whether or not earlier ones were answered. Latency counts from when a request was due, so a
+ * stall of the server or of this client counts for every request that it delays.
  */
 export async function sendAtRate(options: {
   port: number;

@@ -20,9 +20,9 @@ import { type LoopWatch, watchLoop } from '../event-loop.ts';
 import { startProfile } from './profile.ts';
 
 /*
- * The service twice in one process, on two ports, with and without metrics, so that nothing else differs: with its log, accounts in one
- * Redis, one upstream, one cache; also the metrics port. Each message is answered with the processor time and event-loop time used so
- * far, the longest block since `watch`, and at the end of a profile the share of metrics.
+ * The service twice in one process, on two ports, with and without metrics, so that nothing else differs: with its log, accounts
+ * in one Redis, one upstream, one cache; also the metrics port. Each message is answered with the processor time and event-loop
+ * time used so far, the longest block since `watch`, and at the end of a profile the share of metrics.
  */
 const [redisUrl = ''] = process.argv.slice(2);
 const silent = { info() {}, warn() {}, error() {} };

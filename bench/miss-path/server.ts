@@ -9,7 +9,8 @@ import { type LoopWatch, watchLoop } from '../event-loop.ts';
 
 /*
  * The service with its log and metrics, in its own process. `node bench/miss-path/server.ts UPSTREAM_URL`
- * `state` is answered with the processor time used so far, and the longest block of the event loop since the last reply. `watch` starts measuring blocks, which keeps the loop turning.
+ * `state` is answered with the processor time used so far, and the longest block of the event loop since the last reply. `watch`
+ * starts measuring blocks, which keeps the loop turning.
  */
 const UNLIMITED = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
 const silent = { info() {}, warn() {}, error() {} };

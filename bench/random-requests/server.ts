@@ -2,8 +2,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { startFront } from '#test/support/front.ts';
 
 /*
- * The complete service with its pages in front of the sandbox, in its own process. Reports its port, and answers each message with the
- * processor time of the main thread so far and the longest delay of the event loop, in milliseconds.
+ * The complete service with its pages in front of the sandbox, in its own process. Reports its port, and answers each message
+ * with the processor time of the main thread so far and the longest delay of the event loop, in milliseconds.
  */
 const front = await startFront();
 const delay = monitorEventLoopDelay({ resolution: 5 });

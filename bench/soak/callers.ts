@@ -163,8 +163,8 @@ export function createCallers(
   }
 
   /**
-   * Sends the requests that upstream answers, so that the cache of its responses holds what it will hold after hours. They are few
-   * a second: more would be a load test.
+   * Sends the requests that upstream answers, so that the cache of its responses holds what it will hold after hours. They are
+   * few a second: more would be a load test.
    */
   async function fill(requests: number): Promise<void> {
     const fillers = deckOf(ofUpstream);

@@ -14,8 +14,8 @@ import { startUpstream } from '#test/support/upstream.ts';
 import { answerTo } from './planner.ts';
 
 /*
- * Upstream in a process of its own: the zips of a directory, feeds of the trips in a timetable, and a trip planner that knows every
- * stop. A message names the directory or the timetable to use from now on.
+ * Upstream in a process of its own: the zips of a directory, feeds of the trips in a timetable, and a trip planner that knows
+ * every stop. A message names the directory or the timetable to use from now on.
  */
 interface Ride {
   trip: number;

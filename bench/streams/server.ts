@@ -9,8 +9,8 @@ import { departureMonitor } from '#test/support/departure-monitor.ts';
 import { receivedResponse } from '#test/support/received-response.ts';
 
 /*
- * The service whose streams are measured, in its own process, in front of an in-process upstream whose boards change every minute.
- * Answers each message with memory, processor time and the number of upstream requests.
+ * The service whose streams are measured, in its own process, in front of an in-process upstream whose boards change every
+ * minute. Answers each message with memory, processor time and the number of upstream requests.
  */
 const BOARD_SIZE = 10;
 /** The number of streams that a Pro account may open. */

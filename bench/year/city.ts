@@ -335,8 +335,8 @@ const NEAR = new Map(
 );
 
 /**
- * The earliest arrival with ten minutes for each change, or null within eight hours: riders who hurry may be earlier. A connection scan over all
- * hops.
+ * The earliest arrival with ten minutes for each change, or null within eight hours: riders who hurry may be earlier. A
+ * connection scan over all hops.
  */
 export function latestAcceptableArrival(runs: readonly Run[], from: string, to: string, at: number): number | null {
   const CHANGE_MS = 600_000;

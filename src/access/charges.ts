@@ -99,7 +99,7 @@ export function createCharges(options: {
     ): void {
       const { caller, count } = admission;
       const failed = Math.min(count, failedParts ?? (statusCode >= 500 ? count : 0));
-      // A 503 has cost nothing. A caller who hangs up pays for all else that has begun.
+      // A 503 is always refunded. Other failures are not refunded to a caller who has hung up.
       const refundable = () => (socket.destroyed ? 0 : limits.refund(caller, failed));
       const free = isFree ? count : statusCode === 503 ? failed : refundable();
       limits.countInFlight(caller, free - count);

@@ -20,7 +20,7 @@ export interface HostOwner {
   isSuffix: boolean;
 }
 
-/** `hasSites` also counts hosts of sites as suffixes, such as `github.io`. */
+/** The owner of a host. With `hasSites`, hosts such as `github.io`, below which anyone can have a site, count as suffixes. */
 export function ownerOf(host: string, { hasSites = false } = {}): HostOwner {
   const { hostname, domain, isIcann, isPrivate } = parse(host, { allowPrivateDomains: hasSites });
   const labels = hostname?.split('.') ?? [];

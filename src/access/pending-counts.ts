@@ -77,7 +77,7 @@ export class PendingCounts {
     if (!this.#isClosed) this.#timer ??= setTimeout(() => void this.#reconcileAll(), afterMs).unref();
   }
 
-  /** Sends now. Resolves to whether the store knows everything that was added for the account before. */
+  /** Sends at once. Resolves to whether the store then has everything that was added for the account before this call. */
   async reconcile(accountId: string): Promise<boolean> {
     if (this.#store.presence.isUnreachable(accountId)) return false;
     const entry = this.#entries.get(accountId);

@@ -3,8 +3,8 @@ import type { RunFacts } from '../realtime/live-timetable.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 
 /**
- * The text for riders about a run without fixed times; empty if its times are fixed or live. The planned times of such a run assume that
- * vehicles keep the headway exactly.
+ * The text for riders about a run without fixed times; empty if its times are fixed or live. The planned times of such a run
+ * assume that vehicles keep the headway exactly.
  */
 export function describeHeadway(timetable: Timetable, { like }: RunFacts, isLive: boolean): string[] {
   const headway = like < 0 || isLive ? null : timetable.headwayOf(like);

@@ -119,9 +119,9 @@ export function callHere(
 }
 
 /**
- * Fetches pages until the limit is filled in order, the list ends, or the page limit is reached. Each page begins at the last planned
- * time of the page before it. Cancelled departures keep their place, but count towards the limit only if they are shown. If a later page
- * fails, the board ends with the page before it; if the board would then be empty, the error is thrown.
+ * Fetches pages until the limit is filled in order, the list ends, or the page limit is reached. Each page begins at the last
+ * planned time of the page before it. Cancelled departures keep their place, but count towards the limit only if they are shown.
+ * If a later page fails, the board ends with the page before it; if the board would then be empty, the error is thrown.
  */
 async function listForwards(request: BoardRequest, reader: PageReader): Promise<Selection> {
   const { request: firstRequest, limit, page } = request;
@@ -149,8 +149,8 @@ async function listForwards(request: BoardRequest, reader: PageReader): Promise<
 }
 
 /**
- * Every departure planned before the returned time is on this page or an earlier one. Without a finite `until`, only the end of the list
- * shows that nothing is missing.
+ * Every departure planned before the returned time is on this page or an earlier one. Without a finite `until`, only the end of
+ * the list shows that nothing is missing.
  */
 function knownUntil({ until, isEnd, lastPlannedAt }: DeparturePage): number {
   if (lastPlannedAt === null) return Number.isFinite(until) ? until : Number.NEGATIVE_INFINITY;
@@ -167,8 +167,8 @@ const GRID_MS = 10 * MINUTE_MS;
 const EVENTS_PER_STEP = EVENTS_PER_PAGE - 6;
 
 /**
- * Fetches the last departures planned before a time. The departure monitor only lists forwards, so this goes back in steps that are each
- * likely to fill a page. A step that cannot be read completely is dropped.
+ * Fetches the last departures planned before a time. The departure monitor only lists forwards, so this goes back in steps that
+ * are each likely to fill a page. A step that cannot be read completely is dropped.
  */
 async function listBackwards(request: BoardRequest, reader: PageReader): Promise<Selection> {
   const { request: firstRequest, limit, page } = request;

@@ -20,8 +20,8 @@ export interface BoardRequest {
   /** Whether the response needs the calls of departures. */
   withCalls?: boolean;
   /**
-   * A coarse filter that accepts everything that `isWanted` does, so that the timetable can skip the rest: short route names in upper
-   * case, and a stop that the vehicle must call at later.
+   * A coarse filter that accepts everything that `isWanted` does, so that the timetable can skip the rest: short route names in
+   * upper case, and a stop that the vehicle must call at later.
    */
   only?: { routes?: readonly string[] | undefined; to?: string | undefined };
   /** Set for a further page of a board. Such a page is selected by planned times, because they do not change. */
@@ -86,8 +86,8 @@ export function inOrderOf({ page }: Choice, unordered: readonly Departure[]): De
 }
 
 /**
- * Returns the first `perRoute` departures of each route and headsign, in board order; all if it is undefined. Cancelled departures do not
- * count towards it, but those after the last one that counts are left out too.
+ * Returns the first `perRoute` departures of each route and headsign, in board order; all if it is undefined. Cancelled
+ * departures do not count towards it, but those after the last one that counts are left out too.
  */
 export function nextOfEachRoute(departures: Departure[], choice: Choice): Departure[] {
   const { perRoute, page } = choice;

@@ -37,8 +37,8 @@ export interface FoundRide extends FromFeeds {
 }
 
 /**
- * Finds a ride. `listed` are its calls, or only the first and the last. Null if neither the timetable nor a feed has the run, or if the
- * run lacks the stop of boarding.
+ * Finds a ride. `listed` are its calls, or only the first and the last. Null if neither the timetable nor a feed has the run, or
+ * if the run lacks the stop of boarding.
  */
 export function findRide(
   live: LiveTimetable,
@@ -107,8 +107,8 @@ function isSameTime(call: RunCall, other: RunCall): boolean {
 }
 
 /**
- * A listed call with the data of the run. Planned times stay. So do estimates of the past, because the feed drops stops that the vehicle
- * has left and runs that are over.
+ * A listed call with the data of the run. Planned times stay. So do estimates of the past, because the feed drops stops that the
+ * vehicle has left and runs that are over.
  */
 function withTimes(
   listed: RunCall,

@@ -41,8 +41,8 @@ export function callsOfRun(live: LiveTimetable, first: LiveRun): RunView {
 }
 
 /**
- * Joins the calls of consecutive runs of a vehicle. The last call of a run and the first of the next one become one call, unless they are
- * planned at different stands.
+ * Joins the calls of consecutive runs of a vehicle. The last call of a run and the first of the next one become one call, unless
+ * they are planned at different stands.
  */
 export function joinRuns(live: LiveTimetable, runs: readonly LiveRun[]): RunView {
   const view: RunView = { calls: [], sources: [], asOf: null, isByFeed: false };
@@ -159,8 +159,9 @@ export function findNextRun(timetable: Timetable, { trip, day }: RunRef): RunSta
 }
 
 /**
- * The trip that a train continues as with its riders on board; null if there is none. Trains through the city are split at Central, where
- * riders stay on board even if the headsign of the first part names Central. A train that returns the way it came ends there.
+ * The trip that a train continues as with its riders on board; null if there is none. Trains through the city are split at
+ * Central, where riders stay on board even if the headsign of the first part names Central. A train that returns the way it came
+ * ends there.
  */
 export function findContinuation(timetable: Timetable, { trip, day }: RunRef): number | null {
   const next = trip < 0 || timetable.trip(trip).mode !== 'train' ? null : timetable.nextTrip(trip, day);
@@ -174,8 +175,8 @@ export function findContinuation(timetable: Timetable, { trip, day }: RunRef): n
 }
 
 /**
- * The headsign of the last run that the vehicle makes with its riders on board; null if it names the same place as `headsign`. `ridden`
- * are the runs that riders are known to stay on for.
+ * The headsign of the last run that the vehicle makes with its riders on board; null if it names the same place as `headsign`.
+ * `ridden` are the runs that riders are known to stay on for.
  */
 export function findThroughHeadsign(live: LiveTimetable, ridden: readonly RunRef[], headsign: string): string | null {
   const { timetable } = live;

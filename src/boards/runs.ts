@@ -104,8 +104,8 @@ export class Runs {
   }
 
   /**
-   * The timetable with the live times of these modes, the alerts, and a function for the freshness; null without a timetable. `at` is the
-   * earliest time of interest.
+   * The timetable with the live times of these modes, the alerts, and a function for the freshness; null without a timetable.
+   * `at` is the earliest time of interest.
    */
   async snapshotLive(modes: readonly Mode[], at: number) {
     if (!this.#snapshot()) return null;
@@ -182,8 +182,8 @@ export class Runs {
   }
 
   /**
-   * Restores the last live times of calls that the vehicle has left or that are past, because a feed drops them. Records the times of the
-   * other calls.
+   * Restores the last live times of calls that the vehicle has left or that are past, because a feed drops them. Records the
+   * times of the other calls.
    */
   #withPassed({ trip, day, tripId }: LiveRun, { calls, sources, isByFeed }: RunView): RunCall[] {
     const now = this.#now();
@@ -247,8 +247,8 @@ export class Runs {
   }
 
   /**
-   * A ride of the trip planner with the data of its run today, without an upstream call. `ends` are its calls, or only the first and the
-   * last. Null if its feed is unavailable or does not have the run.
+   * A ride of the trip planner with the data of its run today, without an upstream call. `ends` are its calls, or only the first
+   * and the last. Null if its feed is unavailable or does not have the run.
    */
   findRide(start: RideStart, ends: readonly RunCall[]): CurrentRide | null {
     const live = this.#snapshot();

@@ -124,8 +124,8 @@ export function* listLiveCalls(
 }
 
 /**
- * Whether the board shows a live time for a call: the vehicle stops there, and its run does not end there early (for arrivals: begin
- * there late).
+ * Whether the board shows a live time for a call: the vehicle stops there, and its run does not end there early (for arrivals:
+ * begin there late).
  */
 function isLiveHere({ stops, isArrival }: DepartureParts, snapshot: Snapshot, call: number): boolean {
   return snapshot.isLive(call) && !snapshot.isCut(call, isArrival) && stops.has(snapshot.sections.stop.valueAt(call));

@@ -41,8 +41,9 @@ const COVERED_STEP_MS = 2 * HOUR_MS;
 /** Windows for pages before a time. A cursor goes back a day at most. */
 const WINDOWS_BACK_MS = [HOUR_MS / 2, 2 * HOUR_MS, 8 * HOUR_MS, 25 * HOUR_MS] as const;
 /**
- * The first step adds this many planned departures plus the limit. If they do not fill the limit, each further step adds four times as
- * many as the one before. With `per_route` each further step adds twice this number, because complete lines are then skipped.
+ * The first step adds this many planned departures plus the limit. If they do not fill the limit, each further step adds four
+ * times as many as the one before. With `per_route` each further step adds twice this number, because complete lines are then
+ * skipped.
  */
 const FIRST_ADDED = 10;
 /** Maximum number of planned departures listed: three hours at Central. */
@@ -51,8 +52,8 @@ const MAX_LISTED = 400;
 const MAX_SCANNED = 1500;
 
 /**
- * Builds a board from the timetable and the snapshots of its feeds: the calls of runs in feeds and of all other runs, merged by time.
- * `at` is the requested time, or null for now. The board is complete as far as the timetable covers its time.
+ * Builds a board from the timetable and the snapshots of its feeds: the calls of runs in feeds and of all other runs, merged by
+ * time. `at` is the requested time, or null for now. The board is complete as far as the timetable covers its time.
  */
 export function getScheduledBoard(request: BoardRequest, at: number | null, parts: ScheduledStop): BoardContent {
   const { live, stop, listAlerts: findAlerts } = parts;
@@ -156,8 +157,8 @@ class StopReader {
   }
 
   /**
-   * Adds departures of runs that no feed has, planned from this time on: `most` at first, then larger steps. Yields the time up to which
-   * everything is added.
+   * Adds departures of runs that no feed has, planned from this time on: `most` at first, then larger steps. Yields the time up
+   * to which everything is added.
    */
   *addForwards(from: number, most: number): Generator<number> {
     let until = from;
@@ -224,7 +225,8 @@ class StopReader {
     for (const call of inRange) {
       const moment = momentOf(call);
       const isFull = found.certain >= limit && moment > lastAt;
-      // Late vehicles planned before the board's time are always listed, so that the pages before and after this one are complete.
+      // Late vehicles planned before the board's time are always listed, so that the pages before and after this one are
+      // complete.
       if (isFull && !(isPresent && call.plannedAt < from)) {
         found.unseenFrom = Math.min(found.unseenFrom, call.plannedAt);
         continue;
@@ -272,8 +274,9 @@ class StopReader {
   }
 
   /**
-   * The key of a call: run, stop, planned time and a number. A vehicle may call twice within a minute, at one stop of the board or at
-   * two. The number counts the earlier calls of the run in that minute, including unwanted ones, so it is the same on every page.
+   * The key of a call: run, stop, planned time and a number. A vehicle may call twice within a minute, at one stop of the board
+   * or at two. The number counts the earlier calls of the run in that minute, including unwanted ones, so it is the same on every
+   * page.
    */
   #keyOf(call: BoardCall): string {
     const { plannedAt, index, keyStop } = call;
@@ -321,8 +324,8 @@ class StopReader {
 }
 
 /**
- * The stops of the timetable that make up a stop: for a station its platforms. For most street stops, the trip planner uses "G" and the
- * number of one of the poles.
+ * The stops of the timetable that make up a stop: for a station its platforms. For most street stops, the trip planner uses "G"
+ * and the number of one of the poles.
  */
 export function listBoardStops(timetable: Timetable, stopId: string): readonly number[] {
   const stops = timetable.boardStopsOf(stopId);

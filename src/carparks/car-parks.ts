@@ -93,8 +93,8 @@ export interface CarParkStatus {
 }
 
 /**
- * The car parks of upstream. It calls upstream only for what is requested: once for each car park with an outdated report, and once for
- * the list if it is older than six hours. Without a response the last reading is shown for 15 minutes.
+ * The car parks of upstream. It calls upstream only for what is requested: once for each car park with an outdated report, and
+ * once for the list if it is older than six hours. Without a response the last reading is shown for 15 minutes.
  */
 export class CarParks {
   readonly #client: CarParkRequests;
@@ -134,8 +134,8 @@ export class CarParks {
   }
 
   /**
-   * Returns the car parks that `isWanted` accepts, and waits at most `waitMs` for new reports. Throws `ApiError` if there is no list
-   * because upstream does not respond or the key may not use the product.
+   * Returns the car parks that `isWanted` accepts, and waits at most `waitMs` for new reports. Throws `ApiError` if there is no
+   * list because upstream does not respond or the key may not use the product.
    */
   async fetch(isWanted: (carPark: CarPark) => boolean, { waitMs }: { waitMs: number }): Promise<FoundCarParks> {
     this.#wasRequested = true;

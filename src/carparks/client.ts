@@ -5,8 +5,8 @@ import { ApiError } from '../errors/api-error.ts';
 import { type FacilityReport, parseFacilityList, parseReport } from './facility.ts';
 
 /**
- * Why a call has no result. `not enabled`: the key may not use the product; `gone`: there is no such car park; `refused`: too many calls;
- * `busy`: our own budget has none left; `away`: no response; `unusable`: unexpected status or body.
+ * Why a call has no result. `not enabled`: the key may not use the product; `gone`: there is no such car park; `refused`: too
+ * many calls; `busy`: our own budget has none left; `away`: no response; `unusable`: unexpected status or body.
  */
 export type CarParkFailure = 'not enabled' | 'gone' | 'refused' | 'busy' | 'away' | 'unusable';
 
@@ -54,7 +54,7 @@ export class CarParkClient {
 
   async #fetch<Result>(path: string, parse: (json: unknown) => Result | null): Promise<Result> {
     try {
-      // Converted inside the call, so that the quota of this product does not stop the calls for boards, which have another quota.
+      // Converted before the budget sees it: a used-up quota of this product must not stop the calls for boards.
       return await this.#http.get(path, 'background', async (body) => parseBody(body, parse), toFailedCall);
     } catch (error) {
       throw toFailedCall(error);

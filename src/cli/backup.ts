@@ -12,8 +12,8 @@ import { type Command, getWholeNumber, loadText, UNPRINTABLE, UsageError } from 
 import { loadRestrictions } from './restriction-commands.ts';
 
 /*
- * Backs up accounts and keys as one JSON document, and restores it into a store. Keys are only hashes, so a backup gives nobody access,
- * but it contains email addresses. It also has daily counts, suspensions and IDs of deleted accounts.
+ * Backs up accounts and keys as one JSON document, and restores it into a store. Keys are only hashes, so a backup gives nobody
+ * access, but it contains email addresses. It also has daily counts, suspensions and IDs of deleted accounts.
  */
 
 const timestamp = z.iso.datetime();

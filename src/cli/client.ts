@@ -76,8 +76,8 @@ function withoutStreams(paths: Description['paths']): Description['paths'] {
 }
 
 /**
- * Reduces the description to parameters and bodies, because the client has its own errors and sets headers itself. The response of a
- * stream gets the type of its events.
+ * Reduces the description to parameters and bodies, because the client has its own errors and sets headers itself. The response
+ * of a stream gets the type of its events.
  */
 function onlyParametersAndBodies(description: Description): object {
   const { paths, components } = structuredClone(description);

@@ -5,8 +5,9 @@ import { IMPORT_OPTIONS, IMPORT_PROCESS } from '../timetable/update/run-import.t
 import { SMALL_START_OPTIONS, START_OPTIONS } from './start-options.ts';
 
 /*
- * Fills Node's compile cache (the folder NODE_COMPILE_CACHE) with the modules of the service. Without it, each thread of the service and
- * the import would load the program that removes types. The cache is valid for one user, one version of Node and one set of V8's options.
+ * Fills Node's compile cache (the folder NODE_COMPILE_CACHE) with the modules of the service. Without it, each thread of the
+ * service and the import would load the program that removes types. The cache is valid for one user, one version of Node and one
+ * set of V8's options.
  */
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Commands are not part of the service, and some need packages that only developers have. */

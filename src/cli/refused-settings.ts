@@ -13,8 +13,8 @@ const TEST_TEXT = 'The Transit Information Service can send mails.';
 const SILENT = { info() {}, warn() {}, error() {} };
 
 /**
- * Lists settings with which the service would start but not work: placeholder values, keys that are cut off, a Redis or SMTP server that
- * cannot be reached. Sends a mail to `testMail` if given. The sandbox may have placeholder values.
+ * Lists settings with which the service would start but not work: placeholder values, keys that are cut off, a Redis or SMTP
+ * server that cannot be reached. Sends a mail to `testMail` if given. The sandbox may have placeholder values.
  */
 export async function listRefusedSettings(
   config: Config,

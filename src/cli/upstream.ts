@@ -21,8 +21,8 @@ import {
 } from './upstream-check/check.ts';
 
 /**
- * 0: all holds, 1: callers would see wrong or failed responses, 2: usage or configuration, 3: key refused, 4: only cost differs, 5:
- * unreachable, 6: something is not settled.
+ * 0: all holds, 1: callers would see wrong or failed responses, 2: usage or configuration, 3: key refused, 4: only cost differs,
+ * 5: unreachable, 6: something is not settled.
  */
 type UpstreamExitCode = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 

@@ -8,8 +8,8 @@ export interface Clock {
   /** Milliseconds since 1970; for `steadyClock` since the process started. */
   now(): number;
   /**
-   * Runs `task` once after the delay and returns a function that cancels it. The timer keeps the process alive unless `isBackground`: a
-   * process with only background timers left exits, even if somebody waits for the task.
+   * Runs `task` once after the delay and returns a function that cancels it. The timer keeps the process alive unless
+   * `isBackground`: a process with only background timers left exits, even if somebody waits for the task.
    */
   after(delayMs: number, task: () => void, options?: TimerOptions): () => void;
 }
@@ -57,8 +57,8 @@ interface TimeLimitOptions {
 }
 
 /**
- * Runs work with a signal that aborts with a `TimeoutError` after `milliseconds`; `signal` aborts it earlier. `AbortSignal.timeout` cannot be
- * cleared: each request would leave a timer that wakes the process seconds later.
+ * Runs work with a signal that aborts with a `TimeoutError` after `milliseconds`; `signal` aborts it earlier.
+ * `AbortSignal.timeout` cannot be cleared: each request would leave a timer that wakes the process seconds later.
  */
 export async function withTimeLimit<Result>(
   milliseconds: number,

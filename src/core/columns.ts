@@ -1,7 +1,7 @@
 /*
- * Columns of numbers: typed arrays with `valueAt(index)`, which the compiler knows to be a number. `column[index]` may be undefined for
- * it. The index must lie within the column. Each kind of array has a class of its own, so that V8 can
- * inline `valueAt`: one function for all of them would see many kinds.
+ * Columns of numbers: typed arrays with `valueAt(index)`, which the compiler knows to be a number. `column[index]` may be
+ * undefined for it. The index must lie within the column. Each kind of array has a class of its own, so that V8 can inline
+ * `valueAt`: one function for all of them would see many kinds.
  */
 
 export class Uint8Column extends Uint8Array {

@@ -1,6 +1,6 @@
 /**
- * Runs identical concurrent work once. `Waiting` is what the work knows about its callers; `join` adds a new one. When all callers
- * have left, the work's signal aborts, and the next caller starts new work. Callers without a signal never leave.
+ * Runs identical concurrent work once. `Waiting` is what the work knows about its callers; `join` adds a new one. When all
+ * callers have left, the work's signal aborts, and the next caller starts new work. Callers without a signal never leave.
  */
 export class SingleFlight<Result, Waiting> {
   /**

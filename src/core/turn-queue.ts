@@ -33,7 +33,7 @@ export const BACKGROUND: Turn = {
   begin() {},
 };
 
-/** A request to a queue. Requests that join it change its ticket while it waits. */
+/** What decides the place of waiting work in a queue. Further requests for the same work join its ticket (`joinTicket`). */
 export interface Ticket {
   /** The highest priority among the requests waiting for it. */
   priority: Priority;
@@ -61,8 +61,8 @@ export function accountsOf({ accounts }: Ticket): string[] {
 const RECENT_TURNS = 200;
 
 /**
- * A queue of work: highest priority first, then round-robin by account. First in, first out would let an account that has 32 requests
- * waiting use up the three seconds that others wait for one of 15 calls.
+ * A queue of work: highest priority first, then round-robin by account. First in, first out would let an account that has 32
+ * requests waiting use up the three seconds that others wait for one of 15 calls.
  */
 export class TurnQueue<Waiting extends { ticket: Ticket }> {
   #waiting: Waiting[] = [];
@@ -92,8 +92,8 @@ export class TurnQueue<Waiting extends { ticket: Ticket }> {
   }
 
   /**
-   * The waiting work in serving order. `isBeyond`: its accounts have reached `MAX_WAITING`. A ticket with several accounts gets the best
-   * position among them.
+   * The waiting work in serving order. `isBeyond`: its accounts have reached `MAX_WAITING`. A ticket with several accounts gets
+   * the best position among them.
    */
   inOrder(): { waiting: Waiting; isBeyond: boolean }[] {
     const counts = new Map<string, number>();

@@ -50,9 +50,9 @@ export function toTimes(times: SentTimes, isLive: boolean): CallTime | null {
 }
 
 /**
- * Whether a rider cannot board (`departure`) or cannot alight (`arrival`) at a stop. Sometimes only the status of the run or of the
- * stop says so, and not the flag. Where a run now ends early, its last stop has a cancelled departure and an arrival that is not
- * cancelled.
+ * Whether a rider cannot board (`departure`) or cannot alight (`arrival`) at a stop. Sometimes only the status of the run or of
+ * the stop says so, and not the flag. Where a run now ends early, its last stop has a cancelled departure and an arrival that is
+ * not cancelled.
  */
 export function isCancelled(
   call: 'departure' | 'arrival',

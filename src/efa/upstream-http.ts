@@ -241,7 +241,7 @@ export class ChargedHttp {
     this.#http = new UpstreamHttp({ ...limits, url, connectTimeoutMs: timeoutMs, proxyUrl, now });
   }
 
-  /** Like `UpstreamHttp.get`. The budget sees what `toError` makes of an error. */
+  /** Like `UpstreamHttp.get`. `toError` converts an error before the budget sees it. */
   get<Result>(
     path: string,
     priority: 'feed' | 'background',
@@ -285,7 +285,7 @@ const DATE_STEP_MS = 1000;
 
 /** Compares upstream's clock, taken from the `Date` header of its responses, with ours. */
 export class UpstreamClock {
-  /** How far upstream's clock is ahead at least, in milliseconds; null before the first response. */
+  /** The least by which upstream's clock is ahead, in milliseconds; null before the first response. */
   skewMs: number | null = null;
   readonly #log: Log;
   #isSkewed = false;

@@ -118,7 +118,7 @@ export function mergeCircles(circles: readonly Circle[]): MultiPolygon {
     const longestReach = radius * step;
     // Without a shore, exact values matter only at the edge, where the outline runs: points further in are only marked.
     const inner = shore ? 0 : Math.max(0, radius - 2);
-    // More than one step outside the circle, a point would get less than the value that it has at first.
+    // A point more than one step outside the circle would get less than its initial value.
     for (let row = Math.ceil(y - radius - 1); row <= y + radius + 1; row++) {
       const north = row - y;
       const half = Math.sqrt((radius + 1) * (radius + 1) - north * north);

@@ -91,8 +91,8 @@ function withOwnWalks(plan: Plan, factor: number): Plan[] {
 }
 
 /**
- * Drops each journey for which there is a preferred one: one that costs less and is worse by less than that, or one that costs
- * more and is better by more than that. Preferences have no cycle: the sum of cost and duration only falls.
+ * Drops each journey to which another one is preferred. A cheaper one is, unless it loses as much time as it saves in cost or
+ * more; a dearer one is only if it gains more time than it costs. The sum of cost and duration always falls, so there is no cycle.
  */
 export function listPreferred<One extends Found>(
   plans: readonly One[],

@@ -361,7 +361,7 @@ function createSteps(
     return [...found, ...onward.flatMap((one) => stayOn(lines, last, one) ?? [])];
   }
 
-  /** The plan to the waypoint before `next` that leaves last, not before the current one and with no more rides. */
+  /** The plan to the waypoint before `next` that leaves last: no earlier than the current plan, and with no more rides. */
   function leaveLast(index: number, next: Plan, { departsAt: earliest, rides }: Plan): Plan | undefined {
     const [{ walks: access }, there] = [place(index), place(index + 1)];
     const [first] = next.rides;

@@ -78,8 +78,8 @@ function sortKeyOf({ mode, route, id }: Line): string {
 }
 
 /**
- * Returns a function that ranks a line for a search: 0 by its short name, 1 by the start of that, 2 by words of its names; null if
- * it does not fit.
+ * Returns a function that ranks a line for a search: 0 by its short name, 1 by the start of that, 2 by words of its names; null
+ * if it does not fit.
  */
 export function searchFor(q: string): (line: IndexedLine) => number | null {
   const searchText = toWords(q).trim();

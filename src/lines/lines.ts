@@ -89,8 +89,8 @@ export class LineCatalogue {
   }
 
   /**
-   * The ID of the line of a ride or departure: that of its run, else that of the only line with its short name. On roads that line
-   * must also call at the stop, because operators elsewhere may use the same number. Null if there is none.
+   * The ID of the line of a ride or departure: that of its run, else that of the only line with its short name. On roads that
+   * line must also call at the stop, because operators elsewhere may use the same number. Null if there is none.
    */
   findIdOf({ lineId, mode, route, runId, stopId }: LineOf): string | null {
     const { timetable } = this.#stops;

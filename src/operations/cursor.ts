@@ -7,8 +7,8 @@ import { afterDoubleHour, toMinute } from '../transit/time.ts';
 
 /**
  * The boundary between two pages of a list. Rows planned at or after `at` come after the boundary, except those in `shown`. Rows
- * planned earlier come before it, except those in `late`. Only planned times count, because they do not change while someone pages.
- * Times are in milliseconds since 1970.
+ * planned earlier come before it, except those in `late`. Only planned times count, because they do not change while someone
+ * pages. Times are in milliseconds since 1970.
  */
 export interface PageBoundary {
   at: number;

@@ -79,8 +79,8 @@ interface ExplainedFeeds extends FeedRequests {
 }
 
 /**
- * Explains the times of a board for now. The feeds that it needs are polled, as for a board. `route` is a short name such as "333". Null
- * if the timetable lacks the stop.
+ * Explains the times of a board for now. The feeds that it needs are polled, as for a board. `route` is a short name such as
+ * "333". Null if the timetable lacks the stop.
  */
 export async function explainBoard(
   feeds: ExplainedFeeds,

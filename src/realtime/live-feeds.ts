@@ -83,8 +83,8 @@ export class LiveFeeds {
   }
 
   /**
-   * Predicts with this timetable from now on. Resolves when all feeds are predicted with it, so that it can come into use. Until then,
-   * the snapshots for the current timetable stay.
+   * Predicts with this timetable from now on. Resolves when all feeds are predicted with it, so that it can come into use. Until
+   * then, the snapshots for the current timetable stay.
    */
   async prepare(timetable: Timetable): Promise<void> {
     this.#reader.use(timetable.packed);
@@ -150,8 +150,8 @@ export class LiveFeeds {
   }
 
   /**
-   * When a response from these feeds stops being fresh, in milliseconds since 1970: when the next feed is read or, if that is overdue, a
-   * second from now.
+   * When a response from these feeds stops being fresh, in milliseconds since 1970: when the next feed is read or, if that is
+   * overdue, a second from now.
    */
   freshUntil(sources: Iterable<FeedId>): number {
     const now = this.#now();
@@ -214,8 +214,8 @@ function isIdle(source: FeedId, state: FeedState, now: number, pollTakesMs = MAX
 }
 
 /**
- * Keeps these feeds polled, and waits for those that are not read yet. Returns the feeds that are needed: none if `at` is later than
- * feeds reach.
+ * Keeps these feeds polled, and waits for those that are not read yet. Returns the feeds that are needed: none if `at` is later
+ * than feeds reach.
  */
 export async function requestFeeds(
   feeds: FeedRequests | null,
@@ -229,8 +229,8 @@ export async function requestFeeds(
 }
 
 /**
- * The freshness of a response. `asOf` is the oldest feed that makes it live; without one, it is as old as the oldest feed that could,
- * else new. It is fresh until the next poll.
+ * The freshness of a response. `asOf` is the oldest feed that makes it live; without one, it is as old as the oldest feed that
+ * could, else new. It is fresh until the next poll.
  */
 export function freshnessOfFeeds(
   feeds: FeedAges | null,

@@ -63,8 +63,8 @@ export interface LiveRun extends RunFacts {
 }
 
 /**
- * The timetable with the newest trusted snapshot of each feed. It is immutable: a request uses one from beginning to end, so all its live
- * times belong together.
+ * The timetable with the newest trusted snapshot of each feed. It is immutable: a request uses one from beginning to end, so all
+ * its live times belong together.
  */
 export class LiveTimetable {
   readonly timetable: Timetable;

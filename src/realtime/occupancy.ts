@@ -2,8 +2,8 @@ import type { Timetable } from '../timetable/timetable.ts';
 import type { Carriages, Occupancy } from '../transit/departure.ts';
 
 /**
- * Indexed by the `OccupancyStatus` number of GTFS-realtime. EMPTY, CRUSHED_STANDING_ROOM_ONLY and FULL map to the closest of our three
- * values.
+ * Indexed by the `OccupancyStatus` number of GTFS-realtime. EMPTY, CRUSHED_STANDING_ROOM_ONLY and FULL map to the closest of our
+ * three values.
  */
 const OCCUPANCIES: readonly Occupancy[] = [
   'MANY_SEATS',

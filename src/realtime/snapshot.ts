@@ -6,8 +6,9 @@ import type { FeedSourceId } from './polling/feed-source.ts';
 import { CALL, RULES, type Rule } from './prediction/run-columns.ts';
 
 /*
- * The predicted runs of one publication of a feed, in one immutable buffer that the main thread and the search threads open without
- * copying. Indices of trips, stops and routes belong to one timetable. Times are in seconds after `base`, the header of the feed.
+ * The predicted runs of one publication of a feed, in one immutable buffer that the main thread and the search threads open
+ * without copying. Indices of trips, stops and routes belong to one timetable. Times are in seconds after `base`, the header of
+ * the feed.
  */
 
 const SECTIONS = {

@@ -82,8 +82,8 @@ export class Vehicles {
   }
 
   /**
-   * Returns the vehicles of these modes at the requested positions or on a trip. `missing` lists the modes whose feed is not trusted;
-   * `freshness` is null if none of their feeds is trusted.
+   * Returns the vehicles of these modes at the requested positions or on a trip. `missing` lists the modes whose feed is not
+   * trusted; `freshness` is null if none of their feeds is trusted.
    */
   async fetch(
     modes: readonly Mode[],

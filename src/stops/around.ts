@@ -34,8 +34,8 @@ export type RequestedCircle = { lat: number; lng: number; radius: number };
 type NearbyPoint = Omit<NearbyStop, 'distance_metres' | 'routes'> & { metres: number };
 
 /**
- * Returns the stops of upstream's list within the circle, one entry per stop, closest first. A stop without a position takes the one in
- * the register.
+ * Returns the stops of upstream's list within the circle, one entry per stop, closest first. A stop without a position takes the
+ * one in the register.
  */
 export async function mapNearbyStops(
   payload: LocationsPayload,
@@ -87,8 +87,8 @@ function mapLocation(point: StopPoint, circle: RequestedCircle, registered: Posi
 }
 
 /**
- * Groups platforms under their stop. The distance is that of the nearest platform, because riders walk to that one; the position is the
- * stop's own. Upstream lists modes only with stops, which may lie outside the circle.
+ * Groups platforms under their stop. The distance is that of the nearest platform, because riders walk to that one; the position
+ * is the stop's own. Upstream lists modes only with stops, which may lie outside the circle.
  */
 function groupPoints(points: readonly NearbyPoint[], radius: number, register: StopLookup): NearbyStop[] {
   return [

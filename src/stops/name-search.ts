@@ -87,8 +87,8 @@ export class NameSearch {
 }
 
 /**
- * Indexes the register in batches, so that requests are served in between. Platforms and stands are left out if their stop is known,
- * because riders look for the stop.
+ * Indexes the register in batches, so that requests are served in between. Platforms and stands are left out if their stop is
+ * known, because riders look for the stop.
  */
 async function buildIndex(register: StopRegister): Promise<NameIndex> {
   const tree = new SearchableMap<number>();
@@ -145,8 +145,8 @@ interface NameQuery {
 }
 
 /**
- * The library's tree finds words that are similar to a query word. The stops of each word are stored in one typed array, because the
- * library's own index takes several times the memory.
+ * The library's tree finds words that are similar to a query word. The stops of each word are stored in one typed array, because
+ * the library's own index takes several times the memory.
  */
 class NameIndex {
   readonly #tree: SearchableMap<number>;

@@ -59,8 +59,8 @@ export function parseNamedStops(locations: readonly unknown[]): StopRecord[] {
 }
 
 /**
- * Null if the place is not a stop. Parents in the list are not used as stops, because at stations they have the name of the platform.
- * Modes of platforms are left out, because upstream gives those of the whole station.
+ * Null if the place is not a stop. Parents in the list are not used as stops, because at stations they have the name of the
+ * platform. Modes of platforms are left out, because upstream gives those of the whole station.
  */
 function parseNamedStop(point: StopPoint): StopRecord | null {
   const isStop = point.type === 'stop' || point.type === 'platform';

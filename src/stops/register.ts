@@ -230,8 +230,8 @@ export function freshnessOfList({ updatedAt }: StopRegister, now: Date): Freshne
 }
 
 /**
- * The freshness of register data that replaces a failed response: stale, with the age of the data. Rethrows any error that is not an
- * `ApiError`.
+ * The freshness of register data that replaces a failed response: stale, with the age of the data. Rethrows any error that is not
+ * an `ApiError`.
  */
 export function freshnessInPlaceOf(error: unknown, register: StopRegister, now: Date): Freshness {
   if (!(error instanceof ApiError)) throw error;

@@ -6,8 +6,8 @@ import { nextWeekdayMorning } from '../transit/time.ts';
 import { mergeLines } from './register.ts';
 
 /**
- * Fetches the lines that depart now or, if there are none, on the next weekday morning, because it may be night. For a platform, upstream
- * lists the lines of its station. Throws errors below 500, such as `STOP_NOT_FOUND`; returns others as `error`.
+ * Fetches the lines that depart now or, if there are none, on the next weekday morning, because it may be night. For a platform,
+ * upstream lists the lines of its station. Throws errors below 500, such as `STOP_NOT_FOUND`; returns others as `error`.
  */
 export async function requestLines(
   stopId: string,

@@ -32,9 +32,9 @@ export class StopChecks {
   readonly #known = createBoundedMap<StopActivity>('checked stops', MAX_STOPS);
 
   /**
-   * Returns the nearest `limit` candidates that a requested mode serves. Candidates must be sorted by distance, and are checked in that
-   * order until the limit is filled. After a failed check, or with `mayCall` false, only cached results are used. A stop that cannot be
-   * checked is returned, and `knownUntil` is then 0; it is infinite if no result was needed.
+   * Returns the nearest `limit` candidates that a requested mode serves. Candidates must be sorted by distance, and are checked
+   * in that order until the limit is filled. After a failed check, or with `mayCall` false, only cached results are used. A stop
+   * that cannot be checked is returned, and `knownUntil` is then 0; it is infinite if no result was needed.
    */
   async listServed(
     candidates: readonly NearbyStop[],
@@ -77,8 +77,8 @@ export class StopChecks {
   }
 
   /**
-   * Checks for departures now or, if there are none, on the next weekday morning, because it may be night or a holiday. Null if the check
-   * fails.
+   * Checks for departures now or, if there are none, on the next weekday morning, because it may be night or a holiday. Null if
+   * the check fails.
    */
   async #check(queryUpstream: QueryUpstream, stopId: string, now: Date): Promise<StopActivity | null> {
     try {

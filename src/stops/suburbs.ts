@@ -108,8 +108,8 @@ export class Suburbs implements PlannerStops {
   }
 
   /**
-   * Rebuilds the table and replaces the file, in one step so that a crash leaves the previous one. Does nothing below `atLeastCells`
-   * unsaved cells.
+   * Rebuilds the table and replaces the file, in one step so that a crash leaves the previous one. Does nothing below
+   * `atLeastCells` unsaved cells.
    */
   async save(atLeastCells = 1): Promise<void> {
     if (this.#unsavedCells < atLeastCells) return;

@@ -4,8 +4,8 @@ import type { Position } from '../transit/place.ts';
 import type { CutPath } from './import/cut-shape.ts';
 
 /**
- * The paths of patterns, in a file beside the timetable. The timetable has the position of each record. A record is 32-bit numbers:
- * the index of the point of each call, then the points as latitudes and longitudes in millionths of a degree.
+ * The paths of patterns, in a file beside the timetable. The timetable has the position of each record. A record is 32-bit
+ * numbers: the index of the point of each call, then the points as latitudes and longitudes in millionths of a degree.
  */
 
 const MICRO = 1e6;

@@ -118,8 +118,8 @@ export interface TimetableLine {
 }
 
 /**
- * Trains of the last evening run until about 04:00: boards before that need the previous service day too, later ones do not. After
- * it, only TrainLink's longest runs are still under way.
+ * Trains of the last evening run until about 04:00: boards before that need the previous service day too, later ones do not.
+ * After it, only TrainLink's longest runs are still under way.
  */
 const NIGHT_MS = 4 * HOUR_MS;
 /** A vehicle that waits longer at its last call ends there. */
@@ -300,7 +300,8 @@ export class Timetable {
   }
 
   /**
-   * How full the vehicle usually is when it leaves a call on this day: 1 many seats, 2 few seats, 3 standing only; null if unknown.
+   * How full the vehicle usually is when it leaves a call on this day: 1 many seats, 2 few seats, 3 standing only; null if
+   * unknown.
    */
   usualLoad({ trip, day, position }: CallPosition): number | null {
     const { tripLoads, loads } = this.sections;

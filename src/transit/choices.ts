@@ -10,8 +10,8 @@ const MOST_CHANGE_MINUTES = 60;
 const paceNames = Object.keys(PACES) as [Pace, ...Pace[]];
 
 /**
- * A rider's choices; the default applies to absent ones. `maxWalk` is the longest walk in metres of straight line. `minChange` is the
- * minimum number of minutes between two rides, including the walk.
+ * A rider's choices; the default applies to absent ones. `maxWalk` is the longest walk in metres of straight line. `minChange` is
+ * the minimum number of minutes between two rides, including the walk.
  */
 export const choicesSchema = z.strictObject({
   pace: z.enum(paceNames).optional(),

@@ -65,7 +65,8 @@ export interface Leg {
 }
 
 /**
- * A way from one stop to another. Each leg begins where the previous one ended, and walks have the realtime of the adjacent rides.
+ * A way from one stop to another. Each leg begins where the previous one ended, and walks have the realtime of the adjacent
+ * rides.
  */
 export interface Journey {
   /** At least one. */

@@ -71,8 +71,8 @@ export const totalField = (what: string, example: number) =>
     .meta({ description: `Number of ${what}. If it exceeds \`limit\`, not all are listed`, example });
 
 /**
- * An integer of at least `min`; values above `max` are reduced to it, and a notice says so. `meta` has no maximum, so clients do not
- * reject such values.
+ * An integer of at least `min`; values above `max` are reduced to it, and a notice says so. `meta` has no maximum, so clients do
+ * not reject such values.
  */
 export function countUpTo(max: number, min = 1) {
   const allowed = `must be a whole number from ${min} to ${max}`;

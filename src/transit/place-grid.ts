@@ -1,9 +1,9 @@
 import { isCovered, type Position } from './place.ts';
 
 /**
- * Place IDs contain coordinates of a grid that upstream calls GDAV: "…:4892759:3757126:GDAV". The grid is zone 55 of the Map Grid of
- * Australia (GDA94, transverse Mercator around 147° east). Its eastings are 4,000 km larger, and its northings count metres south of the
- * equator. All 55 recorded pairs of ID and position agree to 7 cm. The formula is Krüger's series to fourth order.
+ * Place IDs contain coordinates of a grid that upstream calls GDAV: "…:4892759:3757126:GDAV". The grid is zone 55 of the Map Grid
+ * of Australia (GDA94, transverse Mercator around 147° east). Its eastings are 4,000 km larger, and its northings count metres
+ * south of the equator. All 55 recorded pairs of ID and position agree to 7 cm. The formula is Krüger's series to fourth order.
  */
 
 const GRID = /:(\d{6,8}):(\d{6,8}):GDAV(?::|$)/;

@@ -47,8 +47,8 @@ export const stopIdParameter = parameterOf(
 ).meta({ type: 'string', pattern: STOP_ID.source });
 
 /**
- * A list of up to `maxStops` stop IDs in upper case, without repeats, in the order given. `isEntry` decides which entries are valid; by
- * default only stop IDs are. `hintFor` may return a hint for malformed ones.
+ * A list of up to `maxStops` stop IDs in upper case, without repeats, in the order given. `isEntry` decides which entries are
+ * valid; by default only stop IDs are. `hintFor` may return a hint for malformed ones.
  */
 export function stopListParameter(
   maxStops: number,

@@ -24,8 +24,8 @@ export const BUILT_UP_CANBERRA: Bounds = { south: -35.49, west: 148.97, north: -
 export const CANBERRA_MODES: readonly Mode[] = ['bus', 'schoolbus', 'lightrail'];
 
 /**
- * A stop ID: digits, or for a street stop `G` and the number of one of its poles. TrainLink's stops in Victoria are "V22180" and, for
- * a platform, "22180P1".
+ * A stop ID: digits, or for a street stop `G` and the number of one of its poles. TrainLink's stops in Victoria are "V22180" and,
+ * for a platform, "22180P1".
  */
 export const STOP_ID = /^([GgVv]?\d{1,12}|\d{1,9}[Pp]\d{1,2})$/;
 

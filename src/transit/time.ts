@@ -101,8 +101,8 @@ export function earliestMoment({ date, time }: WallClock): number {
 }
 
 /**
- * The latest local time from which upstream lists everything planned since the moment. In the hour that clocks repeat, upstream reads a
- * time with the current offset. The other pass is then reachable only from the last minute before it.
+ * The latest local time from which upstream lists everything planned since the moment. In the hour that clocks repeat, upstream
+ * reads a time with the current offset. The other pass is then reachable only from the last minute before it.
  */
 export function wallClockFrom(moment: number, now: number): WallClock {
   const [local, present] = [inSydney(moment), inSydney(now)];
@@ -191,8 +191,8 @@ function parseOwnFormat(text: string): Date | null {
 }
 
 /**
- * Rounds a moment down to the minute: boards and journeys for now omit what left before it. The trip planner rounds planned times this way even where the
- * bus timetable has seconds; rounding ours makes both match.
+ * Rounds a moment down to the minute: boards and journeys for now omit what left before it. The trip planner rounds planned times
+ * this way even where the bus timetable has seconds; rounding ours makes both match.
  */
 export function toMinute(moment: number): number {
   return Math.floor(moment / MINUTE_MS) * MINUTE_MS;
@@ -204,8 +204,8 @@ export function minutesBetween(from: number, until: number): number {
 }
 
 /**
- * Minutes that the rider needs to get to the stop. The limit is 60 because a board reads at most the next 120 departures, which cover
- * little more than an hour at a busy station.
+ * Minutes that the rider needs to get to the stop. The limit is 60 because a board reads at most the next 120 departures, which
+ * cover little more than an hour at a busy station.
  */
 export const leadParameter = wholeBetween(0, 60);
 

@@ -29,8 +29,8 @@ export interface ProtectionOptions {
 }
 
 /**
- * Wraps the client in the layers that protect upstream from too many calls, and the service from upstream's failures: cache, single
- * flight, circuit breaker, budget, call. Responses report their freshness.
+ * Wraps the client in the layers that protect upstream from too many calls, and the service from upstream's failures: cache,
+ * single flight, circuit breaker, budget, call. Responses report their freshness.
  */
 export function protectUpstream(options: ProtectionOptions) {
   const { callByKey, limits, log, clock = systemClock } = options;

@@ -5,8 +5,9 @@ import type { UpstreamRequest } from '../efa/request.ts';
 import type { ApiError } from '../errors/api-error.ts';
 
 /**
- * Pauses after failures. The breaker opens only when different requests fail, because one bad request says nothing about upstream. Without
- * a pause of its own, three boards that upstream fails to make, polled often, would take the five calls a second from everybody.
+ * Pauses after failures. The breaker opens only when different requests fail, because one bad request says nothing about
+ * upstream. Without a pause of its own, three boards that upstream fails to make, polled often, would take the five calls a
+ * second from everybody.
  */
 
 /** The first pause. It doubles with each failure, unless upstream is at fault. */
@@ -19,7 +20,7 @@ const MAX_PAUSE_MS = MINUTE_MS;
 const FORGET_MS = 3 * MINUTE_MS;
 const MAX_PAUSES = 4000;
 
-/** How long a request gets its previous error, or a requester of the breaker makes no calls of its own. */
+/** A pause after a failure: until it ends, a request gets its previous error again, and a requester depends on the breaker's probes. */
 interface Pause {
   at: number;
   pauseMs: number;

@@ -10,8 +10,8 @@ import { startServerProcess } from '../support/process.ts';
 import { smallSchedule, startScheduleServer, zipAnswer } from '../support/schedule-server.ts';
 
 /*
- * The commands as processes with default settings, so at five calls a second: a process that waits for nothing but timers that do not
- * keep it alive exits with 13, which no test inside this process can see.
+ * The commands as processes with default settings, so at five calls a second: a process that waits for nothing but timers that do
+ * not keep it alive exits with 13, which no test inside this process can see.
  */
 type Answer = ReturnType<typeof zipAnswer>;
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 
 /**
- * Ways to spoil a payload. A payload is a tree of plain values until `toText`; markers stand for what JSON.stringify cannot write,
- * such as a number that reads as Infinity or a very deep object.
+ * Ways to spoil a payload. A payload is a tree of plain values until `toText`; markers stand for what JSON.stringify cannot
+ * write, such as a number that reads as Infinity or a very deep object.
  */
 
 export type Key = string | number;

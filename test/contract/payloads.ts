@@ -1,6 +1,6 @@
 /**
- * Valid upstream responses, one per endpoint: every kind of record we return, twice where one could hide the other, with the fields we
- * read and many that we ignore.
+ * Valid upstream responses, one per endpoint: every kind of record we return, twice where one could hide the other, with the
+ * fields we read and many that we ignore.
  */
 
 /** The current time in these responses: a Wednesday afternoon in Sydney. */

@@ -5,8 +5,8 @@ import type { Page } from 'playwright-core';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /**
- * The rules of axe that the page violates, or this part of it, with the elements. Dark mode changes only colours. Comparing colours takes
- * as long as all other rules together.
+ * The rules of axe that the page violates, or this part of it, with the elements. Dark mode changes only colours. Comparing
+ * colours takes as long as all other rules together.
  */
 export async function findViolations(
   page: Page,

@@ -79,8 +79,8 @@ export function createKeyService(options: {
   }
 
   /**
-   * Revokes a key that was not mailed: its text is lost, and it would only occupy one of the account's five places. Resolves after
-   * the first attempt, and goes on until the store responds.
+   * Revokes a key that was not mailed: its text is lost, and it would only occupy one of the account's five places. Resolves
+   * after the first attempt, and goes on until the store responds.
    */
   async function revokeUnsent(accountId: string, hash: string): Promise<void> {
     try {

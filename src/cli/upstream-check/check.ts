@@ -54,8 +54,8 @@ export type Transport = (step: Step) => Promise<Received>;
 
 type Verdict = 'HOLDS' | 'DIFFERS' | 'UNKNOWN';
 /**
- * The first of these among the observations is the verdict on an assumption. A missing response leaves it unsettled, unless another
- * response differs.
+ * The first of these among the observations is the verdict on an assumption. A missing response leaves it unsettled, unless
+ * another response differs.
  */
 const BY_WEIGHT = ['DIFFERS', 'LOST', 'HOLDS', 'UNKNOWN'] as const;
 /** The check ends after this many consecutive calls without a response. */

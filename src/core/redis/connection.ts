@@ -170,9 +170,9 @@ async function fetchNodeMemory(node: Redis, timeoutMs: number): Promise<RedisMem
 const WHEN_FULL = '#!lua flags=allow-oom\n';
 
 /**
- * Registers a Lua script; every script must be registered here. All keys of a script share one hash tag, so it also works on a cluster.
- * ioredis sends the text once per connection, and again if Redis has lost it (NOSCRIPT). `whenFull` is for small data that must be
- * written even when caches have filled the memory: accounts, charges, the budget and the list of instances.
+ * Registers a Lua script; every script must be registered here. All keys of a script share one hash tag, so it also works on a
+ * cluster. ioredis sends the text once per connection, and again if Redis has lost it (NOSCRIPT). `whenFull` is for small data
+ * that must be written even when caches have filled the memory: accounts, charges, the budget and the list of instances.
  */
 export function defineScript<
   Keys extends readonly string[],

@@ -33,8 +33,8 @@ const INVALID_PARAMS = -32602;
 const MAX_TEXT_LENGTH = 49_000;
 
 /**
- * `POST /mcp`: the operations as tools of the Model Context Protocol over streamable HTTP, without sessions. Registered behind the
- * key check, which charges each request as one; a request that calls no tool is refunded.
+ * `POST /mcp`: the operations as tools of the Model Context Protocol over streamable HTTP, without sessions. Registered behind
+ * the key check, which charges each request as one; a request that calls no tool is refunded.
  */
 async function mcp(app: FastifyInstance, service: Service): Promise<void> {
   const { operations, docsUrl } = service;

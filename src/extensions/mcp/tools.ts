@@ -75,8 +75,8 @@ const LIST_METHOD = 'tools/list';
 const EMPTY_LIST = '"tools":[]';
 
 /**
- * Adds the tools to a response to `tools/list`, as bytes: the SDK would convert, check and write all their schemas, 150 kB, for each
- * request. The first match is the empty list: inside a string, its quotation marks would be escaped.
+ * Adds the tools to a response to `tools/list`, as bytes: the SDK would convert, check and write all their schemas, 150 kB, for
+ * each request. The first match is the empty list: inside a string, its quotation marks would be escaped.
  */
 export function withToolList({ list }: Tools, message: unknown, text: string): string | Buffer {
   const at = methodOf(message) === LIST_METHOD ? text.indexOf(EMPTY_LIST) : -1;

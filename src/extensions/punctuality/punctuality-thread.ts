@@ -13,8 +13,8 @@ import type { FinishedRun } from './recorder.ts';
 import { RunRecord } from './run-record.ts';
 
 /*
- * The program of the thread that records past runs (see punctuality.ts). Every message has the time of the service's clock. Timetables
- * and snapshots are shared buffers, which it opens without copying.
+ * The program of the thread that records past runs (see punctuality.ts). Every message has the time of the service's clock.
+ * Timetables and snapshots are shared buffers, which it opens without copying.
  */
 
 export interface ThreadOptions {

@@ -9,8 +9,8 @@ import type { RunOfDay } from './figures.ts';
 import type { FinishedRun } from './recorder.ts';
 
 /*
- * The file of recorded runs. `line_day` has the packed runs of each line and service day: in parts while the day goes on, in part 0
- * afterwards. `profile` has the stops and planned times that runs share.
+ * The file of recorded runs. `line_day` has the packed runs of each line and service day: in parts while the day goes on, in part
+ * 0 afterwards. `profile` has the stops and planned times that runs share.
  */
 
 export const KEPT_DAYS = 90;

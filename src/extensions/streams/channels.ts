@@ -36,8 +36,8 @@ interface Channel extends FollowedQuery {
 
 /**
  * Repeats requests for any number of streams. Streams with equal requests share a channel, which sends the request once for
- * all. `minMs` is the minimum time between two requests: otherwise each poll of each feed would have a board computed again, up to
- * once a second.
+ * all. `minMs` is the minimum time between two requests: otherwise each poll of each feed would have a board computed again, up
+ * to once a second.
  */
 export function createChannels(options: { responses: Responses; now: () => Date; times: { minMs: number } }) {
   const { responses, now, times } = options;

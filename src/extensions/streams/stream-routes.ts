@@ -100,8 +100,8 @@ async function streamRoutes(
   }
 
   /**
-   * Records an open stream of the account, and of the visitor or token, until the returned function is called. Throws above the limit
-   * of the plan, key or token; that request is free.
+   * Records an open stream of the account, and of the visitor or token, until the returned function is called. Throws above the
+   * limit of the plan, key or token; that request is free.
    */
   function enter(request: FastifyRequest): () => void {
     if (!request.admission) throw new Error('streams are registered behind the key check');
@@ -167,7 +167,7 @@ async function streamRoutes(
     const tick = () => {
       stream.comment();
       const isCharged = ++comments % times.commentsPerCharge === 0;
-      // One request per minute, or one per call. A minute without response or call is free.
+      // A minute costs one request, or as many as it took upstream calls. Without a response or a call it is free.
       const count = isCharged ? Math.max(calls, lastEtag === null ? 0 : 1) : 0;
       if (isCharged) calls = 0;
       const checked = count > 0 ? request.chargeAgain(count) : request.checkAgain();

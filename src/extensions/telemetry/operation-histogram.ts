@@ -7,8 +7,8 @@ interface Observed {
 }
 
 /**
- * A histogram with one label, `operation`. The one of prom-client builds a key of all labels for each value, which costs as much as a log
- * line.
+ * A histogram with one label, `operation`. The one of prom-client builds a key of all labels for each value, which costs as much
+ * as a log line.
  */
 export class OperationHistogram {
   readonly type = 'histogram';

@@ -142,8 +142,8 @@ interface Listed {
 }
 
 /**
- * `GET /v1/boards`. `oneStop` is the operation for a single `stop`, `nearby` the one for the stops around a position; `docsUrl` is
- * the base URL of the error pages.
+ * `GET /v1/boards`. `oneStop` is the operation for a single `stop`, `nearby` the one for the stops around a position; `docsUrl`
+ * is the base URL of the error pages.
  */
 export const createBoardsOperation = ({
   oneStop,

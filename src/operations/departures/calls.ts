@@ -4,7 +4,7 @@ import { ApiError } from '../../errors/api-error.ts';
 import { isCallAt, type RunCall } from '../../transit/call.ts';
 import type { FindContext, Notice } from '../operation.ts';
 
-/** Finds a board of departures that call at `to` later. Throws if the stops of all of them are unknown. */
+/** Fetches a board of departures that call at `to` later. Throws if the stops of all of them are unknown. */
 export async function fetchGoingTo(
   requested: BoardRequest,
   to: string,

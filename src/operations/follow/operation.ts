@@ -298,8 +298,8 @@ async function plan(
 }
 
 /**
- * The ride as upstream plans it now, with the feeds' times if they have it. Another run of the same line counts as its replacement
- * if it connects the same stops at the same planned time.
+ * The ride as upstream plans it now, with the feeds' times if they have it. Another run of the same line counts as its
+ * replacement if it connects the same stops at the same planned time.
  */
 function findRide(planned: Leg, legs: readonly Leg[], updated: UpdatedLeg, { runs }: RideSources) {
   const sameRides = legs.filter(
@@ -482,8 +482,9 @@ function toFollowedBody({ journey_id: _, ...body }: JourneyBody, rides: Rides): 
 }
 
 /**
- * The oldest freshness of the data in the response. If nothing changes soon, the response stays fresh longer than the plan, except
- * during a shortage. A plan from the timetable takes no upstream call, so with it the response follows a feed that has one of the rides.
+ * The oldest freshness of the data in the response. If nothing changes soon, the response stays fresh longer than the plan,
+ * except during a shortage. A plan from the timetable takes no upstream call, so with it the response follows a feed that has one
+ * of the rides.
  */
 function freshnessNow(
   planned: PlannedJourney,

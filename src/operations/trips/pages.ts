@@ -121,8 +121,8 @@ export async function fetchPage<Found extends Planned>(
 }
 
 /**
- * The planned departure that limits what is known: the latest one on pages of later journeys, the earliest one on pages of earlier
- * journeys. Journeys listed as extras do not count.
+ * The planned departure that limits what is known: the latest one on pages of later journeys, the earliest one on pages of
+ * earlier journeys. Journeys listed as extras do not count.
  */
 function edgeOf(journeys: readonly Journey[], direction: Cursor['direction']): number {
   const inRow = journeys.filter((journey) => !journey.isAdditional && !isOnDemand(journey));

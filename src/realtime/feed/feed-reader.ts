@@ -150,8 +150,8 @@ export function parseFeed(bytes: Buffer): ArrayBuffer {
 type ReadField<Into> = (tag: number, into: Into, pbf: PbfReader) => void;
 
 /**
- * Reads the fields of a message up to `end`, and skips those that `parseField` ignores. `pbf` does not notice when a value is longer than
- * its message. The check at the end does, or a later read in the same entity.
+ * Reads the fields of a message up to `end`, and skips those that `parseField` ignores. `pbf` does not notice when a value is
+ * longer than its message. The check at the end does, or a later read in the same entity.
  */
 function parseFields<Into>(pbf: PbfReader, end: number, into: Into, parseField: ReadField<Into>): void {
   for (let field = pbf.nextField(end); field !== 0; field = pbf.nextField(end)) {
@@ -327,8 +327,8 @@ function parseCarriage({ carriages }: ReaderState, occupancyTag: number, pbf: Pb
 }
 
 /**
- * Adds the vehicle, unless it cannot carry passengers (without a trip, or still on an earlier one) or be shown (without position or
- * time).
+ * Adds the vehicle, unless it cannot carry passengers (without a trip, or still on an earlier one) or be shown (without position
+ * or time).
  */
 function addVehicle(reading: ReaderState): void {
   const { vehicle, packer } = reading;
@@ -351,8 +351,8 @@ function toBearing(degrees: number): number {
 }
 
 /**
- * Returns the number of an identifier, or `NONE` if it is empty. Trims blanks, which some of upstream's identifiers end with. Throws if
- * it contains a line feed.
+ * Returns the number of an identifier, or `NONE` if it is empty. Trims blanks, which some of upstream's identifiers end with.
+ * Throws if it contains a line feed.
  */
 function parseIdentifier(pbf: PbfReader, packer: FeedPacker): number {
   const length = pbf.readVarint();
@@ -376,8 +376,8 @@ function parseEnum(pbf: PbfReader): number {
 }
 
 /**
- * The value as seconds since 1970; 0 if it is not between 1970 and 2106. 2 ** 31 is excluded, because as a 32-bit integer it means
- * `NONE`.
+ * The value as seconds since 1970; 0 if it is not between 1970 and 2106. 2 ** 31 is excluded, because as a 32-bit integer it
+ * means `NONE`.
  */
 function toSeconds(number: number): number {
   return number > 0 && number < 2 ** 32 && number !== 2 ** 31 ? number : 0;

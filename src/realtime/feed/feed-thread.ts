@@ -7,8 +7,8 @@ import { Feed } from './feed.ts';
 import { parseFeed, UndecodableFeed } from './feed-reader.ts';
 
 /*
- * The program of the reading thread (see reading-thread.ts). It reads feeds and predicts their runs with the timetable that it received
- * last.
+ * The program of the reading thread (see reading-thread.ts). It reads feeds and predicts their runs with the timetable that it
+ * received last.
  */
 
 export type ReadRequest =

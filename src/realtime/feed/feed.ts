@@ -196,8 +196,8 @@ export class Feed {
   }
 
   /**
-   * Lists the stop updates that predict the load of carriages. `update` is the index of the stop update; `loads` are `OccupancyStatus`
-   * numbers, front to rear, null for a carriage without a prediction.
+   * Lists the stop updates that predict the load of carriages. `update` is the index of the stop update; `loads` are
+   * `OccupancyStatus` numbers, front to rear, null for a carriage without a prediction.
    */
   *carriages(): Generator<[update: number, loads: (number | null)[]]> {
     const trains = this.#trains;

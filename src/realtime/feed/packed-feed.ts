@@ -2,13 +2,13 @@ import { Int32Column } from '../../core/columns.ts';
 import { Numbers } from '../../core/growing-numbers.ts';
 
 /*
- * The packed form of a feed, in which the reading thread sends it to the main thread and instances send it to each other. It is one
- * buffer of 32-bit integers (little-endian, as on every machine that the service runs on), followed by the texts.
+ * The packed form of a feed, in which the reading thread sends it to the main thread and instances send it to each other. It is
+ * one buffer of 32-bit integers (little-endian, as on every machine that the service runs on), followed by the texts.
  *
  *   header | trips | stop updates | vehicles | carriages | where each text ends | texts, UTF-8
  *
- * Opening a feed takes constant time, even for a malformed one. The feed of buses has 160,000 stop updates; receiving that many objects
- * would block a thread for about 100 ms.
+ * Opening a feed takes constant time, even for a malformed one. The feed of buses has 160,000 stop updates; receiving that many
+ * objects would block a thread for about 100 ms.
  *
  * Each row of carriages belongs to a stop update; the rows are in the order of the stop updates.
  */
@@ -36,8 +36,8 @@ export const HEADER = rowOf(
 );
 
 /**
- * `firstUpdate` is an index of stop updates. Fields that begin with `new` describe the new run of a DUPLICATED trip. Delays are in
- * seconds; `timestamp` is unsigned seconds since 1970.
+ * `firstUpdate` is an index of stop updates. Fields that begin with `new` describe the new run of a DUPLICATED trip. Delays are
+ * in seconds; `timestamp` is unsigned seconds since 1970.
  */
 export const TRIP = rowOf(
   'tripId',
@@ -102,9 +102,9 @@ const BITS = 4;
 const PER_WORD = 8;
 
 /**
- * Writes three words from index `at` on: the number of carriages, then two words with the load of each carriage in four bits, the first
- * one lowest. The value is the `OccupancyStatus` number plus one; 0 is unknown. Positions only define the order, so they may start at 0
- * or 1.
+ * Writes three words from index `at` on: the number of carriages, then two words with the load of each carriage in four bits, the
+ * first one lowest. The value is the `OccupancyStatus` number plus one; 0 is unknown. Positions only define the order, so they
+ * may start at 0 or 1.
  */
 export function packCarriages(carriages: ReadonlyMap<number, number>, words: Int32Column, at: number): void {
   words.fill(0, at, at + 1 + MAX_CARRIAGES / PER_WORD);
@@ -133,8 +133,8 @@ export const MAX_TRIPS_PER_ID = 8;
 export const MAX_UPDATES_PER_TRIP = 300;
 
 /**
- * Gives equal texts the same number by comparing bytes. Decoding the identifiers of 160,000 stop updates would take longer than all other
- * work on a feed.
+ * Gives equal texts the same number by comparing bytes. Decoding the identifiers of 160,000 stop updates would take longer than
+ * all other work on a feed.
  */
 class InternedTexts {
   #bytes = new Uint8Array(1 << 16);

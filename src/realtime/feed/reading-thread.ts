@@ -23,8 +23,8 @@ export interface FeedReader {
 }
 
 /**
- * Reads feeds and predicts their runs in a worker thread, because that takes a tenth of a second for the feed of all buses. The thread
- * starts with the first feed and is reused. It keeps the process alive only while a feed is being read.
+ * Reads feeds and predicts their runs in a worker thread, because that takes a tenth of a second for the feed of all buses. The
+ * thread starts with the first feed and is reused. It keeps the process alive only while a feed is being read.
  */
 export class ReadingThread {
   readonly #timeoutMs: number;

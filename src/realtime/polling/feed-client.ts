@@ -47,8 +47,8 @@ export class FeedClient {
 }
 
 /**
- * Rejects web pages, because the gateway can return error pages with status 200. No feed begins with "<": as a tag it would begin a
- * group.
+ * Rejects web pages, because the gateway can return error pages with status 200. No feed begins with "<": as a tag it would begin
+ * a group.
  */
 async function refusePages(feed: Buffer, headers: IncomingHttpHeaders): Promise<Buffer> {
   const isPage = /text\/html/i.test(String(headers['content-type'])) || feed[0] === '<'.charCodeAt(0);

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 
 /*
- * Decides whether a feed is trusted. Each poll is accepted or refused; a feed is trusted while its last accepted poll is recent enough.
- * So one failed or halved poll does no harm, but a feed that keeps failing loses trust.
+ * Decides whether a feed is trusted. Each poll is accepted or refused; a feed is trusted while its last accepted poll is recent
+ * enough. So one failed or halved poll does no harm, but a feed that keeps failing loses trust.
  */
 
 const POLL_FAILURES = ['no response', 'not 200', 'a web page', 'undecodable', 'no calls left'] as const;

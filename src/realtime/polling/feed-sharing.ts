@@ -33,8 +33,9 @@ export interface FeedState extends PolledState {
 export type FeedSharing = ReturnType<typeof createFeedSharing>;
 
 /**
- * Shares the state of feeds through Redis, and elects the instance that polls. `source` separates the sandbox from upstream. Its methods
- * do not reject when Redis is unavailable or null: each instance then polls for its own callers within its share of the budget.
+ * Shares the state of feeds through Redis, and elects the instance that polls. `source` separates the sandbox from upstream. Its
+ * methods do not reject when Redis is unavailable or null: each instance then polls for its own callers within its share of the
+ * budget.
  */
 export function createFeedSharing(shared: { redis: SharedRedis; source: string } | null, now: () => number) {
   const trySend: SharedRedis['trySendTo'] = shared?.redis.trySendTo ?? (async (_key, _command, otherwise) => otherwise);

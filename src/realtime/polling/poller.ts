@@ -63,8 +63,8 @@ export interface FeedPoller {
 }
 
 /**
- * Keeps all feeds up to date that any instance needed in the last five minutes. Every second, the instance with the lease polls the feeds
- * that are due; the others load the feeds that they need from Redis.
+ * Keeps all feeds up to date that any instance needed in the last five minutes. Every second, the instance with the lease polls
+ * the feeds that are due; the others load the feeds that they need from Redis.
  */
 export function createFeedPoller(options: PollerOptions): FeedPoller {
   const { client, reader, sharing, clock, log, record, isCurrent } = options;

@@ -23,9 +23,10 @@ export const UNMATCHED = -1;
 export const UNKNOWN_STOP = -2;
 
 /**
- * Finds the call of each update, in three steps: by its sequence number, if the stop is the same or of the same station; by its stop, in
- * the order of the run; as a call that moved to another stop, by its planned time or as the only one of the station. Feeds drop stops
- * that a vehicle has passed, so updates are matched from the last to the first. Writes one entry for each update to `calls`.
+ * Finds the call of each update, in three steps: by its sequence number, if the stop is the same or of the same station; by its
+ * stop, in the order of the run; as a call that moved to another stop, by its planned time or as the only one of the station.
+ * Feeds drop stops that a vehicle has passed, so updates are matched from the last to the first. Writes one entry for each update
+ * to `calls`.
  */
 export function matchCalls(
   columns: RunColumns,
@@ -129,8 +130,8 @@ export function matchCalls(
       const isHere = stop >= 0 && runs.isSameStation(stops.valueAt(at), stop);
       if (isHere && isPlannedThen) return at;
       if (isHere) [here, hereCount] = [at, hereCount + 1];
-      // The first update of a feed is matched by planned time only if it is for the first stop of the run. Otherwise the feed may have
-      // dropped the call, and the next one can be planned for the same minute.
+      // The first update of a feed is matched by planned time only if it is for the first stop of the run. Otherwise the feed may
+      // have dropped the call, and the next one can be planned for the same minute.
       const isSequence = sequence !== NONE && sequences[at] === sequence;
       if (isSequence || (isPlannedThen && (index > 0 || sequence === 1))) elsewhere = at;
     }

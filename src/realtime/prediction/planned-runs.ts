@@ -96,8 +96,8 @@ export function createPlannedRuns(timetable: Timetable) {
     },
 
     /**
-     * The service day on which the trip runs closest to a time (`moment`, seconds since 1970), and how many seconds lie between; null if
-     * it runs on none of the days around the header.
+     * The service day on which the trip runs closest to a time (`moment`, seconds since 1970), and how many seconds lie between;
+     * null if it runs on none of the days around the header.
      */
     nearestDay(trip: number, moment: number, headerAt: number): { day: number; apart: number } | null {
       setDays(headerAt);
@@ -129,8 +129,8 @@ export function createPlannedRuns(timetable: Timetable) {
     },
 
     /**
-     * The next trip of the vehicle's block on this day; -1 if none. It is the trip as which the vehicle continues with its riders, else
-     * the first that begins after this one has ended, wherever it begins.
+     * The next trip of the vehicle's block on this day; -1 if none. It is the trip as which the vehicle continues with its
+     * riders, else the first that begins after this one has ended, wherever it begins.
      */
     nextInBlock(trip: number, day: number): number {
       const through = timetable.nextTrip(trip, day);

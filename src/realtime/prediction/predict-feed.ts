@@ -36,8 +36,8 @@ interface FeedTrip {
 }
 
 /**
- * Predicts all runs of a feed, as a packed snapshot. `positions` is the newest feed of positions of the same vehicles, or null. The same
- * inputs give the same snapshot.
+ * Predicts all runs of a feed, as a packed snapshot. `positions` is the newest feed of positions of the same vehicles, or null.
+ * The same inputs give the same snapshot.
  */
 export function predictFeed(
   runs: PlannedRuns,
@@ -248,8 +248,8 @@ export function predictFeed(
   }
 
   /**
-   * Whether an unmatched update is a call that only the feed has. A second update for a planned stop is not, unless the feed lists all
-   * calls.
+   * Whether an unmatched update is a call that only the feed has. A second update for a planned stop is not, unless the feed
+   * lists all calls.
    */
   function isExtraCall(row: number, isReplaced: boolean): boolean {
     const relationship = feed.stops.valueAt(row + STOP.relationship);
@@ -314,8 +314,8 @@ export function predictFeed(
   }
 
   /**
-   * Marks a planned call that a replaced run does not make as skipped. Past calls before the first one in the feed may have been dropped,
-   * and count as left.
+   * Marks a planned call that a replaced run does not make as skipped. Past calls before the first one in the feed may have been
+   * dropped, and count as left.
    */
   function leaveOutCall(at: number): void {
     let first = 0;
@@ -325,8 +325,8 @@ export function predictFeed(
   }
 
   /**
-   * Predicts a DUPLICATED trip: a second vehicle on a planned trip, at another time. The feed may have updates for only some of its
-   * calls.
+   * Predicts a DUPLICATED trip: a second vehicle on a planned trip, at another time. The feed may have updates for only some of
+   * its calls.
    */
   function predictDuplicate(trip: FeedTrip, trips: readonly number[]) {
     const { trips: rows } = feed;
@@ -487,8 +487,8 @@ export function predictFeed(
   }
 
   /**
-   * The call that the vehicle has reached or stands at, from its position report. `pattern` gives the sequence numbers of the planned
-   * calls in `columns`.
+   * The call that the vehicle has reached or stands at, from its position report. `pattern` gives the sequence numbers of the
+   * planned calls in `columns`.
    */
   function locateVehicle(id: string, pattern: number | null): { reached: number; standsAt: number } {
     const row = vehicles?.get(withoutDate(id));

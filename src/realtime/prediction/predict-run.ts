@@ -4,8 +4,8 @@ import { plannedBy } from './match-calls.ts';
 import { CALL, type RunColumns, ruleNumber } from './run-columns.ts';
 
 /*
- * Computes the times of one run from its planned calls and its matched stop updates. A backward pass limits how late each call can be, a
- * forward pass sets the times. README.md has a row for every rule.
+ * Computes the times of one run from its planned calls and its matched stop updates. A backward pass limits how late each call
+ * can be, a forward pass sets the times. README.md has a row for every rule.
  */
 
 const MAX_LATE_SECONDS = 12 * 3600;
@@ -53,8 +53,8 @@ const [TIME, DELAY, BEFORE, TRIP_DELAY, NOT_YET, BEFORE_FIRST, ORDER, STANDING] 
 let limits = new Float64Column(64);
 
 /**
- * Fills arrival, departure, state and rule of the columns. Returns false if the trip says nothing about its run; the columns are then
- * incomplete.
+ * Fills arrival, departure, state and rule of the columns. Returns false if the trip says nothing about its run; the columns are
+ * then incomplete.
  */
 export function predictRun(columns: RunColumns, rows: Int32Column, base: number, facts: TripFacts): boolean {
   const { count } = columns;
@@ -129,8 +129,8 @@ function isTime(rows: Int32Column, row: number): boolean {
 }
 
 /**
- * The arrival or departure, in seconds after the header; `NONE` if the feed has neither time nor delay. The delay is at index `at`, the
- * time in the next word.
+ * The arrival or departure, in seconds after the header; `NONE` if the feed has neither time nor delay. The delay is at index
+ * `at`, the time in the next word.
  */
 function estimate(rows: Int32Column, at: number, base: number, planned: number, { isTrain }: TripFacts): number {
   const [delay, seconds] = [rows.valueAt(at), rows.valueAt(at + 1)];
@@ -241,9 +241,9 @@ function sinceLast({ plannedArrival, plannedDeparture }: RunColumns, at: number,
 }
 
 /**
- * Whether the run has begun, so that the calls before the first listed one have been left. True if its planned start is past, its vehicle
- * is under way, or the feed lists all calls. Else true for a run that starts within 15 minutes, if a call has a time and the feed lists
- * neither of the first two calls.
+ * Whether the run has begun, so that the calls before the first listed one have been left. True if its planned start is past, its
+ * vehicle is under way, or the feed lists all calls. Else true for a run that starts within 15 minutes, if a call has a time and
+ * the feed lists neither of the first two calls.
  */
 function hasBegun({ count, plannedDeparture, state }: RunColumns, first: number, facts: TripFacts): boolean {
   const begins = plannedDeparture.valueAt(0);
@@ -263,8 +263,8 @@ function beforeFirst(columns: RunColumns, at: number, first: number): [arrives: 
 }
 
 /**
- * Marks the last call as the end if the vehicle skips all stops after it and does not continue as another run, and the first call as the
- * start if it skips all stops before it.
+ * Marks the last call as the end if the vehicle skips all stops after it and does not continue as another run, and the first call
+ * as the start if it skips all stops before it.
  */
 function markEnds({ count, state }: RunColumns, { continues }: TripFacts): void {
   let last = count - 1;

@@ -104,8 +104,8 @@ export class TimetableBuilder {
     Numbers
   >;
   /**
-   * Trains with IDs as in the suburban file, which may repeat TrainLink's; and, for each run with an ID of TrainLink's, its
-   * services.
+   * Trains that have IDs as in the suburban file and may repeat those of TrainLink. The map below has the services of each run
+   * that has an ID of TrainLink's own.
    */
   readonly #diesels: { run: string; trip: number; report: FileReport }[] = [];
   readonly #trainLinkRuns = new Map<string, Set<number>>();
@@ -316,8 +316,8 @@ export class TimetableBuilder {
   }
 
   /**
-   * Removes the days on which other files have the trips of the bundle, by their IDs. A file of another publication may have other
-   * IDs for the same trips: a line most of whose IDs are unknown is left out on the days that another file with this line covers.
+   * Removes a trip of the bundle on the days on which another file has a trip with its ID. Files of another publication may have
+   * other IDs: if most IDs of a line are unknown, all its trips are removed on the days of the other files that have the line.
    */
   #dropDoubles({ routes, trips }: ScheduleFile, services: Int32Column, report: FileReport): void {
     const known = this.#servicesOfRuns();
@@ -575,8 +575,8 @@ function buildCallTimes(
 }
 
 /**
- * The limits of one line, because its timetable of a day reads all of it. All lines of New South Wales together have 185,000 trips
- * and 12,000 patterns.
+ * The limits of one line, because its timetable of a day reads all of it. All lines of New South Wales together have 185,000
+ * trips and 12,000 patterns.
  */
 const MAX_LINE_TRIPS = 100_000;
 const MAX_LINE_PATTERNS = 5000;
@@ -588,8 +588,8 @@ function findExcess({ trips, patterns }: LineSize, isNewPattern: boolean): strin
 }
 
 /**
- * The limit of trips in a block, because searches follow a block trip by trip. A vehicle makes less than a hundred trips on a day,
- * but a block may be for many days.
+ * The limit of trips in a block, because searches follow a block trip by trip. A vehicle makes less than a hundred trips on a
+ * day, but a block may be for many days.
  */
 const MAX_BLOCK_TRIPS = 5000;
 

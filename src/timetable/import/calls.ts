@@ -173,8 +173,8 @@ export class TripCalls {
   }
 
   /**
-   * Reads the calls of a trip in order. Blank times are interpolated. Repeated calls and passing points, where nobody can board or alight,
-   * are skipped. Null if there are too many.
+   * Reads the calls of a trip in order. Blank times are interpolated. Repeated calls and passing points, where nobody can board
+   * or alight, are skipped. Null if there are too many.
    */
   get(trip: number, leftOut = new LeftOutCounter()): ScheduleCalls | null {
     const calls = this.#calls;

@@ -32,8 +32,8 @@ interface PlaceOnShape {
 }
 
 /**
- * Cuts a shape at the calls of a trip. Null if a stop is so far from the shape that it cannot be the path of this trip, or if there
- * are too many points and calls.
+ * Cuts a shape at the calls of a trip. Null if a stop is so far from the shape that it cannot be the path of this trip, or if
+ * there are too many points and calls.
  */
 export function cutShape(shapes: ScheduleShapes, shape: number, calls: ShapedCalls): CutPath | null {
   const line = openLine(shapes, shape);

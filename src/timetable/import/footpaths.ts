@@ -17,8 +17,8 @@ const CELLS_AROUND = 100_000;
 const STEPS_AROUND = [-CELLS_AROUND, 0, CELLS_AROUND].flatMap((row) => [row - 1, row, row + 1]);
 
 /**
- * Returns the walks between served stops: within a station, and to nearby stops. No walk crosses the path of a ferry. A run may be moved
- * today to a platform that no planned run uses, so all platforms of stations are served.
+ * Returns the walks between served stops: within a station, and to nearby stops. No walk crosses the path of a ferry. A run may
+ * be moved today to a platform that no planned run uses, so all platforms of stations are served.
  */
 export function createFootpaths({
   stopLat,

@@ -24,9 +24,9 @@ interface Read {
 type FillLoads = (trip: number, calls: ScheduleCalls) => void;
 
 /**
- * Reads occupancies.txt, an extension of GTFS: how full a vehicle usually is when it leaves a stop, by weekday and date. A call has
- * two bits for each weekday. Rows with `exception` have precedence. A weekday has no load if its dates do not agree. If the file is
- * missing or broken, there are no loads.
+ * Reads occupancies.txt, an extension of GTFS: how full a vehicle usually is when it leaves a stop, by weekday and date. A call
+ * has two bits for each weekday. Rows with `exception` have precedence. A weekday has no load if its dates do not agree. If the
+ * file is missing or broken, there are no loads.
  */
 export async function loadLoads(zip: ScheduleZip, read: Read, leftOut: LeftOutCounter): Promise<FillLoads> {
   const rows = await loadRows(zip, read, leftOut).catch((error: unknown) => {

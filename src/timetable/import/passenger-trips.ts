@@ -3,9 +3,9 @@ import { MAY_BOARD, type ScheduleCalls } from './schedule-file.ts';
 /*
  * Detects trains without passengers: those of the routes RTTA_REV and RTTA_DEF ("Non revenue", "Out Of Service"), and those with
  * the headsign "Empty Train". On 2026-09-05 these were 13,254 trips, 6,555 of them on RTTA_REV. 3,880 have a call that allows
- * boarding, so boarding proves nothing. A separate headsign at such a call does prove a passenger train: platforms display it, and
- * a public client shows these trips. On the two routes it is ignored. The files do not mark charters; charters on the two routes
- * are left out too.
+ * boarding, so boarding proves nothing. A separate headsign at such a call does prove a passenger train: platforms display it,
+ * and a public client shows these trips. On the two routes it is ignored. The files do not mark charters; charters on the two
+ * routes are left out too.
  */
 
 const EMPTY_ROUTE = 'RTTA_';

@@ -4,8 +4,8 @@ import { AUSTRALIA } from '../../transit/region.ts';
 const STEP_DEGREES = 0.002;
 
 /**
- * Returns the indices of places along a Z-order curve: places near each other mostly follow each other. Stops are numbered like this,
- * so that what a journey search reads of the stops around it shares cache lines.
+ * Returns the indices of places along a Z-order curve: places near each other mostly follow each other. Stops are numbered like
+ * this, so that what a journey search reads of the stops around it shares cache lines.
  */
 export function orderByPlace(places: readonly { lat: number; lng: number }[]): number[] {
   const along = places.map(({ lat, lng }) => placeAlongCurve(lat, lng));

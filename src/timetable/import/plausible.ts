@@ -2,8 +2,8 @@ import { toDayNumber } from '../service-day.ts';
 import type { FileReport } from './read-file.ts';
 
 /**
- * A file is assumed to be incomplete if its busiest day has less than this share of the trips that the busiest day had before. The
- * total of trips is no such measure: around a change of the timetable, a file lists the trips of both.
+ * A file is assumed to be incomplete if its busiest day has less than this share of the trips that the busiest day had before.
+ * The total of trips is no such measure: around a change of the timetable, a file lists the trips of both.
  */
 const MIN_SHARE = 0.6;
 const DAYS_COVERED = 3;

@@ -111,8 +111,8 @@ export async function loadScheduleFile(zipPath: string, id: FileId): Promise<Sch
 const MAX_LATE_ARRIVAL_SECONDS = 5 * 60;
 
 /**
- * Mends arrivals that are a little later than the departure from the same call. Returns false if times go backwards otherwise. The
- * arrival at the first call and the departure from the last one mean nothing, so they are made to fit.
+ * Mends arrivals that are a little later than the departure from the same call. Returns false if times go backwards otherwise.
+ * The arrival at the first call and the departure from the last one mean nothing, so they are made to fit.
  */
 function orderTimes({ count, arrival, departure }: ScheduleCalls): boolean {
   const lastCall = count - 1;

@@ -116,8 +116,8 @@ type Named = Pick<ScheduleRoute, 'id' | 'shortName' | 'mode' | 'agencyId'>;
 
 /**
  * A train line consists of many routes, one for each direction and variant, with the line's name as their description: "T4
- * Eastern Suburbs & Illawarra Line". Other routes, and the trains of the bundle, have their network as description, which the trip
- * planner uses to name buses and TrainLink's trains.
+ * Eastern Suburbs & Illawarra Line". Other routes, and the trains of the bundle, have their network as description, which the
+ * trip planner uses to name buses and TrainLink's trains.
  */
 function chooseLineName({ mode, shortName }: Named, longName: string, description: string): string {
   const lineName = LINE_NAMES.get(shortName);

@@ -108,8 +108,8 @@ export interface ScheduleCalls {
   /** Along the shape, in the unit of `toDistance`. */
   distance: Int32Column;
   /**
-   * How full the vehicle usually is when it leaves. Two bits for each weekday from Monday: 0 unknown, 1 many seats, 2 few seats, 3
-   * standing only.
+   * How full the vehicle usually is when it leaves. Two bits for each weekday from Monday: 0 unknown, 1 many seats, 2 few seats,
+   * 3 standing only.
    */
   load: Int32Column;
 }

@@ -5,8 +5,8 @@ import { setTimeout } from 'node:timers/promises';
 import { SECOND_MS } from '../../core/clock.ts';
 
 /**
- * `key-refused`: upstream refuses the key. `unreachable`: nothing was received. `no-calls`: upstream accepts no calls, or none are
- * left. `unusable`: any other status than 200, an incomplete body, or a body that is not a zip.
+ * `key-refused`: upstream refuses the key. `unreachable`: nothing was received. `no-calls`: upstream accepts no calls, or none
+ * are left. `unusable`: any other status than 200, an incomplete body, or a body that is not a zip.
  */
 export type DownloadFailure = 'key-refused' | 'unreachable' | 'no-calls' | 'unusable';
 
@@ -24,8 +24,8 @@ export class FailedDownload extends Error {
 /** Where zips are downloaded from. */
 export interface ScheduleSource {
   /**
-   * Writes the zip to `file`. `knownVersion` is the `lastModified` that an earlier call returned. Returns null and writes no file if
-   * the zip has not changed since. Throws `FailedDownload`.
+   * Writes the zip to `file`. `knownVersion` is the `lastModified` that an earlier call returned. Returns null and writes no file
+   * if the zip has not changed since. Throws `FailedDownload`.
    */
   fetch(path: string, file: string, knownVersion: string | null): Promise<{ lastModified: string | null } | null>;
 }

@@ -45,7 +45,8 @@ export async function runImport(
   let reading: { id: FileId; isCandidate: boolean } | null = null;
   let done: Extract<ImportMessage, { kind: 'done' }> | null = null;
   const child = fork(IMPORT_PROCESS, [JSON.stringify(request)], {
-    // The process gets no secrets of the service. With one malloc arena, the thread that unpacks holds no unused memory of its own.
+    // The process gets no secrets of the service. With one malloc arena, the thread that unpacks holds no unused memory of its
+    // own.
     env: {
       MALLOC_ARENA_MAX: '1',
       MALLOC_MMAP_THRESHOLD_: '131072',

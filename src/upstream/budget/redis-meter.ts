@@ -65,8 +65,8 @@ return {'taken', wait, redis.call('INCR', spent)}`,
 );
 
 /**
- * Calls are taken this long plus a round trip before the rate allows them. Timers are late, so calls would otherwise be rarer
- * than the rate allows.
+ * Calls are requested this long plus a round trip before the rate allows them. Timers fire late, so otherwise fewer calls would
+ * be made than the rate allows.
  */
 const AHEAD_MS = 10;
 

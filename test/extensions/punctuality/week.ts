@@ -7,8 +7,8 @@ import { snapshotOf } from '../../support/snapshots.ts';
 import { timetableOf } from '../../support/timetable.ts';
 
 /*
- * A week of buses with known lateness, and its feeds: every minute one publication with the calls ahead. What the record should say
- * is counted from the same numbers, without the service.
+ * A week of buses with known lateness, and its feeds: every minute one publication with the calls ahead. What the record should
+ * say is counted from the same numbers, without the service.
  */
 
 /** Monday 23 November 2026. */

@@ -86,8 +86,8 @@ const ALERTS = [
 export type Body = Awaited<ReturnType<typeof departuresOperation.handle>>['body'];
 
 /**
- * Boards and journeys of the sandbox from its trip planner, with the runs of its timetable and feeds, without sockets. Tests move the clock. `layer` wraps
- * upstream.
+ * Boards and journeys of the sandbox from its trip planner, with the runs of its timetable and feeds, without sockets. Tests move
+ * the clock. `layer` wraps upstream.
  */
 export async function createSandboxService(layer = (callUpstream: CallUpstream): QueryUpstream => callUpstream) {
   imported ??= importSandbox(network, MIDNIGHT);

@@ -4,8 +4,8 @@ import type { PointNode } from '#sandbox/network/network-index.ts';
 import { plannedSeconds, type Run } from '#sandbox/timetable/run.ts';
 
 /**
- * A connection scan to verify the search by rounds: takes every hop of every run, in order of departure, that the traveller is already
- * on or reaches in time.
+ * A connection scan to verify the search by rounds: takes every hop of every run, in order of departure, that the traveller is
+ * already on or reaches in time.
  */
 
 export function exhaustiveArrival(

@@ -1,5 +1,5 @@
-// The base map: tiles if a tile server is configured. Otherwise land and water from this server and, in the sandbox, its lines and
-// stops.
+// The base map: tiles if a tile server is configured. Otherwise land and water from this server and, in the sandbox, its lines
+// and stops.
 import { findRoomAmongNames } from './clusters.js';
 import { createLabel, nameOnMap } from './marker.js';
 

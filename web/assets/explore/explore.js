@@ -1,4 +1,5 @@
-// The explorer: key, stops, board, journeys, vehicles. Each view is a function that fetches and renders; the address stores the view.
+// The explorer: key, stops, board, journeys, vehicles. Each view is a function that fetches and renders; the address stores the
+// view.
 
 import { ageText, everyWhileVisible } from '../age.js';
 import { keepKey, requestJson } from './api.js';
@@ -408,8 +409,8 @@ function answered(response, showBody) {
 }
 
 /**
- * Sends a request, shows the response and moves the reader to `target`, unless a newer request was sent meanwhile. A refresh moves
- * nobody. An error clears the old response.
+ * Sends a request, shows the response and moves the reader to `target`, unless a newer request was sent meanwhile. A refresh
+ * moves nobody. An error clears the old response.
  */
 async function attempt(text, { isRefresh = false, movesReader = !isRefresh, target = '#result h2' } = {}, request) {
   latest += 1;
