@@ -1,6 +1,7 @@
 import type { PatternNode, PointNode, StopNode } from './network/network-index.ts';
 import { seedOf, trait } from './trait.ts';
 
+/** A notice as upstream publishes it, and where it appears. */
 export interface Notice {
   id: string;
   priority: 'veryLow' | 'low' | 'normal' | 'high' | 'veryHigh';

@@ -17,6 +17,7 @@ import { tripResponse } from './responses/trip-response.ts';
 import { createSchedule, isSchedule, type Publication } from './schedule/schedule.ts';
 import { seedOf } from './trait.ts';
 
+/** A running sandbox. */
 export interface Sandbox {
   /**
    * The base URL of the trip planner's endpoints, such as "http://127.0.0.1:41234/v1/tp". Feeds and schedule have sibling

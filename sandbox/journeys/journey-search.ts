@@ -9,6 +9,7 @@ import { footpathsFrom } from './footpath.ts';
  * patterns are read from their last call. Footpaths take equally long in both directions.
  */
 
+/** A ride on one run; the calls are indices in its pattern, in order of travel. */
 export interface Ride {
   run: Run;
   fromCall: number;
@@ -21,6 +22,7 @@ export interface Entrance {
   walkSeconds: number;
 }
 
+/** What a search returns: the rides, and the entrances where they start and end. Times are epoch seconds. */
 export interface Found {
   /** Forward, the arrival at the destination; backward, the departure from the origin. */
   endSeconds: number;

@@ -13,6 +13,7 @@ export interface Journey {
   isAdditional: boolean;
 }
 
+/** A request to `trip`, with its ends resolved. Times are epoch seconds. */
 export interface JourneyRequest {
   origin: Endpoint;
   destination: Endpoint;

@@ -10,6 +10,7 @@ import {
   type SandboxStop,
 } from './network.ts';
 
+/** A stop with links to what calls there. */
 export interface StopNode extends Omit<SandboxStop, 'points'> {
   points: PointNode[];
   /** Product classes of the lines that call here, ascending; bus for a decommissioned stop. */
@@ -18,6 +19,7 @@ export interface StopNode extends Omit<SandboxStop, 'points'> {
   isDecommissioned: boolean;
 }
 
+/** A platform, stand or wharf with links to its stop and to the calls there. */
 export interface PointNode extends SandboxPoint {
   /** Index in `NetworkIndex.points`. */
   index: number;
@@ -29,6 +31,7 @@ export interface PointNode extends SandboxPoint {
   footpaths?: readonly { to: PointNode; seconds: number }[];
 }
 
+/** A pattern with links to its line and points. */
 export interface PatternNode extends SandboxPattern {
   /** Index in `NetworkIndex.patterns`. */
   index: number;
@@ -43,6 +46,7 @@ export interface PatternNode extends SandboxPattern {
   anchors?: readonly number[];
 }
 
+/** The network with links in both directions, as the responses need it. */
 export interface NetworkIndex {
   network: SandboxNetwork;
   stops: readonly StopNode[];

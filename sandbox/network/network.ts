@@ -3,6 +3,7 @@
  * docs/guide/sandbox.md explains which parts are real and which are made up.
  */
 
+/** All data of the GTFS folder. */
 export interface SandboxNetwork {
   stops: readonly SandboxStop[];
   lines: readonly SandboxLine[];
@@ -33,6 +34,7 @@ export interface SandboxPoint extends Position {
   platformName: string;
 }
 
+/** A line as the trip planner names it, with its patterns. */
 export interface SandboxLine {
   /** "nsw:020T4". Unique in the network. */
   id: string;
@@ -79,6 +81,7 @@ export interface SandboxService {
   everyMinutes: number;
 }
 
+/** The days on which a service runs. */
 export interface SandboxCalendar {
   /** Seven values, Monday first. */
   weekdays: readonly boolean[];
@@ -104,6 +107,7 @@ export const COACH = 7;
 export const FERRY = 9;
 export const SCHOOL_BUS = 11;
 
+/** A position in degrees (WGS 84). */
 export interface Position {
   lat: number;
   lng: number;

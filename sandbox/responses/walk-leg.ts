@@ -5,6 +5,7 @@ import { timestamp } from './common.ts';
 import { coordOf, journeyLocation, journeyStop, suburbOf } from './location.ts';
 import { footTransportation } from './transportation.ts';
 
+/** A walk in a journey. Times are planned times in epoch seconds. */
 export interface Walk {
   from: Endpoint;
   to: Endpoint;

@@ -34,6 +34,7 @@ export function isSchedule(path: string): boolean {
 /** Published daily at 01:30, in seconds from the start of the service day. */
 const PUBLISHED_SECONDS = 5400;
 
+/** A zip of the schedule and the time of its publication. */
 export interface Publication {
   /** Epoch seconds. */
   publishedSeconds: number;

@@ -14,6 +14,7 @@ export interface Departure {
   state: CallState | { kind: 'extra'; estimatedSeconds: number };
 }
 
+/** Which departures to list. Times are epoch seconds. */
 export interface DepartureRequest {
   points: readonly PointNode[];
   isWanted: (pattern: PatternNode) => boolean;

@@ -52,6 +52,7 @@ export interface CarPark extends Facility {
   reportedAt: number | null;
 }
 
+/** The car parks of one response. */
 export interface FoundCarParks {
   carParks: CarPark[];
   /** Number of listed car parks without a first report. */
@@ -61,6 +62,7 @@ export interface FoundCarParks {
   changesAt?: number;
 }
 
+/** What the operations use of `CarParks`. */
 export interface CarParkSource {
   fetch: CarParks['fetch'];
   get: CarParks['get'];
@@ -83,6 +85,7 @@ interface DayMeter {
 /** Why no calls are made. */
 type Problem = Exclude<CarParkFailure, 'gone'> | 'day';
 
+/** The state of the car parks on this instance, for the status page and the metrics. */
 export interface CarParkStatus {
   /** `unused`: nobody has requested car parks yet. */
   state: 'ok' | 'unused' | Problem;

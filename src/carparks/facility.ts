@@ -27,6 +27,7 @@ export interface FacilityReport {
   reading: Reading | null;
 }
 
+/** How many spaces were taken when a car park reported. */
 export interface Reading {
   /** When the car park reported, in milliseconds since 1970. */
   at: number;

@@ -32,6 +32,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** What a command of `npm run keys` receives. */
 export interface CommandInput {
   store: Accounts & OperatorRecords;
   /** Words after the command name. */

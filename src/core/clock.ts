@@ -108,6 +108,7 @@ export function deadlinesFrom(callMs = 8000): Deadlines {
   };
 }
 
+/** Time limits in milliseconds (see `deadlinesFrom`). */
 export interface Deadlines {
   callMs: number;
   /** A call, including its wait for the budget and its retry. */

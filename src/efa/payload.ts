@@ -35,15 +35,18 @@ interface AnyPayload {
   systemMessages: { code: number | undefined; text: string | undefined }[];
 }
 
+/** A response of `departure_mon`. */
 export interface DepartureMonitorPayload extends AnyPayload {
   locations: readonly unknown[];
   stopEvents: readonly unknown[];
 }
 
+/** A response of `stop_finder` or `coord`. */
 export interface LocationsPayload extends AnyPayload {
   locations: readonly unknown[];
 }
 
+/** A response of `trip`. */
 export interface TripPayload extends AnyPayload {
   journeys: readonly unknown[];
 }

@@ -6,6 +6,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Enough digits of a commit to be unambiguous. */
 const COMMIT_LENGTH = 12;
 
+/** The version in package.json, and the commit. */
 export interface Build {
   version: string;
   commit: string;

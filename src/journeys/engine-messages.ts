@@ -42,6 +42,7 @@ interface EngineListQuery extends EngineSearch {
   limit: number;
 }
 
+/** A search for journeys between two ends. */
 export interface EngineQuery extends EngineListQuery {
   from: EngineEnd;
   to: EngineEnd;
@@ -106,6 +107,7 @@ export interface EnginePart {
   live: { source: FeedSourceId; run: number } | null;
 }
 
+/** A ride with the walk after it, in seconds. */
 export interface EngineRide {
   /** More than one if the vehicle continues as another run. */
   parts: EnginePart[];
@@ -113,6 +115,7 @@ export interface EngineRide {
   walkSeconds: number;
 }
 
+/** A journey as a search finds it. Moments are in milliseconds since 1970, walks in seconds. */
 export interface EngineJourney {
   departsAt: number;
   arrivesAt: number;
@@ -147,6 +150,7 @@ export type EngineMessage =
  */
 export const KEPT_DAYS = hasLittleMemory() ? 3 : 5;
 
+/** What a search thread can search: journeys between two ends, from one place to all or some others, and via others. */
 export interface Searches {
   plan(query: EngineQuery): EngineJourney[];
   reach(query: EngineReachQuery): EngineReach;

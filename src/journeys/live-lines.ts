@@ -24,6 +24,7 @@ const DAY_SECONDS = 86_400;
 /** The columns get room for this many times the runs in the feeds, because the next feeds have more. */
 const SPARE = 1.5;
 
+/** A run in a snapshot, by its index there. */
 export interface LiveRunRef {
   snapshot: Snapshot;
   run: number;

@@ -26,6 +26,7 @@ export interface RiderQuery {
   choices?: Choices | undefined;
 }
 
+/** A query for journeys between two places, the same for both sources. */
 export interface JourneyQuery extends RiderQuery {
   from: Place;
   to: Place;
@@ -81,6 +82,7 @@ export interface Journeys {
   fetch(query: JourneyQuery, context: JourneyContext): Promise<FoundJourneys>;
 }
 
+/** The timetable as a source of journeys. */
 export interface TimetableJourneys {
   /** Whether the timetable has both ends and covers the time. */
   covers(query: JourneyQuery): boolean;

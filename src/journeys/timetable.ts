@@ -50,6 +50,7 @@ export const DEFAULT_CHANGES = 6;
 /** The timetable must cover the time from this long before the requested one to this long after it. */
 const COVERED_MS = HOUR_MS / 2;
 
+/** What a search of the timetable uses: timetable, search threads, feeds and alerts. */
 export interface TimetableSearch {
   timetable: TimetableInUse & { missing(): MissingTimetable };
   engine: { search: JourneyEngine['search']; use: JourneyEngine['use'] };

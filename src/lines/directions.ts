@@ -5,6 +5,7 @@ import type { Timetable } from '../timetable/timetable.ts';
 import { toMinute } from '../transit/time.ts';
 import { mergeOrders, type StopRow } from './stop-order.ts';
 
+/** A station or street stop of a line; the position is in degrees. */
 export interface LineStop {
   id: string;
   /** Without suburb and platform. */

@@ -15,6 +15,7 @@ import { findForeign, findMeant, findOtherWay, type ProblemDetails, withoutBrack
 import type { Punctuality } from '../transit/punctuality.ts';
 import { dayBefore, toSydneyWallClock, type WallClock } from '../transit/time.ts';
 
+/** What an operation returns: the body, how fresh it is, and what headers, log and charge need. */
 export interface OperationResult<Body extends object = object> {
   body: Body;
   freshness: Freshness;
@@ -34,6 +35,7 @@ export interface OperationResult<Body extends object = object> {
   pages?: Pages;
 }
 
+/** The cursors of the pages before and after; absent where there is none. */
 export interface Pages {
   prev?: string | undefined;
   next?: string | undefined;

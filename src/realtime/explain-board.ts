@@ -51,6 +51,7 @@ export interface ExplainedCall {
   fromStopId: string | null;
 }
 
+/** The calls of a board between two moments, each with the reason for its time. Moments are in milliseconds since 1970. */
 export interface ExplainedBoard {
   stopId: string;
   stopName: string;

@@ -23,6 +23,7 @@ export function baseOf(url: string): string {
 /** The key for an upstream on this machine, which needs none. */
 const NO_KEY = '';
 
+/** The address and keys of upstream, or of the embedded sandbox. */
 export interface Upstream {
   url: string;
   /** Name of the source: the URL, or `sandbox`. */

@@ -40,6 +40,7 @@ const fileSchema = z.object({
   stops: z.string(),
 });
 
+/** Holds what the trip planner has listed, and when each cell was requested, in a file of the data directory. */
 export class Suburbs implements PlannerStops {
   #stops = noPlannerStops;
   readonly #file: string;

@@ -25,6 +25,7 @@ import { createWater } from './water.ts';
 
 export { NotATimetable } from './packed-timetable.ts';
 
+/** A stop, platform or station, named as in the trip planner. The position is in degrees. */
 export interface TimetableStop {
   index: number;
   id: string;
@@ -42,6 +43,7 @@ export interface TimetableStop {
   modes: readonly Mode[];
 }
 
+/** A route of a file; several may belong to one line. */
 export interface TimetableRoute {
   file: FileId;
   /** The file's `route_id`, which the realtime feeds use too. */
@@ -60,6 +62,7 @@ export interface TimetableRoute {
   network: number | null;
 }
 
+/** A trip with the data of its route. */
 export interface TimetableTrip extends TimetableRoute {
   index: number;
   tripId: string;
@@ -106,6 +109,7 @@ interface ScanOptions {
   acceptsRun?: (trip: number, day: number) => boolean;
 }
 
+/** A line that departs from a stop. */
 export interface TimetableLine {
   lineId: string;
   route: string;

@@ -16,6 +16,7 @@ export interface AlertSubject {
   at: number;
 }
 
+/** An alert as plain text. */
 export interface AlertText {
   text: string;
   /** Whether wheelchair users may not be able to board. */

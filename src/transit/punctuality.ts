@@ -114,6 +114,7 @@ export interface PunctualityQuery {
   minute: number | null;
 }
 
+/** How punctual a line was: in total, by weekday and by hour. */
 export interface LinePunctuality {
   total: Figures;
   /** Monday first; days without calls are empty figures. */
@@ -131,6 +132,7 @@ export interface Punctuality {
   state(): PunctualityState;
 }
 
+/** The state of the record, for the status page and the metrics. */
 export interface PunctualityState {
   /** When the first recorded run began, in milliseconds since 1970; null before. */
   since: number | null;

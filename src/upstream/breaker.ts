@@ -42,6 +42,7 @@ export interface Permit {
   withdrawn(): void;
 }
 
+/** Counts the outcomes of calls and refuses calls while open. */
 export class Breaker {
   readonly #now: () => number;
   /** Hashes of the requests that failed since the last success. */

@@ -27,6 +27,7 @@ export const GUIDES = {
 
 export const GUIDE_NAMES = Object.values(GUIDES).flat();
 
+/** A page of the guide. */
 export interface Guide extends Document {
   name: (typeof GUIDE_NAMES)[number];
   /** The Markdown, with this service's address. */

@@ -17,6 +17,7 @@ import { RunRecord } from './run-record.ts';
  * Timetables and snapshots are shared buffers, which it opens without copying.
  */
 
+/** The `workerData` of the thread; `path` is the file of the record. */
 export interface ThreadOptions {
   path: string;
   /** Whether an empty record begins with made-up days, as in the sandbox. */

@@ -55,6 +55,7 @@ function keyOfPart({ identity, stopIds, seconds }: RunPart): string | null {
   return identity === 0 ? null : `${identity} ${seconds[0]} ${stopIds.length} ${seconds.at(-1)}`;
 }
 
+/** Adds, joins, lists and deletes runs in the file. Its methods block. */
 export class RunStore {
   readonly #database: DatabaseSync;
   readonly #maxBytes: number;

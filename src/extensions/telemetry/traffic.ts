@@ -148,6 +148,7 @@ export function sumOf(buckets: readonly Bucket[]): Bucket {
   return total;
 }
 
+/** The responses of one operation within a window. */
 export interface OperationSummary {
   operation: string;
   answered: number;

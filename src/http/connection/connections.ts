@@ -43,6 +43,7 @@ export class Connections {
   }
 }
 
+/** How many connections a server accepts. */
 export interface ConnectionLimits {
   /** Open connections in total. */
   max: number;

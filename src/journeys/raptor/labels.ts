@@ -19,6 +19,7 @@ export interface FromUntil {
   arrivesAt: number;
 }
 
+/** A journey without its walks. Times are seconds since the base of the lines. */
 export interface Found extends FromUntil {
   rides: Ride[];
 }

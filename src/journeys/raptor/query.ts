@@ -22,6 +22,7 @@ export interface Walk {
   seconds: number;
 }
 
+/** One of several destinations, with the walks to it from the stops around. */
 export interface Destination {
   egress: readonly Walk[];
   /** When a rider arrives who only walks; `NEVER` if it is too far. */

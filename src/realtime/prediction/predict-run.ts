@@ -23,6 +23,7 @@ const SKIPPED = 1;
 const NO_DATA = 2;
 const FAR = 2 ** 30;
 
+/** What decides the times of a run besides its planned calls and its updates. Calls are indices in the columns. */
 export interface TripFacts {
   /** For trains, planned time plus delay takes precedence over the time in the feed, as in the trip planner. */
   isTrain: boolean;

@@ -38,6 +38,7 @@ export interface CsvRow {
   seconds(column: number): number;
 }
 
+/** A CSV file in a zip, and its columns that are read. */
 export interface Table<Required extends string, Optional extends string> {
   name: string;
   required: readonly Required[];

@@ -46,6 +46,7 @@ export interface ScheduleStop {
   wheelchair: 0 | 1 | 2;
 }
 
+/** A row of routes.txt, with the trip planner's names. */
 export interface ScheduleRoute {
   id: string;
   /** For instance "T4", "333" or "F1". */
@@ -61,12 +62,14 @@ export interface ScheduleRoute {
   network: number | null;
 }
 
+/** The days on which a service runs, from calendar.txt and calendar_dates.txt. */
 export interface ScheduleService {
   /** A service day number. Bit `n` of `days` (bit `n & 7` of byte `n >> 3`) is day `firstDay + n`. */
   firstDay: number;
   days: Uint8Array;
 }
 
+/** A row of trips.txt or, with frequencies, one of its runs. */
 export interface ScheduleTrip {
   id: string;
   /** Indices in `routes` and `services`. */

@@ -35,6 +35,7 @@ export interface CurrentTimetable extends TimetableInUse {
   close(): Promise<void>;
 }
 
+/** The state of the local timetable, for the status page and the metrics. */
 export interface TimetableStatus {
   mode: TimetableMode;
   /** Milliseconds since 1970; null while there is no timetable. */

@@ -10,6 +10,7 @@ import type { FileId } from '../schedule-files.ts';
 
 type ReadFile = Extract<ImportMessage, { kind: 'read' }>;
 
+/** What the import process reported before it ended. */
 export interface ImportOutcome {
   files: ReadFile[];
   /** Why the process ended early, and the file that it was reading; null if it finished. */

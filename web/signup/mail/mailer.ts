@@ -14,6 +14,7 @@ export interface MailMessage {
   html: Html;
 }
 
+/** Sends mails over SMTP, or writes them to files. */
 export interface Mailer {
   /**
    * Resolves when the SMTP server (or the outbox) has accepted the mail; rejects on failure or timeout. A server that responds

@@ -14,6 +14,7 @@ export interface PatientMailer {
   sendOrRetry(to: string, message: MailMessage, retries: Retries): Promise<boolean>;
 }
 
+/** Sends mails and retries failed ones until it is closed. */
 export interface RetryingMailer extends Mailer, PatientMailer {
   close(): Promise<void>;
 }
