@@ -4,7 +4,7 @@ import type { Log } from '../core/log.ts';
 import { hasLittleMemory } from '../core/memory-limit.ts';
 import { onShortage } from '../core/own-memory.ts';
 import { accountsOf, BACKGROUND, isHigher, type Priority, type Ticket, TurnQueue } from '../core/turn-queue.ts';
-import type { ApiError } from '../errors/api-error.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { searchTookTooLong, serviceUnavailable, tooManySearches } from '../errors/messages.ts';
 import { LiveTimetable } from '../realtime/live-timetable.ts';
 import type { Snapshot } from '../realtime/snapshot.ts';
@@ -40,6 +40,8 @@ const DAY_PATIENCE_MS = SECOND_MS;
  */
 const STUCK_MS = 60 * SECOND_MS;
 const RESTART_MS = SECOND_MS;
+/** The cause of a refusal after which the same places can be searched again. */
+const TIMETABLE_REPLACED = 'there is a new timetable';
 /** The limit of a thread's own heap; the columns lie outside it. */
 const MAX_HEAP_MEGABYTES = 192;
 
@@ -118,12 +120,15 @@ export class JourneyEngine {
     this.#threadCount = hasLittleMemory(options.memoryLimit) ? 1 : 2;
   }
 
-  /** Switches all threads to this timetable. Queued searches fail, because their stop numbers belong to the old one. */
+  /**
+   * Switches all threads to this timetable. Queued searches fail, because their stop numbers belong to the old one; see
+   * `withNewestTimetable`.
+   */
   use(timetable: Timetable): void {
     if (this.#timetable === timetable) return;
     this.#timetable = timetable;
     this.#lines.clear();
-    this.#refuseAll('there is a new timetable');
+    this.#refuseAll(TIMETABLE_REPLACED);
     // Replacing a thread frees all its memory of the old timetable.
     for (const thread of [...this.#threads]) if (!thread.current) this.#end(thread);
     this.#refill();
@@ -406,6 +411,21 @@ export class JourneyEngine {
     if (this.#threads.length === 0) this.#refuseAll(cause);
     void thread.worker.terminate();
     return true;
+  }
+}
+
+/** The error for a search that has not begun when its timetable is replaced. The stops have other numbers in the new one. */
+export function timetableReplaced(): ApiError {
+  return serviceUnavailable(TIMETABLE_REPLACED);
+}
+
+/** Runs a search from its places on, and once more if the timetable is replaced before it begins. */
+export async function withNewestTimetable<Found>(search: () => Promise<Found>): Promise<Found> {
+  try {
+    return await search();
+  } catch (err) {
+    if (!(err instanceof ApiError) || err.cause !== TIMETABLE_REPLACED) throw err;
+    return search();
   }
 }
 
