@@ -64,7 +64,9 @@ async function open(checkout: string, path: string) {
     const found = structuredClone(engine.search(name, query));
     return live ? { found, live } : found;
   };
-  const parts = { timetable: { get: () => timetable }, engine: { use() {}, search }, feeds: null, now: () => at };
+  // The baseline takes the first of them.
+  const engines = { engine: { use() {}, search }, engines: { get: () => ({ search }) } };
+  const parts = { timetable: { get: () => timetable }, ...engines, feeds: null, now: () => at };
   const [journeys, reach] = [timetableJourneys(parts), timetableReach(parts)];
   const operations = {
     trips: createTripsOperation({ stops: { get: () => null }, journeys }),

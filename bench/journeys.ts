@@ -47,14 +47,15 @@ let searchMs = 0;
 const live = new LiveTimetable(timetable);
 const parts: TimetableSearch = {
   timetable: { ...noTimetable, get: () => timetable },
-  engine: {
-    use() {},
-    search: async (name, query) => {
-      const before = threadMs();
-      const found = engine.search(name, query);
-      searchMs = threadMs() - before;
-      return { found: structuredClone(found), live };
-    },
+  engines: {
+    get: () => ({
+      search: async (name, query) => {
+        const before = threadMs();
+        const found = engine.search(name, query);
+        searchMs = threadMs() - before;
+        return { found: structuredClone(found), live };
+      },
+    }),
   },
   feeds: null,
   now: () => now,

@@ -159,9 +159,10 @@ async function compareDay(day: number, timetable: Timetable): Promise<void> {
     const now = moment;
     const journeys = timetableJourneys({
       timetable: { ...noTimetable, get: () => timetable },
-      engine: {
-        use() {},
-        search: async (name, query) => ({ found: structuredClone(engine.search(name, query)), live }),
+      engines: {
+        get: () => ({
+          search: async (name, query) => ({ found: structuredClone(engine.search(name, query)), live }),
+        }),
       },
       feeds: null,
       now: () => now,

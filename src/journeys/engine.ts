@@ -4,7 +4,7 @@ import type { Log } from '../core/log.ts';
 import { hasLittleMemory } from '../core/memory-limit.ts';
 import { onShortage } from '../core/own-memory.ts';
 import { accountsOf, BACKGROUND, isHigher, type Priority, type Ticket, TurnQueue } from '../core/turn-queue.ts';
-import { ApiError } from '../errors/api-error.ts';
+import type { ApiError } from '../errors/api-error.ts';
 import { searchTookTooLong, serviceUnavailable, tooManySearches } from '../errors/messages.ts';
 import { LiveTimetable } from '../realtime/live-timetable.ts';
 import type { Snapshot } from '../realtime/snapshot.ts';
@@ -40,10 +40,18 @@ const DAY_PATIENCE_MS = SECOND_MS;
  */
 const STUCK_MS = 60 * SECOND_MS;
 const RESTART_MS = SECOND_MS;
-/** The cause of a refusal after which the same places can be searched again. */
-const TIMETABLE_REPLACED = 'there is a new timetable';
 /** The limit of a thread's own heap; the columns lie outside it. */
 const MAX_HEAP_MEGABYTES = 192;
+
+export interface EngineOptions {
+  log: Log<'warn' | 'error'>;
+  now: () => number;
+  /** The timetable with the newest snapshots. */
+  snapshotFor?: ((timetable: Timetable) => LiveTimetable) | undefined;
+  startThread?: typeof startThread;
+  /** The memory limit of the process, in bytes. */
+  memoryLimit?: number;
+}
 
 /** What a search found, and the snapshots that it used. */
 export interface Searched<Name extends SearchName> {
@@ -67,23 +75,21 @@ interface WaitingSearch extends PromiseWithResolvers<Searched<SearchName>> {
 
 interface Thread {
   worker: Worker;
-  packed: SharedArrayBuffer;
   /** The snapshots that the thread has received last. */
   snapshots: readonly Snapshot[];
   /** The days whose lines the thread has, the one used last at the end. */
   days: number[];
   /** Whether the thread has prepared for its timetable. Until then, searches wait in the queue. */
   isReady: boolean;
-  isWarming: boolean;
   /** The search in progress; null while the thread is idle. */
   current: { id: number; waiting: WaitingSearch; live: LiveTimetable } | null;
 }
 
 /**
- * Plans journeys in worker threads, which start with the first timetable. Each thread runs one search at a time; further searches
- * wait for their turn, by priority and account. A search cannot be interrupted, so the last of two threads is kept free for short
- * ones: it never takes journeys with `via`. For a minute after a search of a higher priority, it takes lower priorities only if the
- * search is short and no other one of the same account is running.
+ * Plans journeys of one timetable in worker threads. Each thread runs one search at a time; further searches wait for their turn, by
+ * priority and account. A search cannot be interrupted, so the last of two threads is kept free for short ones: it never takes
+ * journeys with `via`. For a minute after a search of a higher priority, it takes lower priorities only if the search is short and no
+ * other one of the same account is running.
  */
 export class JourneyEngine {
   readonly #log: Log<'warn' | 'error'>;
@@ -95,7 +101,8 @@ export class JourneyEngine {
   readonly #threads: Thread[] = [];
   /** When the latest search of each priority arrived. */
   readonly #latestAt = new Map<Priority, number>();
-  #timetable: Timetable | null = null;
+  readonly #timetable: Timetable;
+  readonly #prepared = Promise.withResolvers<void>();
   /** The lines of yesterday, today and tomorrow, by day. One thread has made them for all. */
   readonly #lines = new Map<number, SharedLines>();
   #lastId = 0;
@@ -103,41 +110,25 @@ export class JourneyEngine {
   #isClosed = false;
   readonly #endRelease = onShortage(() => this.#closeOtherDays());
 
-  constructor(options: {
-    log: Log<'warn' | 'error'>;
-    now: () => number;
-    /** The timetable with the newest snapshots. */
-    snapshotFor?: ((timetable: Timetable) => LiveTimetable) | undefined;
-    startThread?: typeof startThread;
-    /** The memory limit of the process, in bytes. */
-    memoryLimit?: number;
-  }) {
+  constructor(timetable: Timetable, options: EngineOptions) {
+    this.#timetable = timetable;
     this.#log = options.log;
     this.#now = options.now;
     this.#snapshotFor = options.snapshotFor ?? ((timetable) => new LiveTimetable(timetable));
     this.#startThread = options.startThread ?? startThread;
     // With the timetable of all New South Wales, each thread takes some 100 MB.
     this.#threadCount = hasLittleMemory(options.memoryLimit) ? 1 : 2;
+    this.#startNext();
+  }
+
+  /** Resolves when the first thread is ready, or the engine is closed. */
+  get prepared(): Promise<void> {
+    return this.#prepared.promise;
   }
 
   /**
-   * Switches all threads to this timetable. Queued searches fail, because their stop numbers belong to the old one; see
-   * `withNewestTimetable`.
-   */
-  use(timetable: Timetable): void {
-    if (this.#timetable === timetable) return;
-    this.#timetable = timetable;
-    this.#lines.clear();
-    this.#refuseAll(TIMETABLE_REPLACED);
-    // Replacing a thread frees all its memory of the old timetable.
-    for (const thread of [...this.#threads]) if (!thread.current) this.#end(thread);
-    this.#refill();
-  }
-
-  /**
-   * Searches the current timetable with the snapshots that are newest when the search begins. Rejects with `SERVICE_UNAVAILABLE` if
-   * the search takes too long, the account has too many searches waiting, or the queue is full. `turn.begin` is called when a thread
-   * begins the search.
+   * Searches with the snapshots that are newest when the search begins. Rejects with `SERVICE_UNAVAILABLE` if the search takes too
+   * long, the account has too many searches waiting, or the queue is full. `turn.begin` is called when a thread begins the search.
    */
   search<Name extends SearchName>(
     name: Name,
@@ -170,6 +161,7 @@ export class JourneyEngine {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#prepared.resolve();
     this.#endRelease();
     const ended = this.#threads.splice(0);
     for (const { current } of ended)
@@ -241,7 +233,7 @@ export class JourneyEngine {
     waiting.timer = setTimeout(() => this.#giveUp(thread, waiting), leftMs);
     const id = ++this.#lastId;
     thread.days = [...thread.days.filter((other) => other !== day), day].slice(-KEPT_DAYS);
-    const live = this.#snapshotFor(this.#timetable as Timetable);
+    const live = this.#snapshotFor(this.#timetable);
     this.#sendSnapshots(thread, live);
     thread.current = { id, waiting, live };
     this.#post(thread, { kind: 'search', id, ...search });
@@ -282,46 +274,41 @@ export class JourneyEngine {
     worker.postMessage(message);
   }
 
+  /** Starts one thread after the other, so that the first one makes the lines for all. */
+  #startNext(): void {
+    if (this.#isClosed || this.#threads.length === this.#threadCount) return;
+    if (this.#threads.every(({ isReady }) => isReady)) this.#start();
+  }
+
   #start(): void {
-    const { packed } = this.#timetable as Timetable;
     const worker = this.#startThread({ isLast: this.#threads.length === this.#threadCount - 1 });
     worker.unref();
+    const now = this.#now();
+    const days = [...this.#lines.keys()].filter((day) => day !== calendarDayAt(now));
     const thread: Thread = {
       worker,
-      packed,
       snapshots: [],
-      days: [...this.#lines.keys()],
+      days: [...days, calendarDayAt(now)],
       isReady: false,
-      isWarming: false,
       current: null,
     };
     worker.on('message', (message: ThreadMessage) => this.#receive(thread, message));
     worker.on('error', (err) => {
       this.#log.error({ err }, 'a thread that plans journeys failed');
       // Its cause may end the next thread too, so wait.
-      if (this.#end(thread)) setTimeout(() => this.#refill(), RESTART_MS).unref();
+      if (this.#end(thread)) setTimeout(() => this.#startNext(), RESTART_MS).unref();
     });
     this.#threads.push(thread);
-    this.#post(thread, { kind: 'timetable', packed });
+    this.#post(thread, { kind: 'timetable', packed: this.#timetable.packed });
     for (const [day, lines] of this.#lines) this.#post(thread, { kind: 'lines', day, lines });
-    this.#warmNext();
-  }
-
-  /** Lets one thread after the other prepare, so that the first one makes the lines for all. */
-  #warmNext(): void {
-    const cold = this.#threads.filter(({ isReady }) => !isReady);
-    const [next] = cold;
-    if (!next || cold.some(({ isWarming }) => isWarming)) return;
-    const now = this.#now();
-    next.isWarming = true;
-    next.days = [...next.days.filter((day) => day !== calendarDayAt(now)), calendarDayAt(now)];
-    this.#post(next, { kind: 'warm', now });
+    this.#post(thread, { kind: 'warm', now });
   }
 
   #receive(thread: Thread, message: ThreadMessage): void {
     if (message === 'ready') {
       thread.isReady = true;
-      this.#warmNext();
+      this.#prepared.resolve();
+      this.#startNext();
       this.#serve();
     } else if ('day' in message) this.#share(thread, message);
     else this.#settle(thread, message);
@@ -329,7 +316,6 @@ export class JourneyEngine {
 
   /** Gives the lines of a day to the other threads. If two threads have made the same lines, both use those that came first. */
   #share(from: Thread, { day, lines }: { day: number; lines: SharedLines }): void {
-    if (from.packed !== this.#timetable?.packed) return;
     const known = this.#lines.get(day);
     if (known) {
       this.#post(from, { kind: 'lines', day, lines: known });
@@ -339,7 +325,7 @@ export class JourneyEngine {
     for (const other of this.#lines.keys()) if (Math.abs(other - today) > 1) this.#lines.delete(other);
     this.#lines.set(day, lines);
     for (const thread of this.#threads) {
-      if (thread === from || thread.packed !== from.packed) continue;
+      if (thread === from) continue;
       thread.days = [day, ...thread.days.filter((other) => other !== day)].slice(-KEPT_DAYS);
       this.#post(thread, { kind: 'lines', day, lines });
     }
@@ -360,7 +346,6 @@ export class JourneyEngine {
     if (current?.id !== reply.id) return;
     thread.current = null;
     this.#settleSearch(current, reply);
-    if (thread.packed !== this.#timetable?.packed) this.#replace(thread);
     this.#serve();
   }
 
@@ -393,39 +378,18 @@ export class JourneyEngine {
   }
 
   #replace(thread: Thread): void {
-    if (this.#end(thread)) this.#refill();
-  }
-
-  #refill(): void {
-    while (!this.#isClosed && this.#threads.length < this.#threadCount) this.#start();
-    this.#serve();
+    if (this.#end(thread)) this.#startNext();
   }
 
   #end(thread: Thread): boolean {
     const at = this.#threads.indexOf(thread);
     if (at < 0) return false;
     this.#threads.splice(at, 1);
-    this.#warmNext();
     const cause = 'a thread that plans journeys ended';
     if (thread.current) this.#fail(thread.current.waiting, serviceUnavailable(cause));
     if (this.#threads.length === 0) this.#refuseAll(cause);
     void thread.worker.terminate();
     return true;
-  }
-}
-
-/** The error for a search that has not begun when its timetable is replaced. The stops have other numbers in the new one. */
-export function timetableReplaced(): ApiError {
-  return serviceUnavailable(TIMETABLE_REPLACED);
-}
-
-/** Runs a search from its places on, and once more if the timetable is replaced before it begins. */
-export async function withNewestTimetable<Found>(search: () => Promise<Found>): Promise<Found> {
-  try {
-    return await search();
-  } catch (err) {
-    if (!(err instanceof ApiError) || err.cause !== TIMETABLE_REPLACED) throw err;
-    return search();
   }
 }
 

@@ -22,7 +22,7 @@ import { positionInPlaceId } from '../transit/place-grid.ts';
 import { bestKnown, type CallTime, earliestMoment, toMinute, type WallClock } from '../transit/time.ts';
 import { UNKNOWN_ACCESS } from '../transit/vehicle-access.ts';
 import { LONGEST_WALK_METRES, walkSeconds } from '../transit/walking.ts';
-import { type JourneyEngine, timetableReplaced, withNewestTimetable } from './engine.ts';
+import type { JourneyEngine } from './engine.ts';
 import type {
   EngineEnd,
   EngineJourney,
@@ -53,7 +53,7 @@ const COVERED_MS = HOUR_MS / 2;
 /** What a search of the timetable uses: timetable, search threads, feeds and alerts. */
 export interface TimetableSearch {
   timetable: TimetableInUse & { missing(): MissingTimetable };
-  engine: { search: JourneyEngine['search']; use: JourneyEngine['use'] };
+  engines: { get(timetable: Timetable): Pick<JourneyEngine, 'search'> };
   feeds: (FeedRequests & FeedAges) | null;
   listAlerts?: FindAlerts | undefined;
   listLiftsOut?: FindLiftsOut | undefined;
@@ -111,71 +111,70 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
       : notInTimetable('from', formatPlace(from));
   }
 
-  async function fetchOnce(query: JourneyQuery, turn?: Turn): Promise<FoundJourneys> {
-    const ends = resolve(query);
-    if (!ends) throw toSearchError(query);
-    const { timetable, from, to } = ends;
-    if (needsTimetable(query) && !covers(query)) throw beyondTimetable(query.at?.date ?? null, lastDay());
-    const { common, search, freshness: freshnessAsOf } = await beginSearch(options, timetable, query, turn);
-    const { withoutBooking = false } = query;
-    const engineQuery = {
-      ...common,
-      withoutBooking,
-      maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1,
-      limit: MAX_JOURNEYS,
-    };
-    let journeys: Journey[];
-    let asOf: readonly number[];
-    let isPartial: boolean;
-    const notBefore = query.isArrival ? undefined : common.at;
-    if (query.via?.length) {
-      const places = listWaypoints(timetable, query.via, ends, query.choices);
-      const limit = query.limit ?? MAX_JOURNEYS;
-      const waypoints = places.map(({ waypoint }) => waypoint);
-      const { found, live, ...searched } = await search('via', {
-        ...engineQuery,
-        limit,
-        ends: waypoints,
-        isArrival: query.isArrival,
-        maxRides: query.maxChanges === undefined ? (DEFAULT_CHANGES + 1) * (places.length - 1) : query.maxChanges + 1,
-      });
-      isPartial = searched.isPartial ?? false;
-      journeys = found.map((parts) =>
-        mapVia(parts, places, { live, listAlerts: findAlerts, notBefore, choices: query.choices }),
-      );
-      const parts = found.flatMap((chain) => chain.map(({ journey }) => journey));
-      asOf = asOfRides(parts, live);
-    } else {
-      const { found, live, ...searched } = await search('plan', {
-        ...engineQuery,
-        from: toEngineEnd(from),
-        to: toEngineEnd(to),
-        walkSeconds: secondsOnFoot(timetable, from, to, query.choices),
-        isArrival: query.isArrival,
-      });
-      isPartial = searched.isPartial ?? false;
-      journeys = found.map((journey) => mapJourney(journey, { live, from, to, listAlerts: findAlerts, notBefore }));
-      asOf = asOfRides(found, live);
-    }
-    if (journeys.length === 0 && !query.mayBeNone) {
-      const [start, end] = [formatPlace(query.from), formatPlace(query.to)];
-      throw noJourneys('timetable', start, end, { conditions: query.conditions });
-    }
-    const freshness = freshnessAsOf(asOf);
-    return {
-      journeys,
-      leftOut: {},
-      freshness: isPartial ? { ...freshness, freshUntil: now(), staleUntil: now() } : freshness,
-      origin: { source: 'timetable' },
-      isPartial,
-      names: { from: from.name, to: to.name },
-    };
-  }
-
   return {
     covers,
     lastDay,
-    fetch: (query, turn) => withNewestTimetable(() => fetchOnce(query, turn)),
+
+    async fetch(query, turn) {
+      const ends = resolve(query);
+      if (!ends) throw toSearchError(query);
+      const { timetable, from, to } = ends;
+      if (needsTimetable(query) && !covers(query)) throw beyondTimetable(query.at?.date ?? null, lastDay());
+      const { common, search, freshness: freshnessAsOf } = await beginSearch(options, timetable, query, turn);
+      const { withoutBooking = false } = query;
+      const engineQuery = {
+        ...common,
+        withoutBooking,
+        maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1,
+        limit: MAX_JOURNEYS,
+      };
+      let journeys: Journey[];
+      let asOf: readonly number[];
+      let isPartial: boolean;
+      const notBefore = query.isArrival ? undefined : common.at;
+      if (query.via?.length) {
+        const places = listWaypoints(timetable, query.via, ends, query.choices);
+        const limit = query.limit ?? MAX_JOURNEYS;
+        const waypoints = places.map(({ waypoint }) => waypoint);
+        const { found, live, ...searched } = await search('via', {
+          ...engineQuery,
+          limit,
+          ends: waypoints,
+          isArrival: query.isArrival,
+          maxRides: query.maxChanges === undefined ? (DEFAULT_CHANGES + 1) * (places.length - 1) : query.maxChanges + 1,
+        });
+        isPartial = searched.isPartial ?? false;
+        journeys = found.map((parts) =>
+          mapVia(parts, places, { live, listAlerts: findAlerts, notBefore, choices: query.choices }),
+        );
+        const parts = found.flatMap((chain) => chain.map(({ journey }) => journey));
+        asOf = asOfRides(parts, live);
+      } else {
+        const { found, live, ...searched } = await search('plan', {
+          ...engineQuery,
+          from: toEngineEnd(from),
+          to: toEngineEnd(to),
+          walkSeconds: secondsOnFoot(timetable, from, to, query.choices),
+          isArrival: query.isArrival,
+        });
+        isPartial = searched.isPartial ?? false;
+        journeys = found.map((journey) => mapJourney(journey, { live, from, to, listAlerts: findAlerts, notBefore }));
+        asOf = asOfRides(found, live);
+      }
+      if (journeys.length === 0 && !query.mayBeNone) {
+        const [start, end] = [formatPlace(query.from), formatPlace(query.to)];
+        throw noJourneys('timetable', start, end, { conditions: query.conditions });
+      }
+      const freshness = freshnessAsOf(asOf);
+      return {
+        journeys,
+        leftOut: {},
+        freshness: isPartial ? { ...freshness, freshUntil: now(), staleUntil: now() } : freshness,
+        origin: { source: 'timetable' },
+        isPartial,
+        names: { from: from.name, to: to.name },
+      } satisfies FoundJourneys;
+    },
   };
 }
 
@@ -214,17 +213,16 @@ function listWaypoints(
   });
 }
 
-/** Waits for the feeds that a search needs. Rejects if the timetable is replaced meanwhile. `freshness` takes the timestamps of the feeds that it used. */
+/** Waits for the feeds that a search needs. `freshness` takes the timestamps of the feeds that it used. */
 export async function beginSearch(
-  { engine, feeds, listLiftsOut: findLiftsOut, now, timetable: inUse }: TimetableSearch,
+  { engines, feeds, listLiftsOut: findLiftsOut, now }: TimetableSearch,
   timetable: Timetable,
   query: RiderQuery,
   turn?: Turn,
 ) {
   const at = momentOf(query.at, now());
   const needed = await requestFeeds(feeds, listFeedSources(query.modes), { at, now: now() });
-  if (inUse.get() !== timetable) throw timetableReplaced();
-  engine.use(timetable);
+  const engine = engines.get(timetable);
   return {
     /** The parts of a query that all searches have. */
     common: {

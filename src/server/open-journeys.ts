@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from '../core/clock.ts';
+import { type Clock, SECOND_MS, systemClock, within } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
-import { JourneyEngine } from '../journeys/engine.ts';
+import { JourneyEngines } from '../journeys/engines.ts';
 import { plannerJourneys } from '../journeys/planner/planner.ts';
 import { type Reach, timetableReach } from '../journeys/reach.ts';
 import { chooseJourneys, type JourneyMode, type JourneyOrigin, type Journeys } from '../journeys/source.ts';
@@ -9,6 +9,9 @@ import type { LiveFeeds } from '../realtime/live-feeds.ts';
 import type { StopRegister } from '../stops/register.ts';
 import type { CurrentTimetable } from '../timetable/update/keep-current.ts';
 import type { FindAlerts, FindLiftsOut } from '../transit/alert.ts';
+
+/** A service whose threads do not start in this time serves everything else. */
+const PREPARED_MS = 10 * SECOND_MS;
 
 /** Opens the journey sources: the trip planner, and unless disabled the worker threads that plan from the timetable. */
 export function openJourneys(options: {
@@ -23,24 +26,39 @@ export function openJourneys(options: {
   clock?: Clock;
   record: (origin: JourneyOrigin) => void;
   compared: (agrees: boolean) => void;
-}): { journeys: Journeys; reach: Reach | null; close(): Promise<void> } {
+}): {
+  journeys: Journeys;
+  reach: Reach | null;
+  /** Whether the threads start with the timetable that the service starts with. */
+  isPreparing(): boolean;
+  close(): Promise<void>;
+} {
   const { mode, timetable, feeds, stops, clock = systemClock, record, log } = options;
   const planner = plannerJourneys(stops);
-  const engine =
+  const engines =
     mode === 'planner' || timetable.status().mode === 'off'
       ? null
-      : new JourneyEngine({
+      : new JourneyEngines({
           log,
           now: clock.now,
           snapshotFor: feeds ? (current) => feeds.snapshotFor(current) : undefined,
         });
 
+  let isPreparing = false;
+
+  async function prepareFirst(prepared: Promise<void>): Promise<void> {
+    isPreparing = true;
+    await within(PREPARED_MS, prepared, () => new Error('the threads do not start')).catch(() => {});
+    isPreparing = false;
+  }
+
   function choose(): Journeys {
-    if (!engine || mode === 'planner') return planner;
+    if (!engines || mode === 'planner') return planner;
     const current = timetable.get();
-    if (current) engine.use(current);
-    timetable.onChange((newest) => engine.use(newest));
-    const byTimetable = timetableJourneys({ ...options, engine, now: clock.now });
+    if (current) void prepareFirst(engines.prepare(current));
+    timetable.beforeChange((next) => engines.prepare(next));
+    timetable.onChange((newest) => engines.use(newest));
+    const byTimetable = timetableJourneys({ ...options, engines, now: clock.now });
     return chooseJourneys({ ...options, mode, planner, timetable: byTimetable, clock });
   }
 
@@ -53,7 +71,8 @@ export function openJourneys(options: {
         return journeys;
       },
     },
-    reach: engine && timetableReach({ ...options, engine, now: clock.now }),
-    close: async () => engine?.close(),
+    reach: engines && timetableReach({ ...options, engines, now: clock.now }),
+    isPreparing: () => isPreparing,
+    close: async () => engines?.close(),
   };
 }

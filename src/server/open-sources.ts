@@ -94,6 +94,7 @@ export async function openSources(
     sources,
     feeds,
     timetable,
+    isPreparingJourneys: planning.isPreparing,
     /** Functions that report the state of the sources, for the status page and the metrics. */
     status: {
       live: live.report,

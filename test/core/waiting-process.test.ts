@@ -21,7 +21,8 @@ const WAITS = {
     for (let call = 0; call < 6; call++) await callForFeed(async () => {});`,
   'a feed that cannot be read in time': `${READER} await new ReadingThread(${STUCK}).parse('buses', Uint8Array.of(3)).catch(() => {});`,
   'a journey search that no thread takes': `${ENGINE}
-    const engine = new JourneyEngine({ log: { warn() {}, error() {} }, now: Date.now });
+    const startThread = () => ({ on() {}, unref() {}, postMessage() {} });
+    const engine = new JourneyEngine({}, { log: { warn() {}, error() {} }, now: Date.now, startThread });
     await engine.search('plan', { at: Date.now() }).catch(() => {});`,
 };
 

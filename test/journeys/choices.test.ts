@@ -122,7 +122,7 @@ const seconds = (moment: number) => (moment - MIDNIGHT) / 1000;
 function open(town: ReturnType<typeof build>, now = MIDNIGHT) {
   const { timetable } = town;
   const engine = createInlineEngine(timetable);
-  const options = { timetable: currentOf(timetable), engine, feeds: null, now: () => now };
+  const options = { timetable: currentOf(timetable), engines: engine, feeds: null, now: () => now };
   const base = { at: null, modes: MODES, isAccessible: false };
   return {
     reach: timetableReach(options),

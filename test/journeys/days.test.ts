@@ -27,7 +27,7 @@ function opener(trips: Parameters<typeof openNetwork>[0]) {
   const { timetable } = openNetwork(trips, []);
   const source = timetableJourneys({
     timetable: currentOf(timetable),
-    engine: createInlineEngine(timetable),
+    engines: createInlineEngine(timetable),
     feeds: null,
     now: () => MIDNIGHT,
   });

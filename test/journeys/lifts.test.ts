@@ -60,7 +60,7 @@ async function find(
   const { findLiftsOut = () => lifts, isAccessible = true, via } = more;
   const source = timetableJourneys({
     timetable: currentOf(TIMETABLE),
-    engine,
+    engines: engine,
     feeds: null,
     listLiftsOut: findLiftsOut,
     now: () => EIGHT,
@@ -129,7 +129,7 @@ describe('lifts out of service', () => {
       const findLiftsOut = () => lifts;
       const reach = timetableReach({
         timetable: currentOf(TIMETABLE),
-        engine,
+        engines: engine,
         feeds: null,
         listLiftsOut: findLiftsOut,
         now: () => EIGHT,

@@ -89,7 +89,7 @@ async function planAll(trips: readonly Trip[], minute: number, isArrival: boolea
   engine.take([snapshotOf(timetable, feedFor(trips))]);
   const source = timetableJourneys({
     timetable: currentOf(timetable),
-    engine,
+    engines: engine,
     feeds: null,
     now: () => NOW,
   });

@@ -26,7 +26,7 @@ afterEach(() => {
 /** The timetable as a source of journeys. After `endAfter(n)`, searches look at the time `n` times before their deadline. */
 function open() {
   const engine = createInlineEngine(timetable);
-  const options = { timetable: currentOf(timetable), engine, feeds: null, now: () => NOW };
+  const options = { timetable: currentOf(timetable), engines: engine, feeds: null, now: () => NOW };
   let left = Number.POSITIVE_INFINITY;
   return {
     source: timetableJourneys(options),

@@ -56,7 +56,7 @@ async function openApp(zip: Buffer): Promise<TestApp> {
   if (!timetable) throw new Error('nothing was imported');
   const byTimetable = timetableJourneys({
     timetable: currentOf(timetable),
-    engine: createInlineEngine(timetable),
+    engines: createInlineEngine(timetable),
     feeds: null,
     now,
   });

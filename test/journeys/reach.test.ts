@@ -239,7 +239,7 @@ function open(...files: readonly ScheduleFile[]) {
     engine.take(feed ? [snapshotOf(timetable, feed)] : []);
     return timetableReach({
       timetable: currentOf(timetable),
-      engine,
+      engines: engine,
       feeds: null,
       now: () => EIGHT,
     });

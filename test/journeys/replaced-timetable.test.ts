@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { JourneyEngine } from '#src/journeys/engine.ts';
 import type { EngineMessage } from '#src/journeys/engine-messages.ts';
 import { openEngine } from '#src/journeys/engine-thread.ts';
+import { JourneyEngines } from '#src/journeys/engines.ts';
 import { timetableReach } from '#src/journeys/reach.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
 import type { Timetable } from '#src/timetable/timetable.ts';
@@ -59,7 +59,7 @@ class Thread extends EventEmitter {
 }
 
 let current: Timetable;
-let engine: JourneyEngine;
+let engines: JourneyEngines;
 /** What a search waits for before it takes its turn. */
 let feedsRead: Promise<void>;
 let threadsReady: Promise<void>;
@@ -71,27 +71,27 @@ beforeEach(() => {
   threadsReady = Promise.resolve();
   waitsForFeeds = 0;
 });
-afterEach(() => engine.close());
+afterEach(() => engines.close());
 
-function openBefore(): JourneyEngine {
-  engine = new JourneyEngine({
+function openBefore() {
+  engines = new JourneyEngines({
     log: { warn() {}, error() {} },
     now: () => EIGHT,
     startThread: () => new Thread() as never,
   });
-  engine.use(before);
-  return engine;
+  engines.use(before);
+  return engines.get(before);
 }
 
 function replace(): void {
   current = after;
-  engine.use(after);
+  engines.use(after);
 }
 
 function openSources() {
   const options = {
     timetable: { ...noTimetable, get: () => current },
-    engine,
+    engines,
     feeds: {
       request() {},
       untilRead() {
@@ -124,27 +124,31 @@ function openSources() {
 function searchAll({ plan, listReached, time }: ReturnType<typeof openSources>) {
   return Promise.all([plan(), listReached(), time()]);
 }
+const FOUND_BEFORE = [[40], [['2', 40]], [40]];
 const FOUND_AFTER = [[30], [['2', 30]], [30]];
 
-it('searches that wait for a thread while the timetable is replaced are done with the new one', async () => {
+it('searches that wait for a thread while the timetable is replaced are done with the one of their request', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   threadsReady = promise;
   const search = vi.spyOn(openBefore(), 'search');
-  const found = searchAll(openSources());
+  const sources = openSources();
+  const found = searchAll(sources);
   await vi.waitUntil(() => search.mock.calls.length === 3);
   replace();
   resolve();
-  expect(await found).toEqual(FOUND_AFTER);
+  expect(await found).toEqual(FOUND_BEFORE);
+  expect(await searchAll(sources)).toEqual(FOUND_AFTER);
 });
 
-it('searches that wait for feeds while the timetable is replaced are done with the new one, and leave it in use', async () => {
+it('searches that wait for feeds while the timetable is replaced are done with the one of their request', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   feedsRead = promise;
-  const use = vi.spyOn(openBefore(), 'use');
-  const found = searchAll(openSources());
+  openBefore();
+  const sources = openSources();
+  const found = searchAll(sources);
   expect(waitsForFeeds).toBe(3);
   replace();
   resolve();
-  expect(await found).toEqual(FOUND_AFTER);
-  expect(use.mock.calls.every(([timetable]) => timetable === after)).toBe(true);
+  expect(await found).toEqual(FOUND_BEFORE);
+  expect(await searchAll(sources)).toEqual(FOUND_AFTER);
 });

@@ -128,7 +128,7 @@ function openWith(files: readonly ScheduleFile[], members: Record<string, string
     engine.take(feed ? [snapshotOf(timetable, feed)] : []);
     const source = timetableJourneys({
       timetable: currentOf(timetable),
-      engine,
+      engines: engine,
       feeds: FEEDS,
       now: () => now,
     });
@@ -243,7 +243,7 @@ describe('journeys from the timetable', () => {
 
   it('timetable journeys are fresh until the next poll of a feed that may change them, else for a minute', async () => {
     const timetable = timetableOf(scheduleFile('buses', TOWNS));
-    const parts = { timetable: currentOf(timetable), engine: createInlineEngine(timetable), now: () => EIGHT };
+    const parts = { timetable: currentOf(timetable), engines: createInlineEngine(timetable), now: () => EIGHT };
     const source = timetableJourneys({ ...parts, feeds: FEEDS });
     const sent = {
       from: '1',
@@ -262,7 +262,7 @@ describe('journeys from the timetable', () => {
   it('timetable journeys are as old as the feeds with live times of them', async () => {
     const timetable = timetableOf(scheduleFile('buses', TOWNS));
     const engine = createInlineEngine(timetable);
-    const parts = { timetable: currentOf(timetable), engine, now: () => EIGHT };
+    const parts = { timetable: currentOf(timetable), engines: engine, now: () => EIGHT };
     const source = timetableJourneys({ ...parts, feeds: FEEDS });
     const sent = { from: '1', to: '2', at: null, modes: MODES, isArrival: false, isAccessible: false } as const;
     const retrievedAt = async (updates: object[]) => {

@@ -263,7 +263,7 @@ describe('journeys with via', () => {
     const timetable = timetableOf(scheduleFile('buses', made));
     const source = timetableJourneys({
       timetable: currentOf(timetable),
-      engine: createInlineEngine(timetable),
+      engines: createInlineEngine(timetable),
       feeds: null,
       now: () => EIGHT,
     });

@@ -87,7 +87,7 @@ it('a vehicle whose feed has its ID with another date has its run, headsign and 
 it('a journey rides a run whose feed has its ID with another date at its live times', async () => {
   const engine = createInlineEngine(planned);
   engine.take([snapshot]);
-  const source = timetableJourneys({ timetable: currentOf(planned), engine, feeds: null, now: () => NOW });
+  const source = timetableJourneys({ timetable: currentOf(planned), engines: engine, feeds: null, now: () => NOW });
   const { journeys } = await source.fetch({
     from: 'A',
     to: 'C',

@@ -40,7 +40,7 @@ async function shown(vehicles: typeof stands) {
   );
   const engine = createInlineEngine(planned);
   engine.take([snapshot]);
-  const source = timetableJourneys({ timetable: currentOf(planned), engine, feeds: null, now: () => now });
+  const source = timetableJourneys({ timetable: currentOf(planned), engines: engine, feeds: null, now: () => now });
   const { journeys } = await source.fetch({
     from: 'B',
     to: 'C',

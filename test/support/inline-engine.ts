@@ -15,8 +15,7 @@ export function createInlineEngine(timetable: Timetable) {
     isPartial: thread.isPartial(),
   });
   return {
-    use(): void {},
-    search,
+    get: () => ({ search }),
     /** Searches from now on end by themselves at this time. */
     endAt(at: number): void {
       deadlineAt = at;

@@ -28,7 +28,7 @@ beforeAll(async () => {
     },
     reach: timetableReach({
       timetable: currentOf(timetable),
-      engine: createInlineEngine(timetable),
+      engines: createInlineEngine(timetable),
       feeds: null,
       now: () => now,
     }),

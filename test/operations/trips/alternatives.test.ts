@@ -77,7 +77,7 @@ async function ask(rides: readonly Ride[], more: Partial<MadeSchedule> = {}, que
     snapshot: () => new LiveTimetable(timetable, [snapshot]),
   };
   const now = () => EIGHT;
-  const source = timetableJourneys({ timetable: currentOf(timetable), engine, feeds, now });
+  const source = timetableJourneys({ timetable: currentOf(timetable), engines: engine, feeds, now });
   await app?.close();
   app = await buildTestApp({
     now: () => new Date(EIGHT),

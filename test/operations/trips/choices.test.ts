@@ -25,7 +25,7 @@ beforeAll(async () => {
   const timetable = await importSandbox(indexNetwork(loadNetwork()), now.getTime());
   const options = {
     timetable: currentOf(timetable),
-    engine: createInlineEngine(timetable),
+    engines: createInlineEngine(timetable),
     feeds: null,
     now: () => now.getTime(),
   };

@@ -21,7 +21,7 @@ async function openPages(trips: MadeSchedule['trips']) {
   const timetable = timetableOf(scheduleFile('buses', { stops: STOPS, routes: [{ id: 'R' }], trips }));
   const journeys = timetableJourneys({
     timetable: currentOf(timetable),
-    engine: createInlineEngine(timetable),
+    engines: createInlineEngine(timetable),
     feeds: null,
     now: () => Date.parse(NOW),
   });

@@ -1,0 +1,135 @@
+import { EventEmitter } from 'node:events';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { systemClock } from '#src/core/clock.ts';
+import type { EngineMessage, EngineQuery } from '#src/journeys/engine-messages.ts';
+import { JourneyEngines } from '#src/journeys/engines.ts';
+import { ONE_BUS, timetableOf } from '#test/support/timetable.ts';
+
+/** A thread that prepares and searches when the test says so. */
+class Thread extends EventEmitter {
+  packed: SharedArrayBuffer | null = null;
+  searches: number[] = [];
+  isEnded = false;
+  postMessage(message: EngineMessage): void {
+    if (message.kind === 'timetable') this.packed = message.packed;
+    if (message.kind === 'search') this.searches.push(message.id);
+  }
+  finish(): void {
+    this.emit('message', { id: this.searches.at(-1), found: [] });
+  }
+  unref(): void {}
+  async terminate(): Promise<void> {
+    this.isEnded = true;
+  }
+}
+
+const EIGHT = Date.UTC(2026, 10, 25, 21);
+const [before, after] = [timetableOf(ONE_BUS), timetableOf(ONE_BUS)];
+const anyEnd = { stops: [], withAround: false };
+const query: EngineQuery = {
+  from: anyEnd,
+  to: anyEnd,
+  at: EIGHT,
+  now: EIGHT,
+  modes: 127,
+  isWheelchair: false,
+  maxRides: 3,
+  limit: 1,
+  isArrival: false,
+  walkSeconds: null,
+  avoidedStops: [],
+};
+let threads: Thread[];
+let engines: JourneyEngines;
+
+beforeEach(() => {
+  threads = [];
+  vi.useFakeTimers();
+  vi.spyOn(systemClock, 'now').mockImplementation(() => Date.now());
+  const startThread = () => {
+    const thread = new Thread();
+    threads.push(thread);
+    return thread as never;
+  };
+  engines = new JourneyEngines({
+    log: { warn() {}, error() {} },
+    now: () => EIGHT,
+    startThread,
+    memoryLimit: 512 * 2 ** 20,
+  });
+});
+afterEach(async () => {
+  await engines.close();
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+/** Sends a search of a timetable. `outcome` is its result or its status, once there is one. */
+function send(timetable = before) {
+  const sent: { outcome: string | number | null } = { outcome: null };
+  const settle = (outcome: string | number) => {
+    sent.outcome = outcome;
+  };
+  engines
+    .get(timetable)
+    .search('plan', query)
+    .then(
+      () => settle('found'),
+      (error) => settle(error.statusCode),
+    );
+  return sent;
+}
+
+/** Starts with the first timetable, and replaces it by the second one as the service does. */
+async function replace(): Promise<[Thread, Thread]> {
+  engines.use(before);
+  threads[0]?.emit('message', 'ready');
+  const prepared = engines.prepare(after);
+  threads[1]?.emit('message', 'ready');
+  await prepared;
+  engines.use(after);
+  return threads as [Thread, Thread];
+}
+
+it('a timetable is prepared when a thread of its own is ready', async () => {
+  let isPrepared = false;
+  const prepared = engines.prepare(before).then(() => {
+    isPrepared = true;
+  });
+  await vi.advanceTimersByTimeAsync(3000);
+  expect(isPrepared).toBe(false);
+  threads[0]?.emit('message', 'ready');
+  await prepared;
+});
+
+it('while the threads of the next timetable start, journeys are planned with the one in use', async () => {
+  engines.use(before);
+  threads[0]?.emit('message', 'ready');
+  void engines.prepare(after);
+  const sent = send();
+  threads[0]?.finish();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(sent.outcome).toBe('found');
+  expect(threads.map(({ packed }) => packed)).toEqual([before.packed, after.packed]);
+});
+
+it('searches that wait when the timetable is replaced are answered, with the timetable of their request', async () => {
+  engines.use(before);
+  threads[0]?.emit('message', 'ready');
+  const waiting = [send(), send()];
+  const [old, next] = await replace();
+  const sent = [...waiting, send(before), send(after)];
+  for (let round = 0; round < 3; round++) {
+    for (const thread of threads) thread.finish();
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  expect(sent.map(({ outcome }) => outcome)).toEqual(['found', 'found', 'found', 'found']);
+  expect([old.searches.length, next.searches.length]).toEqual([3, 1]);
+});
+
+it('the threads of a replaced timetable end once its requests are over', async () => {
+  const [old, next] = await replace();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect([old.isEnded, next.isEnded]).toEqual([true, false]);
+  expect(() => send(before)).toThrow(expect.objectContaining({ statusCode: 503 }));
+});

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { openJourneys } from '#src/server/open-journeys.ts';
+import type { StopRegister } from '#src/stops/register.ts';
+import { currentOf, ONE_BUS, timetableOf } from '#test/support/timetable.ts';
+
+it('the service is not ready until the threads of the timetable that it starts with can plan', async () => {
+  const timetable = currentOf(timetableOf(ONE_BUS));
+  const planning = openJourneys({
+    mode: 'auto',
+    timetable: { ...timetable, status: () => ({ ...timetable.status(), mode: 'on' }) },
+    feeds: null,
+    stops: {} as StopRegister,
+    listAlerts: () => [],
+    listLiftsOut: () => [],
+    isScarce: () => false,
+    log: { warn() {}, error() {} },
+    record() {},
+    compared() {},
+  });
+  expect(planning.isPreparing()).toBe(true);
+  await expect.poll(planning.isPreparing, { timeout: 30_000 }).toBe(false);
+  await planning.close();
+});
