@@ -148,8 +148,8 @@ export function chooseJourneys(options: {
         });
       }
       if (mode === 'timetable') return byTimetable(query, turn, 'by setting');
-      // Of the trip planner's few journeys, all might have to be booked.
-      if (query.withoutBooking) return byTimetable(query, turn, 'booking');
+      // The trip planner has neither option, and of its few journeys none might fit.
+      if (query.withoutBooking || query.maxChanges !== undefined) return byTimetable(query, turn, 'options');
       if (isScarce()) return byTimetable(query, turn, 'calls are short');
       const planned = planner.fetch(query, context);
       let cancel = () => {};

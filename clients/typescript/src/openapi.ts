@@ -3453,7 +3453,7 @@ export type PlanTripsData = {
          */
         wheelchair?: boolean;
         /**
-         * Maximum number of changes; 0 means a direct ride or a walk. Filters the journeys found for this time. Values above 9 count as 9.
+         * Maximum number of changes; 0 means a direct ride or a walk. Planned from the timetable where it has both ends, else a filter of the trip planner's journeys. Values above 9 count as 9.
          */
         max_changes?: number;
         /**

@@ -44,7 +44,7 @@ const POSITION = 'the `id` of a place from `/v1/places/search`, or a position as
 
 const MODES_DESCRIPTION = `Only journeys that use these modes alone; walks are always allowed. ${modesParameter.meta()?.description}`;
 const WHEELCHAIR_DESCRIPTION = `Only journeys that the trip planner considers wheelchair accessible, without those on vehicles known not to be. Adds \`lifts_out\` to each journey; journeys that need a lift out of service come last.`;
-const MAX_CHANGES_DESCRIPTION = `Maximum number of changes; 0 means a direct ride or a walk. Filters the journeys found for this time. Values above ${MOST_CHANGES} count as ${MOST_CHANGES}.`;
+const MAX_CHANGES_DESCRIPTION = `Maximum number of changes; 0 means a direct ride or a walk. Planned from the timetable where it has both ends, else a filter of the trip planner's journeys. Values above ${MOST_CHANGES} count as ${MOST_CHANGES}.`;
 
 const viaAllowed = `must be 1 or ${MOST_VIA} stop IDs separated by commas, each with an optional stay of 0 to ${MOST_STAY_MINUTES} minutes, as in 200070@10`;
 
