@@ -56,7 +56,7 @@ async function followLate(via: string, late: Record<string, number>, at = EIGHT)
     snapshot: () => live,
   };
   const now = () => clock.now;
-  const source = timetableJourneys({ timetable: currentOf(timetable), engine, feeds, now });
+  const source = timetableJourneys({ timetable: currentOf(timetable), engines: engine, feeds, now });
   await app?.close();
   const made = await buildTestApp({
     now: () => new Date(clock.now),
