@@ -38,7 +38,7 @@ function namesOf(problems: readonly ParameterProblem[]) {
 export function pastDate(parameter: 'date' | 'time', date: string, yesterday: string): ApiError {
   return new ApiError(
     'DATE_OUT_OF_RANGE',
-    `${parameter}: ${date} is too far in the past. It must be yesterday (${yesterday} in Sydney) or later.`,
+    `\`${parameter}\` ${date} is too far in the past. It must be yesterday (${yesterday} in Sydney) or later.`,
     namesOf([{ parameter }]),
   );
 }

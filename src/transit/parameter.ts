@@ -267,7 +267,7 @@ const MOMENT =
 const NO_PAGES =
   'For the next page use `cursor` from the `Link` header (boards and journeys). For other lists raise `limit`.';
 const POSITION =
-  'Give a position as `lat` and `lng` on /v1/nearby and /v1/vehicles, as `lat,lng` in `near` of /v1/boards, /v1/stops and the searches, and in `from` and `to` of /v1/trips.';
+  'Give a position as `lat` and `lng` on /v1/nearby and /v1/vehicles, as `lat,lng` in `near` of /v1/boards, /v1/stops, /v1/carparks and the searches, and in `from` and `to` of /v1/trips.';
 const ONLY_MODES = 'No such filter exists. `modes` lists the modes to use.';
 const KEY_IN_HEADER = 'Send the key in the header `Authorization: Bearer YOUR_KEY`, never in a URL.';
 
@@ -283,7 +283,7 @@ const OTHER_WAYS: Readonly<Record<string, string>> = {
   offset: NO_PAGES,
   cursor: 'Only /v1/departures and /v1/arrivals (one stop) and /v1/trips take it.',
   format:
-    'Only /v1/stops (with `near` or `bbox`), /v1/vehicles, /v1/lines/{line_id} and /v1/reachable take `format=geojson`.',
+    'Only /v1/stops (with `near` or `bbox`), /v1/vehicles, /v1/lines/{line_id}, /v1/reachable and /v1/carparks take `format=geojson`.',
   avoid: ONLY_MODES,
   exclude: ONLY_MODES,
   platform: 'No such filter exists. Read `platform` of each record.',

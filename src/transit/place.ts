@@ -108,8 +108,8 @@ export function areSwapped(lat: number, lng: number): boolean {
 const boundsAllowed =
   'must be south,west,north,east as decimal numbers of degrees, south below north and west below east';
 
-/** A map area of at most `maxDegrees` in each direction; `otherWay` is added to the message that refuses a larger one. */
-export const boundsParameter = (maxDegrees: number, otherWay: string) =>
+/** A map area of at most `maxDegrees` in each direction; `hint` follows the message that refuses a larger one. */
+export const boundsParameter = (maxDegrees: number, hint?: string) =>
   parameterOf(requiredText('a window as south,west,north,east'), (text, refuse): Bounds => {
     const numbers = parseDecimals(text);
     const [south = Number.NaN, west = Number.NaN, north = Number.NaN, east = Number.NaN] = numbers;
@@ -118,7 +118,7 @@ export const boundsParameter = (maxDegrees: number, otherWay: string) =>
     const isWindow = south >= -90 && north <= 90 && west >= -180 && east <= 180 && south < north && west < east;
     if (!isWindow) return refuse(boundsAllowed);
     if (north - south > maxDegrees || east - west > maxDegrees) {
-      return refuse(`must span at most ${maxDegrees} degrees each way${otherWay}`);
+      return refuse(`must span at most ${maxDegrees} degrees each way`, { hint });
     }
     return { south, west, north, east };
   }).meta({ type: 'string', pattern: `^\\s*${Array(4).fill(DECIMAL.source.slice(1, -1)).join('\\s*,\\s*')}\\s*$` });

@@ -266,6 +266,7 @@ const REFUSED: [url: string, ...told: string[]][] = [
   ['/v1/lines?modes=tram', '`modes` must be all or some of', 'Did you mean `lightrail`?'],
   ['/v1/lines?stop=central', '`stop` must be a stop ID such as 200070'],
   ['/v1/lines?bbox=-34,151,-33.4,151.2', '`bbox` must span at most 0.5 degrees each way'],
+  ['/v1/stops?bbox=-34,151,-33.4,151.2', 'each way, not "-34,151,-33.4,151.2". /v1/stops.ndjson has all stops.'],
   ['/v1/lines?bbox=151.2,-33.9,151.3,-33.8', '`lat` and `lng` seem to be swapped'],
   ['/v1/lines?limit=0', `\`limit\` ${COUNT} 1000`],
   ['/v1/lines/a%20b', '`line_id` must be a line ID such as train_T1 or 2507_333', 'not "a b"', '/v1/lines?q='],
@@ -347,7 +348,7 @@ const WITHOUT_EFFECT: [url: string, told: string][] = [
   ['/v1/nearby?ll=-33.87,151.2', 'Unknown parameter `ll`. Give a position as `lat` and `lng` on /v1/nearby'],
   [
     `${NEARBY}&format=geojson`,
-    'Unknown parameter `format`. Only /v1/stops (with `near` or `bbox`), /v1/vehicles, /v1/lines/{line_id} and /v1/reachable take',
+    'Unknown parameter `format`. Only /v1/stops (with `near` or `bbox`), /v1/vehicles, /v1/lines/{line_id}, /v1/reachable and',
   ],
   [`${DEPARTURES}&accessible=true`, 'Unknown parameter `accessible`. On departures `include=access` adds'],
   ['/v1/departures?station=200060', 'Unknown parameter `station`. Did you mean `stop`?'],
@@ -537,6 +538,20 @@ describe('an unknown parameter', () => {
     const response = await app.inject(`${url}${url.includes('?') ? '&' : '?'}colour=red`);
     expect(response.statusCode).toBe(400);
     expect(response.json().error.message).toMatch(/Unknown parameter `colour`\. \/v1\/\S+ takes/);
+  });
+
+  it('that other operations take is answered with every one of them', async () => {
+    const { paths } = (await app.inject('/openapi.json')).json();
+    const takers = (name: string) =>
+      Object.keys(paths).filter(
+        (path) =>
+          !path.endsWith('/stream') && paths[path].get?.parameters?.some((one: { name: string }) => one.name === name),
+      );
+    for (const name of ['format', 'cursor']) {
+      const { message } = (await app.inject(`${NEARBY}&${name}=1`)).json().error;
+      expect(takers(name).length).toBeGreaterThan(2);
+      for (const path of takers(name)) expect(message).toContain(path);
+    }
   });
 
   it('is named shortened if it is very long', async () => {

@@ -28,10 +28,10 @@ describe('the requested date and time', () => {
   it('the requested day may be yesterday, whatever the time, but no earlier day', () => {
     expect(requestedWallClock({ date: '20260414', time: '2359' }, now)).toEqual({ date: '20260414', time: '2359' });
     expect(() => requestedWallClock({ date: '20260413', time: '2359' }, now)).toThrow(
-      'date: 20260413 is too far in the past',
+      '`date` 20260413 is too far in the past',
     );
     expect(() => requestedWallClock({ date: '20251231' }, now)).toThrow('yesterday (20260414 in Sydney)');
-    expect(() => requestedWallClock({ time: '20260413T2359' }, now)).toThrow('time: 20260413 is too far in the past');
+    expect(() => requestedWallClock({ time: '20260413T2359' }, now)).toThrow('`time` 20260413 is too far in the past');
   });
 
   it('the time may contain the date, and `date` may then only name the same day', () => {

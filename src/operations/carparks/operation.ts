@@ -42,7 +42,7 @@ const listQuery = z
       ),
     ),
     bbox: describe(
-      optional(boundsParameter(MAX_DEGREES, '')),
+      optional(boundsParameter(MAX_DEGREES)),
       'A map area as `south,west,north,east`. With `near`, only car parks within both are listed.',
       '-33.95,151,-33.8,151.2',
     ),

@@ -26,7 +26,7 @@ const linesQuery = z.object({
   ),
   bbox: optional(
     describe(
-      boundsParameter(MAX_DEGREES, ''),
+      boundsParameter(MAX_DEGREES),
       `Only lines with a stop in this map area: \`south,west,north,east\`, at most ${MAX_DEGREES} degrees each way.`,
       '-33.88,151.2,-33.86,151.22',
     ),

@@ -53,7 +53,7 @@ const MAX_RADIUS_METRES = 5000;
 const stopListQuery = z
   .object({
     bbox: describe(
-      optional(boundsParameter(MAX_DEGREES, '; /v1/stops.ndjson has all stops')),
+      optional(boundsParameter(MAX_DEGREES, '/v1/stops.ndjson has all stops.')),
       `The map area as \`south,west,north,east\`, at most ${MAX_DEGREES} degrees each way. Give \`bbox\` or \`near\`; with both, only stops within both are listed.`,
       '-33.88,151.2,-33.86,151.22',
     ),

@@ -52,7 +52,7 @@ const ID_LENGTH = 10;
 const vehiclesQuery = z
   .object({
     bbox: describe(
-      optional(boundsParameter(MAX_DEGREES, '')),
+      optional(boundsParameter(MAX_DEGREES)),
       `The map area as \`south,west,north,east\`, at most ${MAX_DEGREES} degrees each way. Give \`bbox\`, \`lat\` and \`lng\`, \`line\`, or \`run\`.`,
       '-33.88,151.2,-33.86,151.22',
     ),

@@ -157,7 +157,7 @@ describe('boards of several stops', () => {
     const response = await get('/v1/boards?stops=1,2&date=20260413');
     expect(response.json().error).toMatchObject({
       code: 'DATE_OUT_OF_RANGE',
-      message: 'date: 20260413 is too far in the past. It must be yesterday (20260414 in Sydney) or later.',
+      message: '`date` 20260413 is too far in the past. It must be yesterday (20260414 in Sydney) or later.',
     });
   });
 
