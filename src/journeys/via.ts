@@ -1,7 +1,7 @@
 import { MAY_BOARD } from '../timetable/call-flags.ts';
 import type { Preference } from '../transit/choices.ts';
 import { listPreferred, WALK_FACTORS, WORTH } from './preferences.ts';
-import { type Found, MAX_RIDES, type Ride } from './raptor/labels.ts';
+import { type Found, type FromUntil, MAX_RIDES, type Ride } from './raptor/labels.ts';
 import { callAt, type Footpaths, type Lines } from './raptor/lines.ts';
 import {
   CHANGE_IS_WORTH_SECONDS,
@@ -10,6 +10,7 @@ import {
   mirrorFound,
   type Plan,
   type PlanRequest,
+  toShownTimes,
   walkOnly,
 } from './raptor/plan.ts';
 import { searchUntilEnded, type Walk } from './raptor/query.ts';
@@ -105,7 +106,7 @@ export function listVia(
   const { isArrival, limit, prefer } = request;
   const found: ViaJourney[] = [];
   const secondsOnFoot = (one: ViaJourney) => countSecondsOnFoot(network, waypoints, one);
-  const choose = () => (prefer ? listPreferred(found, WORTH[prefer], secondsOnFoot) : chooseBest(found));
+  const choose = () => (prefer ? listPreferred(found, WORTH[prefer], secondsOnFoot) : chooseBest(found, shownTimesOf));
   const search = (
     groups: Iterable<readonly ViaJourney[]>,
     { most, enough = () => false, adapt = (one) => [one] }: SearchOptions,
@@ -209,6 +210,11 @@ function toViaJourney(parts: ViaPart[]): ViaJourney {
   return { departsAt: first.plan.departsAt, arrivesAt: last.plan.arrivesAt, rides, parts };
 }
 
+function shownTimesOf({ departsAt, arrivesAt, parts }: ViaJourney): FromUntil {
+  const [first, last] = [parts[0] as ViaPart, parts.at(-1) as ViaPart];
+  return toShownTimes({ departsAt, arrivesAt, access: first.plan.access, egress: last.plan.egress });
+}
+
 /** The plans from one waypoint to the next, with the number of rides. Staying in a vehicle is no further ride. */
 interface Chain {
   plans: readonly Plan[];
@@ -253,7 +259,7 @@ function chooseFirst(chains: readonly Chain[], seconds: number): Chain[] {
   const isBetter = (one: Chain, other: Chain) => {
     const extraRides = one.rides - other.rides;
     const later = arrivalOf(one) - arrivalOf(other);
-    return extraRides < 0 ? later <= LEAST_SAVED_SECONDS - seconds : extraRides === 0 && later < -seconds;
+    return extraRides < 0 ? later < LEAST_SAVED_SECONDS - seconds : extraRides === 0 && later < -seconds;
   };
   const sorted = chains.toSorted((one, other) => arrivalOf(one) - arrivalOf(other) || one.rides - other.rides);
   const isEqual = (one: Chain, other: Chain) => arrivalOf(one) === arrivalOf(other) && one.rides === other.rides;

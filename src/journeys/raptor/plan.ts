@@ -1,4 +1,4 @@
-import { type Found, type Labels, MAX_RIDES, type Ride } from './labels.ts';
+import { type Found, type FromUntil, type Labels, MAX_RIDES, type Ride } from './labels.ts';
 import {
   callAt,
   type Footpaths,
@@ -256,10 +256,11 @@ export function createPlanner(
   function plan(request: PlanRequest): Plan[] {
     const { isArrival, walkSeconds, limit } = request;
     const longest = walkSeconds ?? Number.POSITIVE_INFINITY;
+    const choose = (all: readonly Plan[]) => chooseBest(all, request.isBrief ? undefined : toShownTimes);
     let plans: Plan[] = [];
     let count = 0;
     const add = (plan: Found) => {
-      if (plan.arrivesAt - plan.departsAt < longest) plans = chooseBest([...plans, withEnds(plan, request)]);
+      if (plan.arrivesAt - plan.departsAt < longest) plans = choose([...plans, withEnds(plan, request)]);
       return plans.length >= limit || ++count >= MAX_FOUND;
     };
     searchUntilEnded(
@@ -395,21 +396,34 @@ function createDirection(
 
 /**
  * Drops each journey if another one leaves no earlier, arrives no later, and has no more changes or takes less than half as long.
- * One more change must save a minute.
+ * One more change must save a minute. `timesOf` are the times that are compared.
  */
-export function chooseBest<One extends Found>(plans: readonly One[]): One[] {
+export function chooseBest<One extends Found>(
+  plans: readonly One[],
+  timesOf: (plan: One) => FromUntil = (plan) => plan,
+): One[] {
   const isBetter = (a: One, b: One) => {
     const extraRides = a.rides.length - b.rides.length;
-    const slack = extraRides < 0 ? LEAST_SAVED_SECONDS : 0;
+    const [times, other] = [timesOf(a), timesOf(b)];
+    const isAhead = (seconds: number) => (extraRides < 0 ? seconds > -LEAST_SAVED_SECONDS : seconds >= 0);
     return (
-      a.departsAt - b.departsAt >= -slack &&
-      b.arrivesAt - a.arrivesAt >= -slack &&
-      (extraRides <= 0 || b.arrivesAt > latestBeside(a, b.departsAt))
+      isAhead(times.departsAt - other.departsAt) &&
+      isAhead(other.arrivesAt - times.arrivesAt) &&
+      (extraRides <= 0 || other.arrivesAt > latestBeside(times, other.departsAt))
     );
   };
   return plans.filter((plan, index) =>
     plans.every((other, at) => at === index || !isBetter(other, plan) || (isBetter(plan, other) && index < at)),
   );
+}
+
+/** When a journey is shown to begin and end: planned times of rides are cut to the minute. */
+export function toShownTimes({ departsAt, arrivesAt, access, egress }: Omit<Plan, 'rides'>): FromUntil {
+  const cut = (at: number) => Math.floor(at / 60) * 60;
+  return {
+    departsAt: cut(departsAt + access.seconds) - access.seconds,
+    arrivesAt: cut(arrivesAt - egress.seconds) + egress.seconds,
+  };
 }
 
 /** The arrivals after `after` and not after `until`. */
