@@ -1,10 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { getHeapStatistics } from 'node:v8';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { type Clock, steadyClock } from '../core/clock.ts';
-import { shrinkCaches } from '../core/own-memory.ts';
+import { MemoryWatch } from '../core/memory-watch.ts';
 import { serviceUnavailable } from '../errors/messages.ts';
 import type { CreateExtension } from './extension.ts';
 
@@ -15,146 +13,68 @@ declare module 'fastify' {
   }
 }
 
+/** Mean over a second. */
 const MAX_EVENT_LOOP_DELAY_MS = 1000;
-/**
- * V8 aborts when its old generation is full: at 345 of 384 MiB in a container of 768 MiB. It checks more often than we do, so our
- * limit is lower. Its heap limit includes the young generation: three spaces of 4 MiB, as `npm start` sets them.
- */
-const YOUNG_BYTES = 12 * 1024 * 1024;
-const HEAP_SHARE = 0.8;
-const MEMORY_SHARE = 0.95;
-/** From this share of a limit on, caches drop their least recently used half. */
-const SHRINK_SHARE = 0.9;
-/** Freed memory is not returned at once, so caches are not shrunk again within this time. */
-const SHRINK_EVERY_MS = 10_000;
-/**
- * Freed memory may never be returned, but it is used again. So caches may refill, and are shrunk again only after the process has
- * grown by this share of the limit.
- */
-const REGROWTH_SHARE = 0.03;
 const SAMPLE_EVERY_MS = 1000;
 const RESOLUTION_MS = 10;
 
-/**
- * Limits above which this process refuses requests: V8's heap limit and the container's memory limit. Zero disables a limit.
- */
-export function ownPressureLimits() {
-  return {
-    /** Mean over a second. */
-    eventLoopDelayMs: MAX_EVENT_LOOP_DELAY_MS,
-    heapBytes: Math.floor((getHeapStatistics().heap_size_limit - YOUNG_BYTES) * HEAP_SHARE),
-    // Covers the whole process, buffers included. Without a container limit it is zero, or far more than any machine
-    // has.
-    memoryBytes: Math.floor((process.constrainedMemory() ?? 0) * MEMORY_SHARE),
-  };
-}
-
-/** How a watch measures, and how it frees memory. */
-interface Measures {
-  /** Returns the bytes of the process. */
-  countBytes: () => number;
-  /** Returns the bytes of all processes that share its limit. */
-  countGroupBytes: () => number;
-  shrink: (keptShare: number) => void;
-  clock: Clock;
-}
-
-/**
- * Samples every second, and shrinks caches when memory runs short. The import of a timetable is another process with the same
- * limit: it may cause caches to shrink, but no refusals. If memory is too short for both, the kernel ends the import.
- */
+/** Whether the process has more work than it can do in time, or too little memory. */
 export class PressureWatch {
-  /** How often caches were shrunk since the process began. */
-  shrunk = 0;
-  readonly #limits: ReturnType<typeof ownPressureLimits>;
-  readonly #measures: Measures;
+  readonly #memory: MemoryWatch;
+  /** Zero disables the limit. */
+  readonly #maxDelayMs: number;
+  readonly #clock: Clock;
   readonly #delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   #cancelSample = () => {};
-  #heapBytes = 0;
-  #ownBytes = 0;
-  /** Bytes of all processes that share the limit. */
-  #allBytes = 0;
-  #eventLoopDelayMs = 0;
+  #delayMs = 0;
   #isLateAgain = false;
-  #shrunkAt = Number.NEGATIVE_INFINITY;
-  /** Below this size of the process, caches are not shrunk again. */
-  #regrownBytes = 0;
 
-  constructor(limits = ownPressureLimits(), measures: Partial<Measures> = {}) {
-    this.#limits = limits;
-    this.#measures = {
-      countBytes: countOwnBytes,
-      countGroupBytes,
-      shrink: shrinkCaches,
-      clock: steadyClock,
-      ...measures,
-    };
+  constructor({
+    memory = new MemoryWatch(),
+    maxDelayMs = MAX_EVENT_LOOP_DELAY_MS,
+    clock = steadyClock,
+  }: {
+    memory?: MemoryWatch;
+    maxDelayMs?: number;
+    clock?: Clock;
+  } = {}) {
+    this.#memory = memory;
+    this.#maxDelayMs = maxDelayMs;
+    this.#clock = clock;
     this.#delays.enable();
     this.#sampleLater();
   }
 
   /** Describes the limit that the process exceeds; null if it exceeds none. */
   exceeded(): string | null {
-    if (isOver(this.#heapBytes, this.#limits.heapBytes)) return `the heap has ${this.#heapBytes} bytes`;
-    if (isOver(this.#ownBytes, this.#limits.memoryBytes)) return `the process has ${this.#ownBytes} bytes`;
-    return this.#isLateAgain ? `the event loop is ${Math.round(this.#eventLoopDelayMs)} ms late` : null;
+    const late = this.#isLateAgain ? `the event loop is ${Math.round(this.#delayMs)} ms late` : null;
+    return this.#memory.exceeded() ?? late;
   }
 
   close(): void {
     this.#cancelSample();
     this.#delays.disable();
+    this.#memory.close();
   }
 
   #sampleLater(): void {
-    this.#cancelSample = this.#measures.clock.after(
-      SAMPLE_EVERY_MS,
-      () => {
-        this.#sampleLater();
-        this.#sample();
-      },
-      { isBackground: true },
-    );
+    const sample = () => {
+      this.#sampleLater();
+      this.#sample();
+    };
+    this.#cancelSample = this.#clock.after(SAMPLE_EVERY_MS, sample, { isBackground: true });
   }
 
   #sample(): void {
-    this.#measureMemory();
-    const wasLate = isOver(this.#eventLoopDelayMs, this.#limits.eventLoopDelayMs);
-    this.#eventLoopDelayMs = this.#delays.count > 0 ? this.#delays.mean / 1e6 - RESOLUTION_MS : 0;
+    const wasLate = this.#isLate();
+    this.#delayMs = this.#delays.count > 0 ? this.#delays.mean / 1e6 - RESOLUTION_MS : 0;
     this.#delays.reset();
     // A single late second is not overload: a slow start or a paused machine is over by the time it is noticed.
-    this.#isLateAgain = wasLate && isOver(this.#eventLoopDelayMs, this.#limits.eventLoopDelayMs);
-    this.#regrownBytes = Math.min(this.#regrownBytes, this.#allBytes + this.#limits.memoryBytes * REGROWTH_SHARE);
-    if (this.#isShort()) this.#shrink();
+    this.#isLateAgain = wasLate && this.#isLate();
   }
 
-  #measureMemory(): void {
-    this.#heapBytes = getHeapStatistics().used_heap_size;
-    try {
-      this.#ownBytes = this.#measures.countBytes();
-      this.#allBytes = Math.max(this.#ownBytes, this.#measures.countGroupBytes());
-    } catch {
-      // Reading needs a file descriptor, and the process may have none left. The previous sample is used instead.
-    }
-  }
-
-  #isShort(): boolean {
-    const { heapBytes, memoryBytes } = this.#limits;
-    const bytes = Math.min(memoryBytes, Math.max(memoryBytes * SHRINK_SHARE, this.#regrownBytes));
-    return isOver(this.#heapBytes, heapBytes * SHRINK_SHARE) || isOver(this.#allBytes, bytes);
-  }
-
-  #shrink(): void {
-    const now = this.#measures.clock.now();
-    if (now - this.#shrunkAt < SHRINK_EVERY_MS) return;
-    this.#shrunkAt = now;
-    this.shrunk++;
-    const { heapBytes, memoryBytes } = this.#limits;
-    const isOverLimit = isOver(this.#heapBytes, heapBytes) || isOver(this.#allBytes, memoryBytes);
-    this.#measures.shrink(isOverLimit ? 0 : 0.5);
-    // Refused requests allocate hardly anything, so no collection would start by itself. `npm start` exposes the collector.
-    globalThis.gc?.();
-    this.#measureMemory();
-    this.#regrownBytes = this.#allBytes + memoryBytes * REGROWTH_SHARE;
+  #isLate(): boolean {
+    return this.#maxDelayMs > 0 && this.#delayMs > this.#maxDelayMs;
   }
 }
 
@@ -180,39 +100,3 @@ export const refuseUnderPressure =
     decorate: async (app) => void (await app.register(pressure, { watch })),
     missing: () => (watch.exceeded() === null ? null : 'this process is under pressure'),
   });
-
-/**
- * The process's resident memory without file pages, some 70 MB of Node's own that the system can reclaim. Only Linux reports
- * them separately.
- */
-function countOwnBytes(): number {
-  if (process.platform !== 'linux') return process.memoryUsage.rss();
-  const [, kilobytes] = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'latin1')) ?? [];
-  return kilobytes ? Number(kilobytes) * 1024 : process.memoryUsage.rss();
-}
-
-/** Files that may have the memory of this process's control group: version 1 or 2, outside or inside a container. */
-function* listGroupFiles(): Generator<{ path: string; pattern: RegExp }> {
-  const groups = existsSync('/proc/self/cgroup') ? readFileSync('/proc/self/cgroup', 'latin1') : '';
-  const lines = groups.split('\n').map((line) => line.split(':'));
-  const old = lines.find(([, controllers]) => controllers?.split(',').includes('memory'))?.[2];
-  const [, unified = ''] = /^0::(\S+)$/m.exec(groups) ?? [];
-  const [folder, group, pattern] =
-    old === undefined
-      ? ['/sys/fs/cgroup', unified, /^anon (\d+)$/m]
-      : ['/sys/fs/cgroup/memory', old, /^total_rss (\d+)$/m];
-  for (const at of [`${folder}${group}`, folder]) yield { path: `${at}/memory.stat`, pattern };
-}
-
-/** The memory of this process's control group, also without file pages; zero without control groups. */
-function countGroupBytes(): number {
-  for (const { path, pattern } of listGroupFiles()) {
-    const [, bytes] = (existsSync(path) && pattern.exec(readFileSync(path, 'latin1'))) || [];
-    if (bytes) return Number(bytes);
-  }
-  return 0;
-}
-
-function isOver(value: number, limit: number): boolean {
-  return limit > 0 && value > limit;
-}

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { sleep } from '#src/core/clock.ts';
+import { MemoryWatch } from '#src/core/memory-watch.ts';
 import type { RedisMemory } from '#src/core/redis/connection.ts';
 import type { StoreState } from '#src/core/redis/presence.ts';
 import { createInstruments, watchAdmissions, watchUpstream } from '#src/extensions/telemetry/instruments.ts';
@@ -110,10 +111,9 @@ async function startService({
 
   // A clock of its own: a sample of each second of a night would take long.
   const sampling = createSimulatedClock(start);
-  const pressure = new PressureWatch(
-    { eventLoopDelayMs: 0, heapBytes: 0, memoryBytes: 700e6 },
-    { countBytes: () => faults.rssBytes, clock: sampling },
-  );
+  const limits = { heapBytes: 0, memoryBytes: 700e6 };
+  const memory = new MemoryWatch(limits, { countBytes: () => faults.rssBytes, clock: sampling });
+  const pressure = new PressureWatch({ memory, maxDelayMs: 0, clock: sampling });
   const embedded = openEmbeddedStore(':memory:');
   const slow: typeof embedded = {
     ...embedded,
