@@ -4,7 +4,13 @@ import { CAR_PARKS_ADDED, withCarParks } from '../../carparks/response.ts';
 import { MINUTE_MS, withTimeLimit } from '../../core/clock.ts';
 import { routeOf } from '../../routes.ts';
 import { groupKnownStops, mapNearbyStops, type NearbyStop } from '../../stops/around.ts';
-import { freshnessInPlaceOf, freshnessOfList, type StopRegister } from '../../stops/register.ts';
+import {
+  freshnessInPlaceOf,
+  freshnessOfList,
+  NO_STORED_STOP_NOTICE,
+  STORED_STOPS_NOTICE,
+  type StopRegister,
+} from '../../stops/register.ts';
 import { StopChecks } from '../../stops/served-stops.ts';
 import { includeParameter } from '../../transit/additional-fields.ts';
 import { type Freshness, freshnessOf, oldestOf } from '../../transit/freshness.ts';
@@ -96,18 +102,22 @@ export const createNearbyOperation = ({
     async handle(query, context) {
       const isRehearsed = isRehearsal(toNearbyRequest(query));
       const planned = isRehearsed ? null : findPlanned(query, register, context.now());
-      const { stops, modesAround, freshness, leftOut } =
+      const { stops, modesAround, isReplacement, freshness, leftOut } =
         planned ?? (await fetchFromPlanner(query, { ...context, register, checks, isRehearsed }));
       const listed = query.include?.includes('ids') ? stops : stops.map(withoutChildren);
       const location = { lat: query.lat, lng: query.lng };
-      const whyNone = stops.length > 0 ? [] : whyEmpty(query, modesAround());
+      const storedNotice = stops.length > 0 ? STORED_STOPS_NOTICE : NO_STORED_STOP_NOTICE;
+      const general = [
+        ...(isReplacement ? [storedNotice] : []),
+        ...(stops.length > 0 ? [] : whyEmpty(query, modesAround())),
+      ];
       if (!query.include?.includes('carparks')) {
-        return { notices: whyNone, body: { location, stops: listed }, freshness, leftOut };
+        return { notices: general, body: { location, stops: listed }, freshness, leftOut };
       }
       const { stops: complete, found, notices } = await withCarParks(listed, { carParks, stops: register });
       const soon = context.now().getTime() + MINUTE_MS;
       return {
-        notices: [...whyNone, ...notices],
+        notices: [...general, ...notices],
         body: { location, stops: complete },
         freshness: found ? oldestOf(freshness, found.freshness) : { ...freshness, freshUntil: soon, staleUntil: soon },
         leftOut,
@@ -121,6 +131,8 @@ interface FoundStops {
   stops: NearbyStop[];
   /** The modes of all stops within the radius. */
   modesAround: () => Mode[];
+  /** Whether the register replaces a response of the trip planner. */
+  isReplacement: boolean;
   freshness: Freshness;
   leftOut: LeftOutCounts;
 }
@@ -145,6 +157,7 @@ function findPlanned(query: NearbyQuery, register: StopRegister, now: Date): Fou
   return {
     stops,
     modesAround: () => candidates.flatMap(modesOf),
+    isReplacement: false,
     freshness: freshnessOfList(register, now),
     leftOut: {},
   };
@@ -162,7 +175,7 @@ interface PlannerSearch {
 /** Finds the trip planner's stops and checks that they are served. Uses the register while the trip planner is unavailable. */
 async function fetchFromPlanner(query: NearbyQuery, options: PlannerSearch): Promise<FoundStops> {
   const { checks, now } = options;
-  const { listed, candidates, leftOut } = await listStops(query, options);
+  const { listed, candidates, isReplacement, leftOut } = await listStops(query, options);
   // During a shortage no call is spent on checks. The register then lists poles, which are checked as parts of their stops.
   const mayCall = listed.shortage === null;
   const { stops, knownUntil, hasCalled } = await withTimeLimit(CHECKS_WITHIN_MS, (signal) =>
@@ -177,6 +190,7 @@ async function fetchFromPlanner(query: NearbyQuery, options: PlannerSearch): Pro
   return {
     stops,
     modesAround: () => candidates.flatMap(({ modes }) => modes),
+    isReplacement,
     // Fresh only while both the list of stops and the checks are.
     freshness: {
       ...listed,
@@ -212,17 +226,18 @@ const AROUND_DEGREES = 0.02;
 async function listStops(
   query: NearbyQuery,
   { queryUpstream, now, register, isRehearsed }: PlannerSearch,
-): Promise<{ candidates: NearbyStop[]; listed: Freshness; leftOut: LeftOutCounts }> {
+): Promise<{ candidates: NearbyStop[]; isReplacement: boolean; listed: Freshness; leftOut: LeftOutCounts }> {
   const { lat, lng, radius } = query;
   try {
     const response = await queryUpstream(toNearbyRequest(query));
     const { stops, leftOut } = await mapNearbyStops(response.payload, query, register);
-    return { candidates: stops, leftOut, listed: freshnessOf(response) };
+    return { candidates: stops, isReplacement: false, leftOut, listed: freshnessOf(response) };
   } catch (error) {
     if (isRehearsed || !knowsSurroundings(query, (bounds) => register.inBox(bounds))) throw error;
     const nearbyStops = register.inBox(boundsAround([lat, lng], radius * ON_A_SPHERE));
     return {
       candidates: groupKnownStops(nearbyStops, query, register),
+      isReplacement: true,
       listed: freshnessInPlaceOf(error, register, now()),
       leftOut: {},
     };

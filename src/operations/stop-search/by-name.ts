@@ -3,7 +3,13 @@ import { ApiError } from '../../errors/api-error.ts';
 import { upstreamTimeout } from '../../errors/messages.ts';
 import { areOnlyStops, type PlaceMatch, type PlaceType, rankMatches } from '../../stops/matches.ts';
 import type { NameSearch } from '../../stops/name-search.ts';
-import { freshnessInPlaceOf, type StopLookup, type StopRegister } from '../../stops/register.ts';
+import {
+  freshnessInPlaceOf,
+  NO_STORED_STOP_NOTICE,
+  STORED_STOPS_NOTICE,
+  type StopLookup,
+  type StopRegister,
+} from '../../stops/register.ts';
 import type { StopRecord } from '../../stops/table.ts';
 import { freshnessOf } from '../../transit/freshness.ts';
 import type { FindContext, IsRehearsal, OperationResult } from '../operation.ts';
@@ -13,11 +19,6 @@ import { type StopSearchQuery, toStopSearchRequest } from './query.ts';
 const FEW_MATCHES = 3;
 /** If the trip planner takes longer, the register supplies the stops. */
 const REGISTER_FALLBACK_MS = 3000;
-
-const FROM_REGISTER = { text: 'Transport for NSW is unavailable. These stops come from a stored list.' };
-const NOT_IN_REGISTER = {
-  text: 'Transport for NSW is unavailable, and the stored list has no stop with this name.',
-};
 
 const WITHOUT_SUBURB = { text: 'Some suburbs are empty because they are not known yet.' };
 
@@ -63,7 +64,7 @@ export async function searchByName<Hit extends { suburb: string }>(
     const isBudgetExhausted = error instanceof ApiError && error.isBudgetExhausted;
     if (matches.length > 0 || (areOnlyStops(types) && isBudgetExhausted && !isRehearsed)) {
       const results = matches.map(fromKnown);
-      const notice = matches.length > 0 ? FROM_REGISTER : NOT_IN_REGISTER;
+      const notice = matches.length > 0 ? STORED_STOPS_NOTICE : NO_STORED_STOP_NOTICE;
       return { body: { query: q, results }, freshness, notices: [notice, ...missingNotices(results)] };
     }
     response = await pending;

@@ -167,6 +167,15 @@ describe('the bundled list of stops', PATIENCE, () => {
     expect(sent('departure_mon')).toBe(0);
   });
 
+  it('nearby says that its stops come from a stored list, also when none of them is near', async () => {
+    const noticeOf = async (url: string) => (await get(url)).headers['x-notice'] ?? '';
+    const unavailable = 'Transport for NSW is unavailable';
+    expect(await noticeOf(`${AT}&radius=100`)).toBe(`${unavailable}. These stops come from a stored list.`);
+    expect(await noticeOf('/v1/nearby?lat=-33.8827&lng=151.2165&radius=100')).toBe(
+      `${unavailable}, and the stored list has no such stop.`,
+    );
+  });
+
   it('nearby returns the upstream error where the bundled list has no stops', async () => {
     expect((await get('/v1/nearby?lat=-31.5&lng=141.5')).statusCode).toBe(502);
   });

@@ -186,7 +186,7 @@ describe('stop search when upstream finds few stops', () => {
     expect(Number(found.headers.age)).toBeGreaterThan(86_400);
     const none = await search('q=xyzzy', away);
     expect([none.statusCode, none.json().results]).toEqual([200, []]);
-    expect(none.headers['x-notice']).toContain('has no stop with this name');
+    expect(none.headers['x-notice']).toContain('has no such stop');
     expect(none.headers['cache-status']).toContain('upstream-busy');
   });
 
