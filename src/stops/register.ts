@@ -242,7 +242,9 @@ export function freshnessInPlaceOf(error: unknown, register: StopRegister, now: 
 
 /** The notice beside register data that replaces a failed response. */
 export const STORED_STOPS_NOTICE = { text: 'Transport for NSW is unavailable. These stops come from a stored list.' };
-export const NO_STORED_STOP_NOTICE = { text: 'Transport for NSW is unavailable, and the stored list has no such stop.' };
+export const NO_STORED_STOP_NOTICE = {
+  text: 'Transport for NSW is unavailable, and the stored list has no such stop.',
+};
 
 /** The `shortage` for a failed upstream request. */
 export function shortageOf({ isBudgetExhausted }: ApiError): Freshness['shortage'] {
