@@ -16,8 +16,11 @@ const MAX_MOVED_SECONDS = 2 * 86_400;
 const MAX_BEFORE_START_SECONDS = 15 * 60;
 /** The feed and the timetable are of one version if their planned times differ by at most this. */
 const SAME_TIMETABLE_SECONDS = 60;
-/** Between two calls, a vehicle takes at least this share of the planned time. */
-const LEAST_SHARE = 1 / 3;
+/**
+ * Between two calls, a vehicle takes at least this share of the planned time. It is small, so that a delay is passed on unchanged to
+ * the last call before one that is nearly on time.
+ */
+const LEAST_SHARE = 1 / 6;
 const SCHEDULED = 0;
 const SKIPPED = 1;
 const NO_DATA = 2;
@@ -50,7 +53,7 @@ const [TIME, DELAY, BEFORE, TRIP_DELAY, NOT_YET, BEFORE_FIRST, ORDER, STANDING] 
   ruleNumber('standing'),
 ] as const;
 
-/** The latest departure of each call, given the calls after it, is `limit + planned / 3`. Reused for all runs. */
+/** The latest departure of each call, given the calls after it, is `limit + planned * LEAST_SHARE`. Reused for all runs. */
 let limits = new Float64Column(64);
 
 /**
@@ -160,7 +163,7 @@ function stand(columns: RunColumns, { standsAt }: TripFacts): void {
   rule[standsAt] = STANDING;
 }
 
-/** Sets `limits`, so that each later call with its own time is reached in at least a third of the planned time. */
+/** Sets `limits`, so that each later call with its own time is reached in at least `LEAST_SHARE` of the planned time. */
 function passBack({ count, plannedArrival, arrival, state }: RunColumns): void {
   let limit = FAR;
   for (let at = count - 1; at >= 0; at--) {
@@ -176,7 +179,7 @@ function passForward(columns: RunColumns, first: number, facts: TripFacts): void
   const isBegun = hasBegun(columns, first, facts);
   let delay = facts.delay;
   let delayRule = TRIP_DELAY;
-  /** The earliest arrival of a call, given the calls before it, is `reach + planned / 3`. */
+  /** The earliest arrival of a call, given the calls before it, is `reach + planned * LEAST_SHARE`. */
   let [reach, reachOfDerived] = [-FAR, -FAR];
   let latest = -FAR;
   for (let at = 0; at < count; at++) {

@@ -79,7 +79,7 @@ describe('calls behind an update', () => {
       'E 22>27',
       'F 25>30',
       // A delay of five minutes would put it behind the next call.
-      'G 28>31',
+      'G 28>31.5',
       'H 31>32',
       'I 34>35',
       'J 37',
@@ -175,13 +175,17 @@ describe('the order of calls', () => {
   it('a call between two times fits between them', () => {
     expect(predicted([0.5, 10, 20], [update('A', { time: 10.5 }), update('C', { time: 21 })])).toEqual([
       'A 0.5>10.5',
-      'B 10>17.67',
+      'B 10>19.33',
       'C 20>21',
     ]);
   });
-  it('a ride without times of its own takes at least a third of its planned time', () => {
+  it('a delay is passed on unchanged up to a call that is a minute late, if the vehicle can be there in time', () => {
+    const stops = [update('A', { delay: 300 }), update('D', { delay: 60 })];
+    expect(predicted([5, 10, 15, 20, 25], stops)).toEqual(['A 5>10', 'B 10>15', 'C 15>20', 'D 20>21', 'E 25>26']);
+  });
+  it('a ride without times of its own takes at least a sixth of its planned time', () => {
     const ofRun = predicted([5, 15, 25, 35], [update('A', { time: 20 }), update('C', { time: 21 })]);
-    expect(ofRun).toEqual(['A 5>20', 'B 15>23.33', 'C 25>26.67', 'D 35>31']);
+    expect(ofRun).toEqual(['A 5>20', 'B 15>21.67', 'C 25>23.33', 'D 35>31']);
   });
 });
 
