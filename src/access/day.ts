@@ -1,14 +1,14 @@
 import { DateTime } from 'luxon';
 
 /**
- * The day of quotas: when it begins, its length, and its description in texts. To move the reset, change the constants
- * below and `docs/guide/limits.md`. Keys also end with such a day (decision 23).
+ * The day of quotas: when it begins, its length, and its description in texts. To move the reset, change these two constants and
+ * `docs/guide/limits.md`. Keys also end with such a day (decision 23).
  */
 const ZONE = 'UTC';
-/** The reset time, for texts without a date. */
-export const RESET_TIME = '00:00 UTC';
 /** The time zone of quota days in texts. */
 export const QUOTA_ZONE = 'UTC';
+/** The reset time, for texts without a date. */
+export const RESET_TIME = `00:00 ${QUOTA_ZONE}`;
 
 /** The date of a quota day, `YYYYMMDD`. It is part of each counter's name, so each day has its own counters. */
 export type QuotaDay = string;

@@ -149,7 +149,7 @@ export interface Accounts {
   claimQuotaMail(accountId: string, day: QuotaDay, percent: number): Promise<boolean>;
 }
 
-/** What each process needs to enforce suspensions; asked every second. */
+/** What each process needs to enforce suspensions; loaded every second. */
 export interface RestrictionSource {
   /** The restrictions by name if they changed since that version; else null. */
   loadRestrictions(knownVersion: string): Promise<{ version: string; values: Record<string, string> } | null>;
@@ -161,7 +161,7 @@ export interface OperatorRecords extends RestrictionSource {
   setRestriction(name: string, value: string | null): Promise<void>;
   /** IDs of deleted accounts and when they were deleted: a backup must not restore them. */
   loadDeleted(): Promise<Record<string, string>>;
-  /** Null for an account that may be restored. */
+  /** `at` is null for an account that may be restored. */
   setDeleted(accountId: string, at: string | null): Promise<void>;
 }
 

@@ -35,7 +35,7 @@ export interface BoardOrigin {
   feed?: FeedSourceId;
 }
 
-/** Finds boards of stops. Each board comes from one source. */
+/** Fetches boards of stops. Each board comes from one source. */
 export interface Boards {
   /** Rejects with the departure monitor's error if no other source has the board. */
   fetch(request: BoardRequest): Promise<Board & { origin: BoardOrigin }>;
