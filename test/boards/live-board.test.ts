@@ -125,7 +125,7 @@ describe('a board of departures', () => {
     const here = skipped('D', { departure: { time: NOW / 1000 + 60 } });
     expect(rows(planned, 'D', [added('X', stopsOf(here))])).toEqual(['X D 1 cancelled']);
   });
-  it('a trip of a future version of the feed is as planned', () => {
+  it('a trip with a relationship that this version does not know runs as planned', () => {
     const future = trip('R', [update('S1', { time: 9 })], { scheduleRelationship: 42 });
     expect(rows(planned, 'S', [future])).toEqual(['R S1 5 scheduled']);
   });

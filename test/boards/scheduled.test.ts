@@ -368,7 +368,7 @@ describe('a board from the timetable', () => {
     expect(found.departures.map(({ runId }) => runId)).toEqual(['direct', 'first half']);
   });
 
-  it('calls of a timetable board are at a station also at the stands that only the trip planner groups under it', () => {
+  it('a timetable board knows which vehicles call at a group of stops that only the trip planner lists', () => {
     const timetable = timetableOf([trip('direct', '8:01')]);
     timetable.useMembers((stopId) => (stopId === 'G7' ? ['A', 'B'] : []));
     const isAtGroup = (_: Departure, calls: () => RunCall[] | null) =>

@@ -78,7 +78,7 @@ describe('the record of a car park', () => {
   });
 
   it.each([[null], [[]], [{ ErrorDetails: {} }], [facilityJson({ id: '6' })]])(
-    'a record of something else is no record: %j',
+    'a record that is not about a car park is left out: %j',
     (json) => expect(parseReport('486', json)).toBeNull(),
   );
 });

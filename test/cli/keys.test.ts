@@ -240,7 +240,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
     await app.restrictions.refresh();
   });
 
-  it('every instance reads suspensions again each second', async () => {
+  it('every instance reloads suspensions each second', async () => {
     const { key } = await json('issue', '--email', 'each@second.example.org');
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());

@@ -58,7 +58,7 @@ function planBoth({ search }: ReturnType<typeof openEngine>, from: string, to: s
   );
 }
 
-it('a block of runs in a circle at one time costs the rides in that block only', () => {
+it('journeys are found although the runs of a block form a circle at one time', () => {
   const engine = openEngine(timetable.packed);
   expect(planBoth(engine, 'D', 'F')).toEqual([[[['first', 'second']]], [[['first', 'second']]]]);
   expect(planBoth(engine, 'A', 'B')).toEqual([[[['to the circle']]], [[['to the circle']]]]);

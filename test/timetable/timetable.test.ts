@@ -588,7 +588,7 @@ describe('trips of the timetable', () => {
     );
   });
 
-  it('a block of thousands of trips is none, and the report says so', () => {
+  it('a block of thousands of trips is ignored, and the report says so', () => {
     const trips = (blockId: string, count: number) =>
       Array.from(
         { length: count },

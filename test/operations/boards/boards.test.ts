@@ -89,7 +89,7 @@ describe('boards of several stops', () => {
     }
   });
 
-  it('boards request a stop again a second after it failed for a passing cause', async () => {
+  it('boards request a stop again a second after a temporary failure', async () => {
     special = { '200020': failing };
     const url = '/v1/boards?stops=200060,200020';
     await get(url);

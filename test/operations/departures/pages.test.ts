@@ -335,7 +335,7 @@ it('a departure of a ferry comes on one page only, also when the timetable is pu
   expect(isOnNextPage?.(ferry('050926'), () => null)).toBe(false);
 });
 
-it('a vehicle that leaves two stands of one stop within a minute is on the pages once for each, later and earlier', () => {
+it('paging in either direction lists a vehicle that leaves two stands of a stop within a minute once for each stand', () => {
   const file = scheduleFile('buses', {
     stops: [{ id: 'S', isStation: true }, { id: '1', parentId: 'S' }, { id: '2', parentId: 'S' }, { id: '3' }],
     trips: [

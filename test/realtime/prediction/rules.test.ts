@@ -35,7 +35,7 @@ describe('the time of a call', () => {
   it('a bus has the time of the feed, ignoring other seconds in the timetable of the feed', () => {
     expect(predicted([5, 10], [update('A', { time: 6.6, delay: 60 })])?.[0]).toBe('A 5>6.6');
   });
-  it('a call with a delay only is the planned time plus the delay', () => {
+  it('a call with only a delay has its planned time plus the delay', () => {
     expect(predicted([5, 10], [update('A', { delay: 90 })])?.[0]).toBe('A 5>6.5');
   });
   it('a time without a delay is a delay for the calls behind it', () => {
@@ -342,7 +342,7 @@ describe('the call of an update', () => {
     const stops = [update('A', { time: 3 }), update('F', { time: 6 }), update('B', { time: 9 })];
     expect(predicted([2, 8], stops)).toEqual(['A 2>3', 'F 6>6', 'B 8>9']);
   });
-  it('an update for an unknown stop costs itself', () => {
+  it('an update for an unknown stop is left out alone', () => {
     const planned = timetable([run('R', [2, 8])]);
     const snapshot = predict(planned, [trip('R', [update('A', { time: 3 }), update('elsewhere', { time: 6 })])]);
     expect(callsOf(planned, snapshot, 'R')).toEqual(['A 2>3', 'B 8>9']);
