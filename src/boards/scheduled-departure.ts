@@ -104,7 +104,7 @@ export function* listLiveCalls(
         const call = visits.valueAt(visit);
         // A quick check with a margin, because most calls are outside the range. The exact one follows below.
         const isTimed = isPresent && isLiveHere(parts, snapshot, call);
-        if (((isTimed ? best[call] : planned[call]) as number) < earliest || planned.valueAt(call) >= latest) continue;
+        if ((isTimed ? best : planned).valueAt(call) < earliest || planned.valueAt(call) >= latest) continue;
         const run = visitRun.valueAt(visit);
         const index = call - firstCall.valueAt(run);
         // The first call is no arrival, and the last one no departure.

@@ -1,3 +1,4 @@
+import { Uint16Column } from '../core/columns.ts';
 import { nextTurn } from '../core/event-loop-turn.ts';
 
 /** A row of a table of stops. */
@@ -92,14 +93,14 @@ function insertRows(
 function alignRows(order: readonly StopRow[], stops: readonly number[]): (StopRow | null)[] {
   const width = stops.length + 1;
   // The length of the longest common subsequence that starts at each row and stop or later.
-  const lengths = new Uint16Array((order.length + 1) * width);
+  const lengths = new Uint16Column((order.length + 1) * width);
   for (let row = order.length - 1; row >= 0; row--) {
     const { stop } = order[row] as StopRow;
     for (let at = stops.length - 1; at >= 0; at--) {
       const isSame = stop === stops[at];
       lengths[row * width + at] = isSame
-        ? (lengths[(row + 1) * width + at + 1] as number) + 1
-        : Math.max(lengths[(row + 1) * width + at] as number, lengths[row * width + at + 1] as number);
+        ? lengths.valueAt((row + 1) * width + at + 1) + 1
+        : Math.max(lengths.valueAt((row + 1) * width + at), lengths.valueAt(row * width + at + 1));
     }
   }
   let row = 0;

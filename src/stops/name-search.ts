@@ -168,7 +168,7 @@ class NameIndex {
     for (const [word, stops] of stopsOfWords.entries()) {
       this.#starts[word + 1] = this.#starts.valueAt(word) + stops.length;
     }
-    this.#stops = new Uint32Column(this.#starts.at(-1) as number);
+    this.#stops = new Uint32Column(this.#starts.valueAt(stopsOfWords.length));
     for (const [word, stops] of stopsOfWords.entries()) this.#stops.set(stops, this.#starts[word]);
     this.#averageLength = columns.lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, columns.ids.length);
   }

@@ -379,7 +379,7 @@ export class Timetable {
   }
 
   routeOf(pattern: number): TimetableRoute {
-    return this.#route(this.sections.patternRoute.valueAt(pattern));
+    return this.routeAt(this.sections.patternRoute.valueAt(pattern));
   }
 
   /** The trips with this ID; if none has it, those whose ID differs only in its date. Sorted by index. */
@@ -397,13 +397,13 @@ export class Timetable {
   /** The route with this `route_id`, from the first of these files that has it. */
   findRoute(routeId: string | null, files: readonly FileId[]): TimetableRoute | null {
     const route = this.findRouteIndex(routeId, files);
-    return route === null ? null : this.#route(route);
+    return route === null ? null : this.routeAt(route);
   }
 
   findRouteIndex(routeId: string | null, files: readonly FileId[]): number | null {
     if (this.#routesById.size === 0) {
       for (let route = 0; route < this.sections.routes.length / ROUTE.length; route++) {
-        const { file, routeId } = this.#route(route);
+        const { file, routeId } = this.routeAt(route);
         this.#routesById.set(`${file} ${routeId}`, route);
       }
     }
@@ -412,7 +412,24 @@ export class Timetable {
   }
 
   routeAt(index: number): TimetableRoute {
-    return this.#route(index);
+    const cached = this.#routes[index];
+    if (cached) return cached;
+    const numbers = this.sections.routes.subarray(index * ROUTE.length, (index + 1) * ROUTE.length);
+    const text = (field: keyof typeof ROUTE) => this.#text(numbers[ROUTE[field]]);
+    const [mode, shortName] = [MODES[numbers.valueAt(ROUTE.mode)] as Mode, text('shortName')];
+    const route: TimetableRoute = {
+      file: text('file') as FileId,
+      routeId: text('id'),
+      route: shortName,
+      mode,
+      lineId: lineIdOf({ mode, route: shortName, agencyId: text('agencyId') }),
+      lineName: text('lineName'),
+      longName: text('longName'),
+      operator: text('operator'),
+      network: numbers[ROUTE.network] ? numbers.valueAt(ROUTE.network) - 1 : null,
+    };
+    this.#routes[index] = route;
+    return route;
   }
 
   runsOn(trip: number, day: number): boolean {
@@ -525,7 +542,7 @@ export class Timetable {
     const files = new Set<FileId>();
     for (const stop of new Set(stops)) {
       for (let visit = visitStart.valueAt(stop); visit < visitStart.valueAt(stop + 1); visit++) {
-        const { file, mode } = this.#route(patternRoute.valueAt(visitPattern.valueAt(visit)));
+        const { file, mode } = this.routeAt(patternRoute.valueAt(visitPattern.valueAt(visit)));
         if (modes.includes(mode)) files.add(file);
       }
     }
@@ -632,27 +649,6 @@ export class Timetable {
 
   #routeOfTrip(trip: number): TimetableRoute {
     return this.routeOf(this.patternOf(trip));
-  }
-
-  #route(index: number): TimetableRoute {
-    const cached = this.#routes[index];
-    if (cached) return cached;
-    const numbers = this.sections.routes.subarray(index * ROUTE.length, (index + 1) * ROUTE.length);
-    const text = (field: keyof typeof ROUTE) => this.#text(numbers[ROUTE[field]]);
-    const [mode, shortName] = [MODES[numbers.valueAt(ROUTE.mode)] as Mode, text('shortName')];
-    const route: TimetableRoute = {
-      file: text('file') as FileId,
-      routeId: text('id'),
-      route: shortName,
-      mode,
-      lineId: lineIdOf({ mode, route: shortName, agencyId: text('agencyId') }),
-      lineName: text('lineName'),
-      longName: text('longName'),
-      operator: text('operator'),
-      network: numbers[ROUTE.network] ? numbers.valueAt(ROUTE.network) - 1 : null,
-    };
-    this.#routes[index] = route;
-    return route;
   }
 
   #modes(bits: number): readonly Mode[] {

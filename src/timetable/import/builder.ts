@@ -1,4 +1,4 @@
-import { Int32Column, Uint32Column } from '../../core/columns.ts';
+import { Int32Column, Uint8Column, Uint32Column } from '../../core/columns.ts';
 import { Numbers } from '../../core/growing-numbers.ts';
 import { lineIdOf } from '../../transit/line-names.ts';
 import { MODES, type Mode } from '../../transit/modes.ts';
@@ -426,7 +426,7 @@ export class TimetableBuilder {
   #finishCalls(trips: FinishedTrips) {
     const ofPatterns = (field: number) => this.#patternStart.map((_, pattern) => this.#ofPattern(pattern, field));
     const patternCalls = startsOf(ofPatterns(PATTERN.calls));
-    const callPattern = new Int32Column(patternCalls.at(-1) as number);
+    const callPattern = new Int32Column(patternCalls.valueAt(patternCalls.length - 1));
     for (const pattern of this.#patternStart.keys()) {
       callPattern.fill(pattern, patternCalls[pattern], patternCalls[pattern + 1]);
     }
@@ -478,22 +478,22 @@ export class TimetableBuilder {
       names.set(stop, name);
       return name;
     };
-    const modes = new Uint8Array(count);
+    const modes = new Uint8Column(count);
     for (let stop = 0; stop < count; stop++) {
       let bits = 0;
       for (let visit = visitStart.valueAt(stop); visit < visitStart.valueAt(stop + 1); visit++) {
         const route = patternRoute.valueAt(visitPattern.valueAt(visit));
         bits |= 1 << (this.#routes[route * ROUTE.length + ROUTE.mode] as number);
       }
-      for (let at = stop; at >= 0; at = parents.valueAt(at)) modes[at] = (modes[at] as number) | bits;
+      for (let at = stop; at >= 0; at = parents.valueAt(at)) modes[at] = modes.valueAt(at) | bits;
     }
     const children = group(count, count, (stop) => parents.valueAt(stop));
-    const cells = stops.map(({ lat, lng }) => cellOf(lat, lng));
+    const cells = Uint32Column.from(stops, ({ lat, lng }) => cellOf(lat, lng));
     const grid = groupSorted(
       1,
       count,
       () => 0,
-      (stop) => cells[stop] as number,
+      (stop) => cells.valueAt(stop),
     ).members;
     return {
       stopId: stops.map(({ id }) => this.#texts.add(id)),
@@ -508,7 +508,7 @@ export class TimetableBuilder {
       stopModes: modes,
       stopSlots: fillSlots(stops.map(({ id }) => hash32(id))),
       gridStop: grid,
-      gridCell: Array.from(grid, (stop) => cells[stop] as number),
+      gridCell: Array.from(grid, (stop) => cells.valueAt(stop)),
     };
   }
 
@@ -553,7 +553,7 @@ function buildCallTimes(
   patternCalls: Uint32Column,
   { patternTrips, tripStart, tripArrivals, tripDepartures, offsets }: FinishedTrips,
 ) {
-  const callEarliest = new Int32Column(patternCalls.at(-1) as number);
+  const callEarliest = new Int32Column(patternCalls.valueAt(patternCalls.length - 1));
   const callLatest = callEarliest.slice();
   let maxSeconds = 0;
   for (let pattern = 0; pattern < patternCalls.length - 1; pattern++) {

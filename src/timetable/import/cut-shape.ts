@@ -89,7 +89,7 @@ function placeByDistance(line: ShapeLine, { lat, lng, distance }: ShapedCalls): 
 function grows(distances: Int32Column): boolean {
   return (
     distances.valueAt(0) >= 0 &&
-    (distances.at(-1) as number) > distances.valueAt(0) &&
+    distances.valueAt(distances.length - 1) > distances.valueAt(0) &&
     distances.every((distance, index) => index === 0 || distance >= distances.valueAt(index - 1))
   );
 }

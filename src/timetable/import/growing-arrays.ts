@@ -97,13 +97,13 @@ export function group(groups: number, count: number, groupOf: (member: number) =
     if (at >= 0) start[at + 1] = start.valueAt(at + 1) + 1;
   }
   for (let index = 0; index < groups; index++) start[index + 1] = start.valueAt(index + 1) + start.valueAt(index);
-  const next = start.slice();
+  const next = Uint32Column.from(start);
   const members = new Uint32Column(start.valueAt(groups));
   for (let member = 0; member < count; member++) {
     const at = groupOf(member);
     if (at < 0) continue;
-    members[next[at] as number] = member;
-    next[at] = (next[at] as number) + 1;
+    members[next.valueAt(at)] = member;
+    next[at] = next.valueAt(at) + 1;
   }
   return { start, members };
 }
