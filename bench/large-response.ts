@@ -97,7 +97,7 @@ async function findTrips(bytes: Buffer): Promise<unknown> {
   const upstream = (async () => ({
     payload: parseResponse(REQUEST, await parseJson(bytes)),
     json: bytes,
-    retrievedAt: new Date(NOW),
+    retrievedAt: Date.parse(NOW),
   })) as unknown as CallUpstream;
   const limits = { rps: Number.POSITIVE_INFINITY, dailyBudget: 1e12 };
   const { queryUpstream } = protectUpstream({ callByKey: [upstream], limits, log: silent });

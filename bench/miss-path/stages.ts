@@ -28,7 +28,7 @@ export async function timeStages(
 ): Promise<StageTimes> {
   const cache = new ResponseCache({ maxBytes: 64 * MEGABYTE, now });
   const finished = createFinishedResponses({ maxBytes: 64 * MEGABYTE, now });
-  const retrievedAt = new Date();
+  const retrievedAt = now();
 
   const json = await parseJson(bytes);
   const payload = readPayload(json);
@@ -38,7 +38,7 @@ export async function timeStages(
     boards: monitorBoards,
     runs: new Runs({ now }),
     lines: noLines,
-    now: () => retrievedAt,
+    now: () => new Date(retrievedAt),
     ids,
     run: () => Promise.reject(new Error('not needed')),
   };

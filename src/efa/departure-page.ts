@@ -176,9 +176,9 @@ function spanOf(response: {
  * Whether a full page contains only departures that had left when it arrived, or that leave before the requested time. Such a
  * page is stale or for another time. Upstream sorts by best-known time.
  */
-export function isOfThePast({ stopEvents }: DepartureMonitorPayload, request: DeparturesRequest, now: Date): boolean {
+export function isOfThePast({ stopEvents }: DepartureMonitorPayload, request: DeparturesRequest, now: number): boolean {
   const { at } = request;
-  const from = at === null ? now.getTime() : fromSydneyWallClock(at);
+  const from = at === null ? now : fromSydneyWallClock(at);
   if (from === null || stopEvents.length < EVENTS_PER_PAGE) return false;
   return stopEvents.every((record) => {
     const event = parseObject(record);

@@ -5,7 +5,8 @@ import type { PayloadOf, UpstreamRequest } from './request.ts';
 /** An upstream response and when it arrived. */
 export interface UpstreamResponse<Payload> {
   payload: Payload;
-  retrievedAt: Date;
+  /** In milliseconds since 1970. */
+  retrievedAt: number;
   /** Set by layers that cache responses; absent if the response came straight from upstream. */
   freshness?: Freshness;
 }

@@ -47,10 +47,9 @@ export interface Freshness {
 const SOURCES = ['cache', 'joined', 'upstream'] as const;
 
 /** The response's own freshness. A response without one came straight from upstream and is not cached. */
-export function freshnessOf(response: { retrievedAt: Date; freshness?: Freshness }): Freshness {
-  const moment = response.retrievedAt.getTime();
-  if (response.freshness) return response.freshness;
-  return { retrievedAt: moment, freshUntil: moment, staleUntil: moment, source: 'upstream', shortage: null };
+export function freshnessOf({ retrievedAt, freshness }: { retrievedAt: number; freshness?: Freshness }): Freshness {
+  const justRetrieved = { retrievedAt, freshUntil: retrievedAt, staleUntil: retrievedAt };
+  return freshness ?? { ...justRetrieved, source: 'upstream', shortage: null };
 }
 
 /** The freshness of a response made from several: retrieved with the oldest, fresh until the first goes stale. */

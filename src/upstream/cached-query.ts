@@ -107,7 +107,7 @@ export function createCachedQuery(layers: {
       };
       const { payload, retrievedAt } = await call(request, ticket, keep, abandoned);
       failures.recordSuccess(request.kind, key);
-      return { payload, retrievedAt, freshness: freshnessIn(retrievedAt.getTime(), lookup, 'upstream', null) };
+      return { payload, retrievedAt, freshness: freshnessIn(retrievedAt, lookup, 'upstream', null) };
     } catch (error) {
       if (isOfCall(error)) failures.record(request.kind, key, error);
       throw error;
@@ -123,8 +123,9 @@ export function createCachedQuery(layers: {
     lookup: Lookup,
     shortage: Freshness['shortage'],
   ): Promise<UpstreamResponse<unknown>> {
-    const freshness = freshnessIn(cached.retrievedAt, lookup, 'cache', shortage);
-    return { payload: await unpack(lookup.request, cached), retrievedAt: new Date(cached.retrievedAt), freshness };
+    const { retrievedAt } = cached;
+    const freshness = freshnessIn(retrievedAt, lookup, 'cache', shortage);
+    return { payload: await unpack(lookup.request, cached), retrievedAt, freshness };
   }
 
   function freshnessIn(

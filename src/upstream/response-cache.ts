@@ -52,7 +52,7 @@ export class ResponseCache {
 
   /** Caches the response at once and compresses it in a later turn. The promise never rejects. */
   async store(key: string, { json, retrievedAt }: ReceivedResponse<unknown>): Promise<void> {
-    const entry: KeptResponse = { retrievedAt: retrievedAt.getTime(), bytes: json, isPacked: false };
+    const entry: KeptResponse = { retrievedAt, bytes: json, isPacked: false };
     this.#kept.set(key, entry);
     try {
       const packed: KeptResponse = { ...entry, bytes: await pack(json), isPacked: true };

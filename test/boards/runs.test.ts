@@ -439,7 +439,7 @@ describe('a run outside the timetable', () => {
     const event = { ...stopEvents[0], transportation: { ...stopEvents[0]?.transportation, properties } };
     const request = { kind: 'departureMonitor', stopId: '200060', modes: ['bus'], at: null } as const;
     const payload = parseResponse(request, { ...rest, stopEvents: [event] });
-    const upstream = async () => ({ payload, retrievedAt: new Date(at('08:00')) }) as never;
+    const upstream = async () => ({ payload, retrievedAt: at('08:00') }) as never;
     const service = serviceOf([TRAIN], { mode: 'bus', upstream });
     expect(await service.get('ST21.281125.127.0740', '2000335', at('08:02'))).toMatchObject({ route: '400' });
   });

@@ -30,7 +30,7 @@ export async function startStreamingService(): Promise<StreamingService> {
     const retrievedAt = Date.parse(NOW);
     const times = { retrievedAt, freshUntil: retrievedAt, staleUntil: retrievedAt };
     const payload = parseDepartureMonitor(departureMonitor(...service.leaves));
-    return { payload, retrievedAt: new Date(NOW), freshness: { ...times, source: 'cache', shortage: null } };
+    return { payload, retrievedAt: Date.parse(NOW), freshness: { ...times, source: 'cache', shortage: null } };
   }) as unknown as QueryUpstream;
   const streamTimes = { minMs: 10, commentMs: 60_000, commentsPerCharge: 4 };
   const app = await buildTestApp({ upstream: queryUpstream, now: NOW, store, streamTimes });

@@ -318,7 +318,7 @@ describe('GET /v1/alerts', () => {
       source: 'upstream',
       shortage: null,
     };
-    return { payload: parseResponse(request, { infos: { current } }), retrievedAt: new Date(NOW), freshness };
+    return { payload: parseResponse(request, { infos: { current } }), retrievedAt: Date.parse(NOW), freshness };
   }) as unknown as QueryUpstream;
 
   /** Requests the alerts while upstream lists these notices, each time from a service with an empty cache. */
@@ -562,7 +562,7 @@ describe('GET /v1/alerts', () => {
     const app = await buildTestApp({ upstream: spoilt, now: NOW, stops });
     let given: unknown;
     async function spoilt(...[request]: Parameters<QueryUpstream>): Promise<never> {
-      return { payload: parseResponse(request, given), retrievedAt: new Date(NOW) } as never;
+      return { payload: parseResponse(request, given), retrievedAt: Date.parse(NOW) } as never;
     }
     const seen = new Set<number>();
     await fc.assert(
@@ -610,7 +610,7 @@ describe('GET /v1/alerts', () => {
     let now = new Date(NOW);
     const queryUpstream = (async (request: Parameters<QueryUpstream>[0]) => ({
       payload: parseResponse(request, request.kind === 'notices' ? { infos: { current: listed } } : board(onBoard, 5)),
-      retrievedAt: now,
+      retrievedAt: now.getTime(),
     })) as unknown as QueryUpstream;
     const alertsOf = () => new AlertList({ now: () => now.getTime(), stops });
     const start = () => buildTestApp({ upstream: queryUpstream, now: () => now, stops, alerts: alertsOf() });

@@ -24,7 +24,7 @@ function found(source: 'timetable' | 'planner', arrivesAt: number): FoundJourney
   const journey: Journey = {
     legs: [{ ...LEG_DEFAULTS, origin: at(0), destination: at(arrivesAt), durationMs: 0 }],
   };
-  return { journeys: [journey], leftOut: {}, freshness: freshnessOf({ retrievedAt: new Date(0) }), origin: { source } };
+  return { journeys: [journey], leftOut: {}, freshness: freshnessOf({ retrievedAt: 0 }), origin: { source } };
 }
 
 function choose(options: {

@@ -19,7 +19,7 @@ function createRequests() {
   const queryUpstream = (async (_question: object, options: QueryOptions) => {
     sent.push(options);
     await released;
-    return { payload: { systemMessages: [], locations: [] }, retrievedAt: NOW };
+    return { payload: { systemMessages: [], locations: [] }, retrievedAt: NOW.getTime() };
   }) as unknown as QueryUpstream;
   const operation = defineOperation({
     id: 'find',
@@ -33,8 +33,7 @@ function createRequests() {
     tool: { description: '' },
     example: { query: '', body: {} },
     async handle(_query, context) {
-      const { retrievedAt } = await context.queryUpstream(QUESTION);
-      const moment = retrievedAt.getTime();
+      const { retrievedAt: moment } = await context.queryUpstream(QUESTION);
       const freshness = { retrievedAt: moment, freshUntil: moment + 1000, staleUntil: moment + 1000 };
       return { body: {}, freshness: { ...freshness, source: 'upstream', shortage: null } as const };
     },

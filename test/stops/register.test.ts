@@ -506,7 +506,7 @@ describe('a stop of the timetable', () => {
     ];
     const upstream = (async (request: UpstreamRequest) => ({
       payload: parseResponse(request, { infos: { current: notices } }),
-      retrievedAt: new Date(NOW),
+      retrievedAt: Date.parse(NOW),
     })) as unknown as QueryUpstream;
     const buses = timetableOf(
       scheduleFile('buses', {
@@ -531,7 +531,7 @@ describe('a stop outside the timetable', () => {
   let board: () => object = () => ({});
   const queryUpstream = (async (request: UpstreamRequest) => {
     sent.push(request);
-    return { payload: parseResponse(request, board()), retrievedAt: new Date(NOW) };
+    return { payload: parseResponse(request, board()), retrievedAt: Date.parse(NOW) };
   }) as unknown as QueryUpstream;
   const central = { id: '200060', isGlobalId: true, name: 'Central Station, Sydney', type: 'stop', isBest: true };
   const station = { ...central, disassembledName: 'Central Station', coord: [-33.884, 151.206] };

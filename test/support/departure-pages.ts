@@ -52,7 +52,7 @@ export function respondInTurn(...responses: (DepartureMonitorPayload | Error)[])
     const response = responses[requests.push(request) - 1];
     if (response === undefined) throw new Error(`nothing prepared for question ${requests.length}`);
     if (response instanceof Error) throw response;
-    return { payload: response, retrievedAt: new Date(FIRST_MINUTE.getTime() + requests.length * 1000) };
+    return { payload: response, retrievedAt: FIRST_MINUTE.getTime() + requests.length * 1000 };
   };
   return Object.assign(send as unknown as QueryUpstream, { requests });
 }

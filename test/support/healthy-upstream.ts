@@ -20,7 +20,7 @@ const ANSWERS: Record<UpstreamRequest['kind'], unknown> = {
 /** An upstream without a network that always responds well. */
 export const healthyUpstream: QueryUpstream = async <Requested extends UpstreamRequest>(request: Requested) => {
   const payload: PayloadOf<Requested> = parseResponse(request, ANSWERS[request.kind]);
-  return { payload, retrievedAt: new Date(NOW) };
+  return { payload, retrievedAt: Date.parse(NOW) };
 };
 
 /** The service in front of the healthy upstream, or of the given one. */

@@ -5,7 +5,8 @@ import { type PayloadOf, parseResponse, type UpstreamRequest } from '#src/efa/re
 export function receivedResponse<Requested extends UpstreamRequest>(
   request: Requested,
   response: object,
-  retrievedAt: Date,
+  arrivedAt: Date,
 ): ReceivedResponse<PayloadOf<Requested>> {
-  return { payload: parseResponse(request, response), json: Buffer.from(JSON.stringify(response)), retrievedAt };
+  const json = Buffer.from(JSON.stringify(response));
+  return { payload: parseResponse(request, response), json, retrievedAt: arrivedAt.getTime() };
 }

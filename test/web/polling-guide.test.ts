@@ -54,7 +54,7 @@ async function departuresSoon({ stopId }: DepartureMonitorRequest) {
   const now = app.clock.now;
   const planned = Array.from({ length: 12 }, (_, index) => new Date(now.getTime() + index * 180_000).toISOString());
   const response = departureMonitorFor(`?name_dm=${stopId}`, ...planned);
-  return { payload: parseDepartureMonitor(JSON.parse(response)), retrievedAt: now };
+  return { payload: parseDepartureMonitor(JSON.parse(response)), retrievedAt: now.getTime() };
 }
 
 let loaded = 0;

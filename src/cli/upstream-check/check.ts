@@ -244,7 +244,7 @@ async function responseOf(received: Received, request: UpstreamRequest): Promise
   if (status !== 200) {
     throw unexpectedStatus(status, headers, body.toString(), { now: new Date(sentAt), apiKey: '' });
   }
-  return { payload: await parsePayload(body, request, ''), retrievedAt: new Date(sentAt + tookMs) };
+  return { payload: await parsePayload(body, request, ''), retrievedAt: sentAt + tookMs };
 }
 
 async function orApiError<Value>(work: Promise<Value>): Promise<Value | ApiError> {

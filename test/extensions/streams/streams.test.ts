@@ -41,7 +41,7 @@ const queryUpstream = (async ({ stopId }: { stopId: string }) => {
   const retrievedAt = Date.parse(NOW);
   const times = { retrievedAt, freshUntil: retrievedAt + freshMs, staleUntil: retrievedAt + freshMs };
   const payload = parseDepartureMonitor(departureMonitor(...leaves));
-  return { payload, retrievedAt: new Date(NOW), freshness: { ...times, source, shortage: null } };
+  return { payload, retrievedAt: Date.parse(NOW), freshness: { ...times, source, shortage: null } };
 }) as unknown as QueryUpstream;
 
 beforeAll(async () => {

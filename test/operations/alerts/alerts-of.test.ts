@@ -40,7 +40,7 @@ beforeEach(() => {
     calls++;
     sent.push(options?.priority);
     if (isUnreachable) throw new Error('away');
-    return { payload: parseResponse(request, { infos: { current } }), retrievedAt: new Date(now) };
+    return { payload: parseResponse(request, { infos: { current } }), retrievedAt: now };
   }) as unknown as QueryUpstream;
   list = new AlertList({ now: () => now, stops: new StopRegister(noStops), queryUpstream });
 });

@@ -60,7 +60,7 @@ async function followLate(via: string, late: Record<string, number>, at = EIGHT)
   await app?.close();
   const made = await buildTestApp({
     now: () => new Date(clock.now),
-    upstream: async () => ({ payload: { infos: [] }, retrievedAt: new Date(clock.now) }) as never,
+    upstream: async () => ({ payload: { infos: [] }, retrievedAt: clock.now }) as never,
     journeys: { fetch: (requested, { turn }) => source.fetch(requested, turn) },
     runs: new Runs({ now, feeds, timetable: currentOf(timetable) }),
   });

@@ -404,7 +404,7 @@ it('a line has the alerts for the whole line, not for its stops', async () => {
   const current = [notice('Buses replace trains', { lines: [line] }), notice('Lift closed', { stops: [{ id: '2' }] })];
   const sent: QueryUpstream = (async (request: Parameters<QueryUpstream>[0]) => ({
     payload: parseResponse(request, { infos: { current } }),
-    retrievedAt: new Date(NOW),
+    retrievedAt: Date.parse(NOW),
   })) as QueryUpstream;
   const timetable = timetableOf(
     scheduleFile('sydneytrains', {

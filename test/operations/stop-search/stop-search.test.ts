@@ -64,7 +64,7 @@ describe('stop search when upstream finds few stops', () => {
   const finds = (locations: unknown[]) =>
     (async () => ({
       payload: { systemMessages: [], locations },
-      retrievedAt: new Date(NOW),
+      retrievedAt: Date.parse(NOW),
     })) as unknown as QueryUpstream;
   const away = (async () => {
     throw new ApiError('UPSTREAM_UNAVAILABLE', 'no calls', { unavailable: 'day' });

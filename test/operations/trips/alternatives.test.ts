@@ -81,7 +81,7 @@ async function ask(rides: readonly Ride[], more: Partial<MadeSchedule> = {}, que
   await app?.close();
   app = await buildTestApp({
     now: () => new Date(EIGHT),
-    upstream: async () => ({ payload: {}, retrievedAt: new Date(EIGHT) }) as never,
+    upstream: async () => ({ payload: {}, retrievedAt: EIGHT }) as never,
     journeys: { fetch: (requested, { turn }) => source.fetch(requested, turn) },
     ...(!lacks && { runs: new Runs({ now, feeds, timetable: currentOf(timetable) }) }),
   });
@@ -201,7 +201,7 @@ describe('alternatives of a leg', () => {
     ]);
   });
 
-  it('a walk and a ride that nothing follows have an empty list, and without the word there is none', async () => {
+  it('a ride without a later departure has an empty list of alternatives, which only `include=alternatives` adds', async () => {
     const { body } = await ask([ride('one', '1', '3', 10, 50)]);
     expect(body.journeys[0].legs.map(({ alternatives }: LegBody) => alternatives)).toEqual([[]]);
     const plain = await ask([ride('one', '1', '3', 10, 50)], {}, TRIPS.replace('alternatives,', ''));

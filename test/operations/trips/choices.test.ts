@@ -36,7 +36,7 @@ beforeAll(async () => {
   };
   app = await buildTestApp({
     now: () => now,
-    upstream: async () => ({ payload: {}, retrievedAt: now }) as never,
+    upstream: async () => ({ payload: {}, retrievedAt: now.getTime() }) as never,
     journeys: chooseJourneys({
       mode: 'auto',
       planner: {

@@ -24,7 +24,7 @@ function createUpstream(outcome: object | ApiError) {
   const queryUpstream = (async (request: object) => {
     sent.push(request);
     if (outcome instanceof ApiError) throw outcome;
-    return { payload: outcome, retrievedAt: new Date(0) };
+    return { payload: outcome, retrievedAt: 0 };
   }) as unknown as QueryUpstream;
   return { queryUpstream, sent, stops: { get: () => null } };
 }

@@ -56,7 +56,7 @@ async function monitorBoard(
     const query = new URLSearchParams({ name_dm: stopId, mode: 'direct', depArrMacro: isArrival ? 'arr' : 'dep' });
     if (isPole(stopId)) query.set('nameKey_dm', '$USEPOINT$');
     const payload = parseResponse(request, departureResponse(network, query, at / 1000));
-    const { departures } = await mapPage(request, { payload, retrievedAt: new Date(at) });
+    const { departures } = await mapPage(request, { payload, retrievedAt: at });
     for (const { key, ...departure } of departures) {
       if (departure.plannedAt < until) found.set(`${key} ${departure.plannedAt}`, rowOf(knownOf(departure)));
     }

@@ -140,7 +140,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
   },
   async 'checked stops'() {
     const checks = new StopChecks();
-    const board = { payload: { stopEvents: [{}] }, retrievedAt: new Date(NOW) };
+    const board = { payload: { stopEvents: [{}] }, retrievedAt: NOW };
     const queryUpstream = (async () => board) as never;
     for (let n = 0; n < 25_000; n++) {
       const stop = { stop_id: `${n}`.padStart(12, '0'), modes: [] } as never;
