@@ -53,9 +53,12 @@ const MAX_ROW_IDS = 150;
 const ROW_ID_LENGTH = 6;
 const COUNT_LENGTH = 2;
 const MAX_LENGTH = 3000;
-/** Format and direction, binding, times in seconds to base 36, row IDs, counts and, for journeys, one more time. */
+/**
+ * Format and direction, binding, and the boundary's time in seconds to base 36. Then, unless they are all the same time and empty: two
+ * more times, row IDs, counts and, for journeys, one more time. Each page has two cursors in its headers.
+ */
 const WRITTEN =
-  /^1([np])\.([\w-]{6})\.([0-9a-z]{1,7})\.([0-9a-z]{1,7})\.([0-9a-z]{1,7})\.([\w-]{0,900})\.([\w-]{0,900})\.([\w-]{0,1200})(?:\.([0-9a-z]{1,7}))?$/;
+  /^1([np])\.([\w-]{6})\.([0-9a-z]{1,7})(?:\.([0-9a-z]{1,7})\.([0-9a-z]{1,7})\.([\w-]{0,900})\.([\w-]{0,900})\.([\w-]{0,1200})(?:\.([0-9a-z]{1,7}))?)?$/;
 
 /** A short hash that identifies a row, a route or a list. */
 export function rowIdOf(text: string): string {
@@ -139,11 +142,12 @@ export function boundaryAt(at: number): PageBoundary {
 export function writeCursor(cursor: Cursor, base: number, ids: IdSigner): string | undefined {
   const { at, shown, late, counts } = cursor;
   if (!isWithin(cursor, base) || shown.size + late.size + counts.size > MAX_ROW_IDS) return undefined;
-  const moments = [at, shown.size > 0 ? cursor.shownUntil : at, late.size > 0 ? cursor.lateFrom : at];
+  const start = `1${cursor.direction[0]}.${cursor.binding}.${toText(at)}`;
+  if (shown.size + late.size + counts.size === 0 && cursor.arrivesBy === undefined) return ids.sign('cursor', start);
   const content = [
-    `1${cursor.direction[0]}`,
-    cursor.binding,
-    ...moments.map(toText),
+    start,
+    toText(shown.size > 0 ? cursor.shownUntil : at),
+    toText(late.size > 0 ? cursor.lateFrom : at),
     [...shown].join(''),
     [...late].join(''),
     [...counts].map(([rowId, count]) => rowId + count.toString(36).padStart(COUNT_LENGTH, '0')).join(''),
@@ -166,13 +170,12 @@ function isWithin({ at, arrivesBy }: Cursor, base: number): boolean {
 const allowed = 'must be taken unchanged from a `Link` header of this operation';
 
 function parseCursor(text: string): Cursor | null {
-  const [, direction, binding = '', ...rest] = (text.length <= MAX_LENGTH && WRITTEN.exec(contentOf(text))) || [];
-  const [at, shownUntil, lateFrom] = rest.slice(0, 3).map((moment) => Number.parseInt(moment, 36) * SECOND_MS) as [
-    number,
-    number,
-    number,
-  ];
-  const [shown = '', late = '', counts = '', arrivesBy] = rest.slice(3);
+  const [, direction, binding = '', start = '', ...rest] =
+    (text.length <= MAX_LENGTH && WRITTEN.exec(contentOf(text))) || [];
+  const [at, shownUntil, lateFrom] = [start, rest[0] ?? start, rest[1] ?? start].map(
+    (moment) => Number.parseInt(moment, 36) * SECOND_MS,
+  ) as [number, number, number];
+  const [shown = '', late = '', counts = '', arrivesBy] = rest.slice(2);
   const countedLength = ROW_ID_LENGTH + COUNT_LENGTH;
   if (!direction || shown.length % ROW_ID_LENGTH || late.length % ROW_ID_LENGTH || counts.length % countedLength)
     return null;
@@ -203,9 +206,9 @@ export const cursorParameter = optional(
   describe(
     requiredText(allowed)
       .refine((text) => parseCursor(text) !== null, allowed)
-      .meta({ type: 'string', pattern: '^1[np](\\.[\\w-]*){7,8}$', maxLength: MAX_LENGTH }),
+      .meta({ type: 'string', pattern: '^1[np](\\.[\\w-]*){3,8}$', maxLength: MAX_LENGTH }),
     'Pagination cursor from the `Link` header (`rel="next"` or `rel="prev"`). Valid only with the same operation and parameters.',
-    '1n.xYkUFA.tisn60.tisn60.tisn60...q3Zr0dYh2Jc',
+    '1n.xYkUFA.tisn60.q3Zr0dYh2Jc',
   ),
 );
 

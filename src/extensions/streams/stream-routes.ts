@@ -10,6 +10,7 @@ import { listsEtag } from '../../http/freshness-headers.ts';
 import { requesterOf } from '../../http/operation-routes.ts';
 import { receivedBy, toRoute } from '../../http/paths.ts';
 import { recordSources } from '../../http/request-log.ts';
+import { READABLE_EVERYWHERE } from '../../http/response-headers.ts';
 import type { FinishedResponse } from '../../operations/finished-response.ts';
 import { noticeTo, type Operation, parseQuery, withoutCursor } from '../../operations/operation.ts';
 import { streamPath } from '../../routes.ts';
@@ -32,6 +33,7 @@ const HEADERS = {
   'cache-control': 'private, no-store, no-transform',
   // Without this header nginx would buffer events.
   'x-accel-buffering': 'no',
+  ...READABLE_EVERYWHERE,
 };
 
 /**

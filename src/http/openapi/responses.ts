@@ -50,7 +50,7 @@ export const HEADER_COMPONENTS = {
   ),
   Link: header(
     'Only on departures, arrivals and journeys: what comes before (`rel="prev"`) and after (`rel="next"`), as relative URLs with the other parameters and a `cursor`. Absent where the list ends.',
-    '</v1/departures?stop=200070&cursor=1n.xYkUFA.tisn60.tisn60.tisn60...q3Zr0dYh2Jc>; rel="next"',
+    '</v1/departures?stop=200070&cursor=1n.xYkUFA.tisn60.q3Zr0dYh2Jc>; rel="next"',
   ),
   'Retry-After': header('Seconds to wait before retrying.', 30),
   Allow: header('The methods that the path allows.', 'GET, HEAD, OPTIONS'),
