@@ -217,6 +217,15 @@ const REFUSED: [url: string, ...told: string[]][] = [
     'must be lat,lng, not "151.2108,-33.8613". `lat` and `lng` seem to be swapped',
   ],
   ['/v1/trips?from=-33.80,151.2&to=%20-33.8,%20151.200', '`to` must differ from `from`'],
+  ['/v1/trips?from=202091&to=200070&via=202091@5', '`via` must name stops other than `from`, `to` and the one before'],
+  [
+    '/v1/trips?from=202091&to=200070&via=202020,200070',
+    '`via` must name stops other than `from`, `to` and the one before',
+  ],
+  [
+    '/v1/trips?from=202091&to=200070&via=202020,202020@5',
+    '`via` must name stops other than `from`, `to` and the one before',
+  ],
   ['/v1/trips?from=-33.8,151.2&from=202091&to=202091', '`from` must be given once'],
   [`${TRIPS}&modes=tram`, '`modes` must be all or some of', 'not "tram"'],
   [`${TRIPS}&modes=walk`, 'not "walk"'],

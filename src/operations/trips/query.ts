@@ -114,6 +114,10 @@ export const tripsQuery = z
     path: ['to'],
     message: 'must differ from `from`',
     when: () => true,
+  })
+  .refine(({ from, via = [], to }) => !hasRepeats([from, ...via.map(({ stopId }) => stopId), to]), {
+    path: ['via'],
+    message: 'must name stops other than `from`, `to` and the one before',
   });
 
 export type TripsQuery = z.infer<typeof tripsQuery>;
@@ -153,6 +157,11 @@ export function listConditions(query: TripsQuery): string[] {
 function isSamePlace(from: unknown, to: unknown): boolean {
   const [one, other] = [from, to].map(parsePlace);
   return one !== undefined && one === other;
+}
+
+/** Whether two places in a row are the same: nobody travels between them. */
+function hasRepeats(places: readonly unknown[]): boolean {
+  return places.some((place, index) => index > 0 && isSamePlace(place, places[index - 1]));
 }
 
 function parsePlace(place: unknown): string | undefined {
