@@ -39,7 +39,7 @@ const context = {
   queryUpstream: notCalled,
   boards: { fetch: findBoard, count() {} },
   runs: {} as never,
-  now: () => new Date(now),
+  now: () => now,
   ids,
   run: notCalled,
 };

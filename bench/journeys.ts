@@ -68,7 +68,7 @@ const trips = createTripsOperation({
 });
 const context = {
   ids: createIdSigner(['made-up']),
-  now: () => new Date(now),
+  now: () => now,
 } as unknown as FindContext;
 
 const within = createReachOperation({ reach });

@@ -107,7 +107,7 @@ async function findTrips(bytes: Buffer): Promise<unknown> {
     boards: monitorBoards,
     runs: new Runs({ now: () => Date.parse(NOW) }),
     lines: noLines,
-    now: () => new Date(NOW),
+    now: () => Date.parse(NOW),
     ids,
     run: () => Promise.reject(new Error('not needed')),
   });

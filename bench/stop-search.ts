@@ -43,7 +43,7 @@ const CANDIDATES: Record<string, () => Search> = {
   'ours on its tree': () => {
     const search = new NameSearch(register);
     return async (text) => {
-      const found = await search.search({ text, limit: SHOWN, isLoose: true }, new Date(0));
+      const found = await search.search({ text, limit: SHOWN, isLoose: true }, 0);
       return found.map(({ name }) => name);
     };
   },

@@ -137,7 +137,7 @@ export async function playDay(
     }
     if (request.kind === 'search' && live) {
       // The list of stops replaces upstream here, because searching names would take most of the simulation.
-      const listed = () => ({ freshness: freshnessOfList(stops, now()) });
+      const listed = () => ({ freshness: freshnessOfList(stops, clock.now()) });
       return queryUpstream({ kind: 'stopFinder', text: request.text.trim() }, options).then(
         ({ freshness }) => ({ freshness: freshness as Freshness }),
         listed,

@@ -38,7 +38,7 @@ export async function timeStages(
     boards: monitorBoards,
     runs: new Runs({ now }),
     lines: noLines,
-    now: () => new Date(retrievedAt),
+    now: () => retrievedAt,
     ids,
     run: () => Promise.reject(new Error('not needed')),
   };

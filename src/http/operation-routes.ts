@@ -23,7 +23,7 @@ export async function operationRoutes(
   for (const operation of operations) {
     app.get(toRoute(operation.path), (request, reply) => {
       const { query, key, notices } = parseOnce(operation, request);
-      const cost = priceOf(operation, query, now());
+      const cost = priceOf(operation, query, now().getTime());
       const response = () => {
         const cached = responses.find(key);
         if (cached) return sendResponse(request, reply, cached, { responses, now, notices });

@@ -38,8 +38,9 @@ export async function stopsDownload(
     const isUnchanged = condition === undefined && Date.parse(since) >= writtenAt;
     const hasResponse = isUnchanged || listsEtag(condition, etag);
     if (hasResponse) request.outcome.isFree = true;
+    const sentAt = now().getTime();
     reply.headers({
-      ...freshnessHeaders(freshnessOfList(stops, now()), now().getTime()),
+      ...freshnessHeaders(freshnessOfList(stops, sentAt), sentAt),
       etag,
       vary: VARY,
       'last-modified': new Date(writtenAt).toUTCString(),

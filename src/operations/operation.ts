@@ -65,7 +65,8 @@ export interface FindContext {
   lines: LineCatalogue;
   /** What was recorded of past runs; null or absent if nothing is. */
   punctuality?: Punctuality | null;
-  now: () => Date;
+  /** In milliseconds since 1970. */
+  now: () => number;
   /** Signs identifiers and cursors, and verifies them. */
   ids: IdSigner;
   /** Runs another operation for the same caller. Reads and fills the shared response cache. */
@@ -263,7 +264,7 @@ const LIST = new Intl.ListFormat('en-AU');
  */
 export function requestedWallClock(
   { date, time: timeText }: { date?: string | undefined; time?: string | undefined },
-  now: Date,
+  now: number,
 ): WallClock | null {
   if (date === undefined && timeText === undefined) return null;
   const [time, day] = timeText?.split('T').reverse() ?? [];
@@ -271,7 +272,7 @@ export function requestedWallClock(
     const allowed = `must be left out if \`time\` includes a day (${day} in Sydney)`;
     throw invalidParameters([{ parameter: 'date', allowed }]);
   }
-  const present = toSydneyWallClock(now.getTime());
+  const present = toSydneyWallClock(now);
   const requested = { date: day ?? date ?? present.date, time: time ?? present.time };
   const earliest = dayBefore(present.date);
   if (requested.date < earliest) throw pastDate(day === undefined ? 'date' : 'time', requested.date, earliest);

@@ -5,7 +5,7 @@ import type { Operation } from './operation.ts';
 export const DAY_PRICE = 'A day other than yesterday, today and tomorrow costs one more';
 
 /** The number of requests that a query is charged. */
-export function priceOf({ price }: Operation, query: Readonly<Record<string, unknown>>, now: Date): number {
+export function priceOf({ price }: Operation, query: Readonly<Record<string, unknown>>, now: number): number {
   return price?.(query, priceOfDay(query, now)) ?? 1;
 }
 
@@ -13,9 +13,9 @@ export function priceOf({ price }: Operation, query: Readonly<Record<string, unk
  * The requests that the day of a search costs in addition: none for yesterday, today and tomorrow, which are kept ready (see
  * `KEPT_DAYS` in journeys/engine-messages.ts), else one.
  */
-function priceOfDay({ date, time }: { date?: string; time?: string }, now: Date): number {
+function priceOfDay({ date, time }: { date?: string; time?: string }, now: number): number {
   const day = time?.includes('T') ? time.split('T')[0] : date;
   if (day === undefined) return 0;
-  const { date: today } = toSydneyWallClock(now.getTime());
+  const { date: today } = toSydneyWallClock(now);
   return [dayBefore(today), today].includes(day) || dayBefore(day) === today ? 0 : 1;
 }

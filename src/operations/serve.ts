@@ -71,10 +71,11 @@ export function createResponses(options: {
   deadlineMs: number;
   log: Log<'warn' | 'debug'>;
 }): Responses {
-  const { now, ids, deadlineMs, log } = options;
+  const { ids, deadlineMs, log } = options;
+  const now = () => options.now().getTime();
   const { queryUpstream, callsPerSecond, boards, runs, lines, punctuality } = options.sources;
   const leftOutListeners: LeftOutListener[] = [];
-  const finished = createFinishedResponses({ maxBytes: cacheBytes(), now: () => now().getTime() });
+  const finished = createFinishedResponses({ maxBytes: cacheBytes(), now });
   /** Equal requests of the same priority share one run of the operation and its upstream calls. */
   const flights = new SingleFlight<FinishedResponse, Set<string>>((accounts, newcomers) => {
     for (const account of newcomers) if (accounts.size < MAX_ACCOUNTS) accounts.add(account);

@@ -66,8 +66,8 @@ export class NameSearch {
   }
 
   /** Returns matching stops, best first. */
-  async search(query: NameQuery, now: Date): Promise<StopRecord[]> {
-    const ids = await (await this.#current(now.getTime())).search(query);
+  async search(query: NameQuery, now: number): Promise<StopRecord[]> {
+    const ids = await (await this.#current(now)).search(query);
     return ids.flatMap((id) => this.#register.get(id) ?? []);
   }
 

@@ -120,16 +120,16 @@ export class StopRegister implements Iterable<StopRecord> {
   /**
    * The lines that depart from the stop within a week; null if the timetable does not have it or does not cover the next day.
    */
-  linesOf(stopId: string, now: Date): StopLine[] | null {
+  linesOf(stopId: string, now: number): StopLine[] | null {
     const covered = this.#coveredParts(stopId, now);
-    const lines = covered?.timetable.linesAt(covered.parts, now.getTime(), now.getTime() + SERVED_WITHIN_MS);
+    const lines = covered?.timetable.linesAt(covered.parts, now, now + SERVED_WITHIN_MS);
     return lines ? mergeLines(lines) : null;
   }
 
   /** The modes that depart from the stop within a week; null as in `linesOf`. */
-  modesOf(stopId: string, now: Date): Mode[] | null {
+  modesOf(stopId: string, now: number): Mode[] | null {
     const covered = this.#coveredParts(stopId, now);
-    return covered ? covered.timetable.modesAt(covered.parts, now.getTime(), now.getTime() + SERVED_WITHIN_MS) : null;
+    return covered ? covered.timetable.modesAt(covered.parts, now, now + SERVED_WITHIN_MS) : null;
   }
 
   /** False if the stop is listed but nothing in the timetable serves it; true while there is no timetable. */
@@ -153,10 +153,10 @@ export class StopRegister implements Iterable<StopRecord> {
     return this.#builtIn;
   }
 
-  #coveredParts(stopId: string, now: Date) {
+  #coveredParts(stopId: string, now: number) {
     const { timetable } = this;
     const parts = this.partsOf(stopId);
-    const isCovered = parts.length > 0 && timetable?.covers(parts, now.getTime(), now.getTime() + DAY_MS);
+    const isCovered = parts.length > 0 && timetable?.covers(parts, now, now + DAY_MS);
     return timetable && isCovered ? { timetable, parts } : null;
   }
 
@@ -218,10 +218,10 @@ function compareIds(a: StopRecord, b: StopRecord): number {
 const { freshMs: FRESH_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.stops;
 
 /** The freshness of data from the register. Its age is that of the data, and it is fresh for a day from now. */
-export function freshnessOfList({ updatedAt }: StopRegister, now: Date): Freshness {
-  const freshUntil = now.getTime() + FRESH_MS;
+export function freshnessOfList({ updatedAt }: StopRegister, now: number): Freshness {
+  const freshUntil = now + FRESH_MS;
   return {
-    retrievedAt: Math.min(updatedAt, now.getTime()),
+    retrievedAt: Math.min(updatedAt, now),
     freshUntil,
     staleUntil: freshUntil + STALE_MS,
     source: 'cache',
@@ -233,7 +233,7 @@ export function freshnessOfList({ updatedAt }: StopRegister, now: Date): Freshne
  * The freshness of register data that replaces a failed response: stale, with the age of the data. Rethrows any error that is not
  * an `ApiError`.
  */
-export function freshnessInPlaceOf(error: unknown, register: StopRegister, now: Date): Freshness {
+export function freshnessInPlaceOf(error: unknown, register: StopRegister, now: number): Freshness {
   if (!(error instanceof ApiError)) throw error;
   const listFreshness = freshnessOfList(register, now);
   const { retrievedAt } = listFreshness;

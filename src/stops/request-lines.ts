@@ -11,11 +11,11 @@ import { mergeLines } from './register.ts';
  */
 export async function requestLines(
   stopId: string,
-  { queryUpstream, now }: { queryUpstream: QueryUpstream; now: () => Date },
+  { queryUpstream, now }: { queryUpstream: QueryUpstream; now: () => number },
 ) {
   let name = stopId;
   try {
-    for (const at of [null, nextWeekdayMorning(now().getTime())]) {
+    for (const at of [null, nextWeekdayMorning(now())]) {
       const page = await fetchDeparturePage(queryUpstream, { kind: 'departureMonitor', stopId, modes: MODES, at });
       name = page.stopName;
       if (page.departures.length === 0) continue;

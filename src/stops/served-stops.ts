@@ -39,7 +39,7 @@ export class StopChecks {
   async listServed(
     candidates: readonly NearbyStop[],
     request: { modes: readonly Mode[]; limit: number },
-    { queryUpstream, mayCall, now }: { queryUpstream: QueryUpstream; mayCall: boolean; now: Date },
+    { queryUpstream, mayCall, now }: { queryUpstream: QueryUpstream; mayCall: boolean; now: number },
   ): Promise<{ stops: NearbyStop[]; knownUntil: number; hasCalled: boolean }> {
     const limited = limitCalls(queryUpstream, mayCall ? MAX_CALLS : 0);
     const mayServe = ({ modes }: NearbyStop) =>
@@ -71,18 +71,18 @@ export class StopChecks {
     return { stops, knownUntil, hasCalled: limited.callsLeft() < (mayCall ? MAX_CALLS : 0) };
   }
 
-  #find(stopId: string, now: Date): StopActivity | null {
+  #find(stopId: string, now: number): StopActivity | null {
     const activity = this.#known.get(stopId);
-    return activity && now.getTime() < activity.knownUntil ? activity : null;
+    return activity && now < activity.knownUntil ? activity : null;
   }
 
   /**
    * Checks for departures now or, if there are none, on the next weekday morning, because it may be night or a holiday. Null if
    * the check fails.
    */
-  async #check(queryUpstream: QueryUpstream, stopId: string, now: Date): Promise<StopActivity | null> {
+  async #check(queryUpstream: QueryUpstream, stopId: string, now: number): Promise<StopActivity | null> {
     try {
-      for (const at of [null, nextWeekdayMorning(now.getTime())]) {
+      for (const at of [null, nextWeekdayMorning(now)]) {
         const { payload } = await queryUpstream({ kind: 'departureMonitor', stopId, modes: MODES, at });
         if (payload.stopEvents.length > 0) return this.#remember(stopId, modesSeen(payload), now);
         // Only two responses prove that nothing departs: the stop's own board is empty, or upstream does not know the stop.
@@ -95,8 +95,8 @@ export class StopChecks {
   }
 
   /** `modes` null means that nothing departs. */
-  #remember(stopId: string, modes: readonly Mode[] | null, now: Date): StopActivity {
-    const knownUntil = now.getTime() + REMEMBERED_MS;
+  #remember(stopId: string, modes: readonly Mode[] | null, now: number): StopActivity {
+    const knownUntil = now + REMEMBERED_MS;
     const activity = { isServed: modes !== null, modes: modes ?? [], knownUntil };
     this.#known.set(stopId, activity);
     return activity;

@@ -93,7 +93,7 @@ function serviceOf(
     runs,
     boards: monitorBoards,
     lines: noLines,
-    now: () => new Date(moment),
+    now: () => moment,
     ids,
     run: () => Promise.reject(new Error('no other operation is run')),
   };

@@ -71,7 +71,7 @@ export async function openSandboxBoards(start: string, { mode = 'on' as BoardTru
     boards,
     runs,
     lines: noLines,
-    now: () => new Date(moment),
+    now,
     ids,
     run,
   };

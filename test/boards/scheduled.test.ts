@@ -129,7 +129,7 @@ describe('the usual load on a board', () => {
       calls: listed,
     } = toDepartureBody(
       departure,
-      new Date(at('08:00')),
+      at('08:00'),
       { cancelled: 'include', include: asked },
       { calls: found.callsOf(departure), ids, lines: noLines },
     );

@@ -19,8 +19,9 @@ const sorted = (url: string) => {
 const parameters = (url: string) => Object.fromEntries(new URLSearchParams(url));
 
 const departuresUrl = (url: string, now: string) =>
-  written(toDeparturesRequest(departuresQuery.parse(parameters(url)), new Date(now)));
-const tripsUrl = (url: string, now: string) => written(toTripRequest(tripsQuery.parse(parameters(url)), new Date(now)));
+  written(toDeparturesRequest(departuresQuery.parse(parameters(url)), Date.parse(now)));
+const tripsUrl = (url: string, now: string) =>
+  written(toTripRequest(tripsQuery.parse(parameters(url)), Date.parse(now)));
 
 /** 16:25 on Wednesday 15 April 2026 in Sydney. */
 const NOW = '2026-04-15T06:25:30Z';
@@ -57,7 +58,7 @@ describe('requests for departures', () => {
   });
 
   it('a request for departures with calls has upstream’s parameters and is not cached whole', () => {
-    const request = toDeparturesRequest(departuresQuery.parse({ stop: '200060', modes: 'all' }), new Date(NOW));
+    const request = toDeparturesRequest(departuresQuery.parse({ stop: '200060', modes: 'all' }), Date.parse(NOW));
     const withCalls = { ...request, withCalls: true };
     expect(written(withCalls)).toBe(sorted(`${MONITOR('200060')}&depType=stopEvents&includeCompleteStopSeq=1`));
     expect([request, withCalls].map(isKeptWhole)).toEqual([true, false]);

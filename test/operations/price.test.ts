@@ -13,7 +13,7 @@ const operations = describedOperations();
 function priceAt(path: string, query: string): number {
   const operation = operations.find((one) => one.path === path);
   if (!operation) throw new Error(`no operation ${path}`);
-  return priceOf(operation, parseQuery(operation, Object.fromEntries(new URLSearchParams(query))), NOW);
+  return priceOf(operation, parseQuery(operation, Object.fromEntries(new URLSearchParams(query))), NOW.getTime());
 }
 
 const ends = 'from=200060&to=209573';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { requestedWallClock } from '#src/operations/operation.ts';
 
 describe('the requested date and time', () => {
-  const now = new Date('2026-04-15T06:25:30Z');
+  const now = Date.parse('2026-04-15T06:25:30Z');
 
   it('the requested time is now when neither date nor time is given', () => {
     expect(requestedWallClock({}, now)).toBeNull();
@@ -44,10 +44,10 @@ describe('the requested date and time', () => {
   });
 
   it('the requested days are days in Sydney, not in UTC', () => {
-    const justAfterMidnight = new Date('2026-04-14T14:00:00Z');
+    const justAfterMidnight = Date.parse('2026-04-14T14:00:00Z');
     expect(() => requestedWallClock({ date: '20260413' }, justAfterMidnight)).toThrow('in the past');
     expect(requestedWallClock({ date: '20260415' }, justAfterMidnight)).toEqual({ date: '20260415', time: '0000' });
-    const justBeforeMidnight = new Date('2026-04-14T13:59:00Z');
+    const justBeforeMidnight = Date.parse('2026-04-14T13:59:00Z');
     expect(requestedWallClock({ date: '20260413' }, justBeforeMidnight)).toEqual({ date: '20260413', time: '2359' });
   });
 
@@ -58,6 +58,6 @@ describe('the requested date and time', () => {
       ['2026-10-03T16:00:00Z', '20261003'],
       ['2026-04-04T16:30:00Z', '20260404'],
     ] as const)
-      expect(requestedWallClock({ date }, new Date(present))).toMatchObject({ date });
+      expect(requestedWallClock({ date }, Date.parse(present))).toMatchObject({ date });
   });
 });

@@ -78,7 +78,7 @@ async function runTool(
   request.outcome.isFree = false;
   const namedStops = await resolveStops(toolArguments, request, runOperation);
   const query = parseQuery(operation, { ...toolArguments, ...namedStops.stopIds }, operation.id);
-  await request.chargeMore(priceOf(operation, query, now()) - (namedStops.notes.length > 0 ? 0 : 1));
+  await request.chargeMore(priceOf(operation, query, now().getTime()) - (namedStops.notes.length > 0 ? 0 : 1));
   const response = await responses.get(operation, query, requesterOf(request));
   request.outcome.failedParts = response.failedParts;
   recordSources(request, response);

@@ -31,7 +31,7 @@ export const createAlertOperation = ({ list }: { list: AlertList }) =>
 
     async handle({ alert_id: alertId }, { queryUpstream, now }) {
       const { alerts, leftOut, freshness } = await list.load(queryUpstream);
-      const at = now().getTime();
+      const at = now();
       const known = alerts.filter(({ id }) => id === alertId);
       const inForce = known.filter((alert) => holdsAt(alert, at));
       if (known.length === 0) throw unknownAlert(alertId);

@@ -164,7 +164,7 @@ export const createAlertsOperation = (options: { list: AlertList; stops: StopReg
     },
 
     async handle(query, { queryUpstream, now }) {
-      const at = momentOf(query, now().getTime());
+      const at = momentOf(query, now());
       const { alerts, leftOut, freshness } = await options.list.load(queryUpstream);
       const { isWanted, notices } = filterOf(query, options.stops, now());
       const severities: readonly string[] = SEVERITIES.slice(0, SEVERITIES.indexOf(query.severity) + 1);
@@ -193,7 +193,7 @@ function momentOf({ at }: AlertsQuery, now: number): number {
 }
 
 /** The filters of a query, except its time and severity. */
-function filterOf({ stop: stopId, routes, modes, category }: AlertsQuery, stops: StopRegister, now: Date) {
+function filterOf({ stop: stopId, routes, modes, category }: AlertsQuery, stops: StopRegister, now: number) {
   const isOfMode = (alert: KeptAlert) => {
     const alertModes = modesOf(alert);
     return alertModes.length === 0 || alertModes.some((mode) => modes.includes(mode));

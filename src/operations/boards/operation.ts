@@ -223,7 +223,7 @@ export const createBoardsOperation = ({
       );
       const transient = countTransient(failures);
       if (transient === 0) return { body: { boards }, freshness, changesAt, boards: origins, notices };
-      const retryAt = now().getTime() + RETRY_MS;
+      const retryAt = now() + RETRY_MS;
       const freshUntil = Math.min(freshness.freshUntil, retryAt);
       const asOf = { freshness: { ...freshness, freshUntil }, changesAt: Math.min(changesAt, retryAt) };
       const failedParts = near ? Math.floor((PRICES.around * transient) / listed.length) : transient;

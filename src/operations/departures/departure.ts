@@ -142,7 +142,7 @@ export type Departures = z.infer<typeof departuresResponse>;
  */
 export function toDeparture(
   departure: Departure,
-  now: Date,
+  now: number,
   { cancelled, include }: RequestedFields,
   {
     calls = null,
@@ -170,7 +170,7 @@ export function toDeparture(
     platform: departure.platform,
     scheduled_at: formatTimestamp(plannedAt),
     realtime_at: isLive ? formatTimestamp(bestKnown) : null,
-    minutes_away: Math.max(0, Math.floor((bestKnown - now.getTime()) / MINUTE_MS)),
+    minutes_away: Math.max(0, Math.floor((bestKnown - now) / MINUTE_MS)),
     is_live: isLive,
     wheelchair_accessible: departure.isWheelchairAccessible,
     ...delayFields(plannedAt, isLive ? bestKnown : null, include),
@@ -196,7 +196,7 @@ export function toDeparture(
 /** Maps a vehicle on a board of arrivals, as `toDeparture` does for departures. */
 export function toArrival(
   arrival: Departure,
-  now: Date,
+  now: number,
   requested: RequestedFields,
   identifiers: Identifiers,
 ): z.infer<typeof arrivalSchema> {
@@ -214,11 +214,11 @@ function arrivalAt({ arrival, departure }: Call) {
 }
 
 /** When a `minutes_away` next changes or a departure drops off the board, in milliseconds since 1970. */
-export function nextMinuteAway(departures: readonly Departure[], now: Date): number {
+export function nextMinuteAway(departures: readonly Departure[], now: number): number {
   const changes = departures.map((departure) => {
     const leaves = leavesAt(departure);
-    const minutesAway = Math.max(-1, Math.floor((leaves - now.getTime()) / MINUTE_MS));
+    const minutesAway = Math.max(-1, Math.floor((leaves - now) / MINUTE_MS));
     return leaves - minutesAway * MINUTE_MS + 1;
   });
-  return Math.min(...changes.filter((change) => change > now.getTime()));
+  return Math.min(...changes.filter((change) => change > now));
 }

@@ -159,9 +159,9 @@ async function fetchBoard(
 ) {
   const { limit, per_route: perRoute } = query;
   const request = { ...toDeparturesRequest(query, now()), ...(isArrival && { isArrival }) };
-  const base = request.at ? new Date(earliestMoment(request.at)) : now();
+  const base = request.at ? earliestMoment(request.at) : now();
   const binding = bindingOf(isArrival ? 'arrivals' : 'departures', query.stop);
-  const cursor = checkedCursor(query.cursor, { binding, base: base.getTime(), ids });
+  const cursor = checkedCursor(query.cursor, { binding, base, ids });
   const isWanted = (departure: Departure) =>
     matches(query, departure) &&
     (request.at !== null || cursor?.direction === 'prev' || canBeCaught(departure, now())) &&
@@ -177,7 +177,7 @@ async function fetchBoard(
     withCalls: needsCalls(query),
     only: { routes: query.routes },
   };
-  const requested = cursor ? toPageRequest(first, cursor, now().getTime()) : first;
+  const requested = cursor ? toPageRequest(first, cursor, now()) : first;
   const found =
     query.to === undefined
       ? { board: await boards.fetch(requested), notices: [] }
@@ -186,7 +186,7 @@ async function fetchBoard(
   boards.count(board);
   const pages = pagesOfBoard(board, cursor, {
     binding,
-    base: base.getTime(),
+    base,
     ids,
     perRoute,
     hasPrev: query.lead === undefined,
@@ -255,10 +255,10 @@ function matches({ modes, routes }: DeparturesQuery, departure: Departure): bool
   return modes.includes(departure.mode) && (routes === undefined || isNamed(routes, departure));
 }
 
-function leavesAfterLead(departure: Departure, lead: number | undefined, from: Date): boolean {
-  return lead === undefined || leavesAt(departure) >= from.getTime() + lead * MINUTE_MS;
+function leavesAfterLead(departure: Departure, lead: number | undefined, from: number): boolean {
+  return lead === undefined || leavesAt(departure) >= from + lead * MINUTE_MS;
 }
 
-function canBeCaught(departure: Departure, now: Date): boolean {
-  return leavesAt(departure) >= now.getTime() - GRACE_MS;
+function canBeCaught(departure: Departure, now: number): boolean {
+  return leavesAt(departure) >= now - GRACE_MS;
 }

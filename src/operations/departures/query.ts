@@ -88,6 +88,6 @@ export const arrivalsQuery = z.object({
 export type DeparturesQuery = z.infer<typeof departuresQuery>;
 
 /** Builds the upstream request. Throws `DATE_OUT_OF_RANGE` for a past day. */
-export function toDeparturesRequest({ stop, modes, date, time }: DeparturesQuery, now: Date) {
+export function toDeparturesRequest({ stop, modes, date, time }: DeparturesQuery, now: number) {
   return { kind: 'departureMonitor', stopId: stop, modes, at: requestedWallClock({ date, time }, now) } as const;
 }

@@ -189,7 +189,7 @@ export const createFollowOperation = ({
       if (!ids.isSigned('journey', id)) throw notIssued('JOURNEY_NOT_FOUND', 'journey_id');
       const planned = parseJourneyId(id) as PlannedJourney;
       const latest = destinationOf(planned).plannedAt + LATEST_MS;
-      if (latest < now().getTime()) throw journeyOver(formatTimestamp(destinationOf(planned).plannedAt));
+      if (latest < now()) throw journeyOver(formatTimestamp(destinationOf(planned).plannedAt));
 
       const sources = { queryUpstream, turn, runs, now, source };
       const rides = await fetchRides(planned, sources);
@@ -198,7 +198,7 @@ export const createFollowOperation = ({
         : [];
       const legs = await joinRides(planned, rides.rides, { alerts, include }, sources);
       const endsAt = bestKnown((legs.at(-1) as Leg).destination);
-      const sentAt = now().getTime();
+      const sentAt = now();
       if (endsAt < sentAt - ENDED_MS) throw journeyOver(formatTimestamp(endsAt));
 
       const changes = judgeChanges(legs);
@@ -251,7 +251,7 @@ interface RideSources {
   queryUpstream: FindContext['queryUpstream'];
   turn?: FindContext['turn'];
   runs: FindContext['runs'];
-  now: () => Date;
+  now: () => number;
   source: Journeys;
 }
 
@@ -352,7 +352,7 @@ async function joinRides(
  * The alerts that name the run, and the alerts that name its line but not only runs. An alert about a stop or a lift names the
  * lines there too, so it must name one of the ride's two stops.
  */
-function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Alerts, now: Date): string[] {
+function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Alerts, now: number): string[] {
   const ends = [origin, destination].flatMap(({ stopId, parentId }) => [stopId, ...(parentId ? [parentId] : [])]);
   const isOfLeg = ({ kind, runs, routes, stops, isOnWholeLines }: Alerts[number]) => {
     if (runs.some(({ tripId }) => tripId !== null && isSameRun(tripId, runId))) return true;
@@ -361,7 +361,7 @@ function alertsOf({ runId, route, mode, origin, destination }: Leg, alerts: Aler
     if (routes.length > 0 && !isOfStops) return routes.some((line) => line.route === route && line.mode === mode);
     return stops.some(({ id, parent }) => ends.includes(id) || ends.includes(parent ?? ''));
   };
-  const ofLeg = alerts.filter((alert) => holdsAt(alert, now.getTime()) && isOfLeg(alert));
+  const ofLeg = alerts.filter((alert) => holdsAt(alert, now) && isOfLeg(alert));
   return [...new Set(ofLeg.map(({ text }) => text))];
 }
 
@@ -409,7 +409,7 @@ async function fetchNext(planned: PlannedJourney, legs: readonly Leg[], sources:
     : { via: planned.via, stayMinutes: 0 };
   const arrival = here ? bestKnown(here) : originOf(planned).plannedAt;
   const moment = arrival + stayMinutes * MINUTE_MS;
-  const at = moment > now().getTime() ? toSydneyWallClock(moment) : null;
+  const at = moment > now() ? toSydneyWallClock(moment) : null;
   try {
     const {
       journeys: listed,
@@ -419,14 +419,14 @@ async function fetchNext(planned: PlannedJourney, legs: readonly Leg[], sources:
     const journeys =
       origin.source === 'timetable'
         ? listed
-        : withFeeds(listed, sources.runs, { cancelled: 'exclude', now: now().getTime() }).journeys;
+        : withFeeds(listed, sources.runs, { cancelled: 'exclude', now: now() }).journeys;
     const reached = change ? journeys.flatMap((journey) => continueFrom(change, journey) ?? []) : journeys;
     const fitting = chooseFitting(reached, planned).journeys;
     const nextJourneys = selectJourneys(fitting, {
       limit: MAX_NEXT_JOURNEYS,
       isArrival: false,
       at,
-      now: now().getTime(),
+      now: now(),
     });
     return { from, via, journeys: nextJourneys.journeys, freshness, hasFailed: false };
   } catch (error) {

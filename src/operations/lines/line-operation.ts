@@ -137,11 +137,11 @@ export const createLineOperation = ({ lines, stops, alerts: list }: LineSources)
     },
 
     async handle(query, { now }) {
-      const { date: day } = requestedWallClock(query, now()) ?? toSydneyWallClock(now().getTime());
+      const { date: day } = requestedWallClock(query, now()) ?? toSydneyWallClock(now());
       const { line, directions } = await lines.load(query.line_id, day);
       const { mode, route, network } = line;
       // An empty stop and no run: only alerts for the line apply.
-      const lineAlerts = list.alertsOf({ mode, route, network, tripId: null, stopIds: [''], at: now().getTime() });
+      const lineAlerts = list.alertsOf({ mode, route, network, tripId: null, stopIds: [''], at: now() });
       const alerts = lineAlerts.map(({ text }) => text);
       const { color, text_color, ...fields } = toLineBody(line);
       const features =
@@ -167,7 +167,7 @@ export const createLineOperation = ({ lines, stops, alerts: list }: LineSources)
             )
           : null;
       // Alerts change more often than the timetable.
-      const freshUntil = now().getTime() + FRESHNESS_WINDOWS.notices.freshMs;
+      const freshUntil = now() + FRESHNESS_WINDOWS.notices.freshMs;
       const staleUntil = freshUntil + FRESHNESS_WINDOWS.notices.staleMs;
       const freshness = { ...freshnessOfList(stops, now()), freshUntil, staleUntil };
       return {

@@ -90,10 +90,10 @@ export function noticesOfLeftOut(directions: readonly LineDirection[]): Notice[]
 }
 
 /** Without a date, the response is for today in Sydney, and stops being fresh when the day ends. */
-export function freshnessOfDay({ date }: { date?: string | undefined }, freshness: Freshness, now: Date): Freshness {
+export function freshnessOfDay({ date }: { date?: string | undefined }, freshness: Freshness, now: number): Freshness {
   const { freshUntil, staleUntil } = freshness;
   if (date !== undefined) return freshness;
-  const end = endOfDay(now.getTime());
+  const end = endOfDay(now);
   return { ...freshness, freshUntil: Math.min(freshUntil, end), staleUntil: Math.min(staleUntil, end) };
 }
 

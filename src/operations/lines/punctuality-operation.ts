@@ -212,7 +212,7 @@ export const createPunctualityOperation = ({
       });
       const { since } = punctuality.state();
       const [first, last] = [found.days.at(0), found.days.at(-1)];
-      const at = now().getTime();
+      const at = now();
       const body = {
         line_id: line.id,
         route: line.route,

@@ -123,7 +123,7 @@ export const createLineStatusOperation = ({ lines, stops, alerts }: LineStatusSo
         routes === undefined || isNamed(routes, { route, lineId, mode });
       const matches = lines.list({ modes }).filter(isWanted);
       const listed = matches.slice(0, limit);
-      const at = now().getTime();
+      const at = now();
       const list = await alerts.load(queryUpstream).catch((error) => {
         if (error instanceof ApiError) return null;
         throw error;

@@ -124,7 +124,7 @@ export const createTimetableOperation = ({ lines, stops }: { lines: LineCatalogu
     },
 
     async handle(query, { now, ids }) {
-      const requested = requestedWallClock(query, now()) ?? toSydneyWallClock(now().getTime());
+      const requested = requestedWallClock(query, now()) ?? toSydneyWallClock(now());
       const { line, directions } = await lines.load(query.line_id, requested.date);
       const from = query.time === undefined ? Number.NEGATIVE_INFINITY : earliestMoment(requested);
       // A table has thousands of times, but few different ones.

@@ -115,7 +115,7 @@ export const createNearbyOperation = ({
         return { notices: general, body: { location, stops: listed }, freshness, leftOut };
       }
       const { stops: complete, found, notices } = await withCarParks(listed, { carParks, stops: register });
-      const soon = context.now().getTime() + MINUTE_MS;
+      const soon = context.now() + MINUTE_MS;
       return {
         notices: [...general, ...notices],
         body: { location, stops: complete },
@@ -141,7 +141,7 @@ interface FoundStops {
  * Finds the stops in the timetable that a wanted mode leaves from within a week. Makes no upstream call. Null if the timetable
  * has none.
  */
-function findPlanned(query: NearbyQuery, register: StopRegister, now: Date): FoundStops | null {
+function findPlanned(query: NearbyQuery, register: StopRegister, now: number): FoundStops | null {
   const { lat, lng, radius, modes: wanted, limit } = query;
   const isKnown = !isWithin(CANBERRA, lat, lng) && knowsSurroundings(query, (bounds) => register.plannedInBox(bounds));
   if (!isKnown) return null;
@@ -166,7 +166,7 @@ function findPlanned(query: NearbyQuery, register: StopRegister, now: Date): Fou
 /** What a search of the trip planner needs. */
 interface PlannerSearch {
   queryUpstream: FindContext['queryUpstream'];
-  now: () => Date;
+  now: () => number;
   register: StopRegister;
   checks: StopChecks;
   isRehearsed: boolean;
@@ -186,7 +186,7 @@ async function fetchFromPlanner(query: NearbyQuery, options: PlannerSearch): Pro
       now: now(),
     }),
   );
-  const certainUntil = knownUntil === 0 ? now().getTime() + UNCERTAIN_MS : knownUntil;
+  const certainUntil = knownUntil === 0 ? now() + UNCERTAIN_MS : knownUntil;
   return {
     stops,
     modesAround: () => candidates.flatMap(({ modes }) => modes),

@@ -162,7 +162,7 @@ export const runOperation = defineOperation({
     const found = await runs.fetch(queryUpstream, start);
     if (!found) throw unknownRun(null);
     const { departure, freshness } = found;
-    const sentAt = now().getTime();
+    const sentAt = now();
     const known = found.areListed ? found.calls : null;
     const endsAt = known ? endOf(known) : departure.plannedAt + UNLISTED_MS;
     if (endsAt < sentAt - ENDED_MS) throw unknownRun(known && formatTimestamp(endsAt));

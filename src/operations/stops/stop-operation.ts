@@ -163,8 +163,8 @@ async function fetchStop(stopId: string, stops: StopRegister, { queryUpstream, n
 }
 
 /** The freshness of a response without lines or car parks, which is soon looked up again. */
-function incomplete(freshness: Freshness, now: Date): Freshness {
-  const freshUntil = now.getTime() + INCOMPLETE_FRESH_MS;
+function incomplete(freshness: Freshness, now: number): Freshness {
+  const freshUntil = now + INCOMPLETE_FRESH_MS;
   return { ...freshness, freshUntil, staleUntil: freshUntil };
 }
 

@@ -184,7 +184,7 @@ export const createTripsOperation = ({
       const { queryUpstream, turn, runs, lines, now, ids } = context;
       const request = toTripRequest(query, now());
       const [from, to] = [formatPlace(query.from), formatPlace(query.to)];
-      const base = request.at ? earliestMoment(request.at) : now().getTime();
+      const base = request.at ? earliestMoment(request.at) : now();
       const binding = bindingOf('trips', from, to);
       const cursor = checkedCursor(query.cursor, { binding, base, ids });
       const ofFeeds: Freshness[] = [];
@@ -270,7 +270,7 @@ export const createTripsOperation = ({
       function withNews({ journeys, origin }: FoundJourneys) {
         const marked = query.wheelchair ? journeys.map((journey) => markLifts(journey, findLiftsOut)) : journeys;
         if (origin.source === 'timetable') return { journeys: marked, leftOut: {} };
-        const updated = withFeeds(marked, runs, { cancelled: query.cancelled, now: now().getTime() });
+        const updated = withFeeds(marked, runs, { cancelled: query.cancelled, now: now() });
         ofFeeds.push(...updated.freshness);
         return updated;
       }
@@ -289,7 +289,7 @@ export const createTripsOperation = ({
         const current = withNews(found);
         const fitting = chooseFitting(current.journeys, query);
         if (fitting.journeys.length === 0) throw noJourneys(found.origin.source, from, to, { conditions });
-        const selection = selectJourneys(fitting.journeys, { ...request, limit: query.limit, now: now().getTime() });
+        const selection = selectJourneys(fitting.journeys, { ...request, limit: query.limit, now: now() });
         return {
           found,
           journeys,

@@ -78,19 +78,19 @@ export function pagesOfFirst(
  */
 export async function fetchPage<Found extends Planned>(
   cursor: Cursor,
-  options: { request: Request; limit: number; base: number; now: () => Date; ids: IdSigner },
+  options: { request: Request; limit: number; base: number; now: () => number; ids: IdSigner },
   fetch: (request: Request) => Promise<Found>,
   callsLeft = MAX_CALLS,
 ): Promise<Found & { shown: Journey[]; pages: Pages }> {
   const { request, limit, base, now, ids } = options;
   const { direction, at, arrivesBy = at } = cursor;
   const isNext = direction === 'next';
-  const wallClock = isNext ? wallClockFrom(at, now().getTime()) : wallClockUntil(arrivesBy, now().getTime());
+  const wallClock = isNext ? wallClockFrom(at, now()) : wallClockUntil(arrivesBy, now());
   const planned = await fetch({ ...request, at: wallClock, isArrival: !isNext });
   const isOnPage = ({ plannedAt, rowId }: PageRow) => isAfterBoundary(cursor, plannedAt, rowId) === isNext;
   const fitting = planned.fitting
     .filter((journey) => toRows(journey).some(isOnPage) && isPossible(journey))
-    .filter((journey) => !isNext || request.at !== null || !hasLeft(journey, now().getTime()))
+    .filter((journey) => !isNext || request.at !== null || !hasLeft(journey, now()))
     .sort((one, other) => (startOf(one) - startOf(other)) * (isNext ? 1 : -1));
   const running = fitting.filter((journey) => !isCancelled(journey));
   const shown = [running.slice(0, limit), fitting.filter(isCancelled)].flatMap((part) => part.sort(compareJourneys));

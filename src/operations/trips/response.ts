@@ -220,7 +220,7 @@ export type LegBody = z.infer<typeof legSchema>;
 /** The other departures of each leg, and when `minutes_away` counts from. */
 export interface Alternatives {
   of: ReadonlyMap<Leg, readonly Alternative[] | null>;
-  now: Date;
+  now: number;
 }
 
 /** Maps a journey to its form in the API. */

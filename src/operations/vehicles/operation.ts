@@ -228,7 +228,7 @@ export const createVehiclesOperation = ({
       const { lat, lng, bbox } = query;
       const near: Position | null = lat !== undefined && lng !== undefined ? [lat, lng] : null;
       const middle = near ?? (bbox ? middleOf(bbox) : null);
-      const sentAt = now().getTime();
+      const sentAt = now();
       const wanted = query.run ? { tripId: query.run.runId } : areaOf(query, near);
       const named = query.line === undefined ? null : lines.listNamed(query.line);
       const only = query.run ? [query.run] : named;

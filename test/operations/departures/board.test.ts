@@ -135,13 +135,13 @@ describe('a board read from upstream', () => {
 
   describe('a board with calls', () => {
     const createFind = (queryUpstream: QueryUpstream) => {
-      const now = () => new Date('2026-04-15T06:00:10Z');
+      const now = () => Date.parse('2026-04-15T06:00:10Z');
       const run = () => Promise.reject(new Error('no other operation is run'));
       return (query: object) =>
         departuresOperation.handle(departuresOperation.query.parse({ stop: '200070', ...query }), {
           queryUpstream,
           boards: monitorBoards,
-          runs: new Runs({ now: () => now().getTime() }),
+          runs: new Runs({ now }),
           lines: noLines,
           now,
           ids,

@@ -272,7 +272,7 @@ it.each([
     const context = {
       runs: { findRide },
       lines: noLines,
-      now: () => new Date(moment),
+      now: () => moment,
       ids: { ...ids, isSigned: () => true },
     };
     const response = await operation.handle({ journey_id: journeyId, include: undefined }, context as never);

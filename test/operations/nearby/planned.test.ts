@@ -15,7 +15,7 @@ import { currentOf, timetableOf } from '#test/support/timetable.ts';
 
 /** Noon in Sydney. */
 const NOW = '2026-11-26T01:00:00Z';
-const CONTEXT = { queryUpstream: noUpstream, now: () => new Date(NOW) } as unknown as FindContext;
+const CONTEXT = { queryUpstream: noUpstream, now: () => Date.parse(NOW) } as unknown as FindContext;
 const WEEK = datesFrom('20261126', '20261202');
 const [LAT, LNG] = [-33.8827, 151.2065];
 

@@ -120,7 +120,7 @@ describe('stop search when upstream finds few stops', () => {
       const register = new StopRegister(() => tableOf(table, { dataDate: '2026-08-21', source: 'a test' }));
       const found = await new NameSearch(register).search(
         { text: 'wharf rd', limit: 5, isLoose: false },
-        new Date(NOW),
+        Date.parse(NOW),
       );
       return found.map(({ stop_id }) => stop_id);
     };
@@ -207,7 +207,10 @@ describe('stop search when upstream finds few stops', () => {
       }),
     );
     const register = new StopRegister(() => tableOf(known), { timetable: currentOf(timetable) });
-    const found = await new NameSearch(register).search({ text: 'wharf rd', limit: 5, isLoose: false }, new Date(NOW));
+    const found = await new NameSearch(register).search(
+      { text: 'wharf rd', limit: 5, isLoose: false },
+      Date.parse(NOW),
+    );
     expect(found.map(({ stop_id }) => stop_id)).toEqual(['9', '8']);
   });
 
@@ -222,7 +225,7 @@ describe('stop search when upstream finds few stops', () => {
       },
     });
     const names = new NameSearch(register);
-    let moment = new Date(NOW);
+    let moment = Date.parse(NOW);
     const find = async () => {
       const found = await names.search({ text: 'belconen', limit: 1, isLoose: false }, moment);
       return found.map(({ stop_id }) => stop_id);
@@ -230,7 +233,7 @@ describe('stop search when upstream finds few stops', () => {
     expect(await find()).toEqual([]);
     timetable = timetableOf(scheduleFile('buses', { stops: [{ id: '10', name: 'Belconnen Interchange' }], trips: [] }));
     for (const listener of listeners) listener();
-    moment = new Date(moment.getTime() + 3_600_000);
+    moment += 3_600_000;
     await find();
     await expect.poll(find).toEqual(['10']);
   });

@@ -37,7 +37,7 @@ const spanOf = (departs: string, arrives: string) => `${departs} ${arrives}`;
  * only beside the first journey, so the alternatives depend on the requested time.
  */
 function finder({ callUpstream, clock }: PlayedSandbox, calls: number[] = [], inRow = new Set<string>()): Find {
-  const now = () => new Date(clock.now());
+  const { now } = clock;
   return async (query) => {
     let count = 0;
     const counted = (async (...sent: Parameters<typeof callUpstream>) => {

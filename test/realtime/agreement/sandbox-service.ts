@@ -97,18 +97,18 @@ export async function createSandboxService(layer = (callUpstream: CallUpstream):
   const stops = new StopRegister(noStops);
   const tripsOperation = createTripsOperation({ stops });
   const followOperation = createFollowOperation({ stops, listAlerts: async () => ALERTS });
-  const now = () => new Date(moment);
+  const now = () => moment;
 
   const queryUpstream = layer(async (request) => {
     const seconds = Math.floor(moment / MINUTE_MS) * 60;
     const respond = request.kind === 'trip' ? tripResponse : departureResponse;
     callCount++;
     const response = respond(network, new URLSearchParams(toRequest(request).query), seconds);
-    return receivedResponse(request, JSON.parse(JSON.stringify(response)), now());
+    return receivedResponse(request, JSON.parse(JSON.stringify(response)), new Date(moment));
   });
 
-  const feeds = createSandboxFeeds(network, { now: () => moment, timetable: () => timetable });
-  const createRuns = () => new Runs({ now: () => moment, feeds, timetable: { get: () => timetable } });
+  const feeds = createSandboxFeeds(network, { now, timetable: () => timetable });
+  const createRuns = () => new Runs({ now, feeds, timetable: { get: () => timetable } });
   const run = () => Promise.reject(new Error('no other operation is run'));
   const lines = new LineCatalogue(new StopRegister(noStops, { timetable: currentOf(timetable) }));
   const context = { queryUpstream, boards: monitorBoards, runs: createRuns(), lines, now, ids, run };

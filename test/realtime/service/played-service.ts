@@ -95,7 +95,6 @@ export function createPlayedService(
     now: clock.now,
     record: ({ origin }) => record(origin),
   });
-  const now = () => new Date(clock.now());
   const run = () => Promise.reject(new Error('no other operation is run'));
   const runs = new Runs({ now: clock.now, feeds });
 
@@ -129,7 +128,7 @@ export function createPlayedService(
           boards,
           runs,
           lines: noLines,
-          now,
+          now: clock.now,
           ids,
           run,
         }),
@@ -141,7 +140,7 @@ export function createPlayedService(
         boards: monitorBoards,
         runs,
         lines: noLines,
-        now,
+        now: clock.now,
         ids,
         run,
       }),

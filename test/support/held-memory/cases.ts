@@ -145,7 +145,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     for (let n = 0; n < 25_000; n++) {
       const stop = { stop_id: `${n}`.padStart(12, '0'), modes: [] } as never;
       const wanted = { modes: ['bus'], limit: 1 } as const;
-      await checks.listServed([stop], wanted, { queryUpstream, mayCall: true, now: new Date(NOW) });
+      await checks.listServed([stop], wanted, { queryUpstream, mayCall: true, now: NOW });
     }
     return { countedBytes: 9 * MEGABYTE, table: checks };
   },
