@@ -13,7 +13,7 @@ export interface Sender {
 interface AccountCount {
   /** The count last reported by the store. */
   used: number;
-  /** Requests admitted here since then, without the store. */
+  /** Requests that this process has admitted since that report, without the store. */
   admittedSince: number;
   /** When `admittedSince` last changed. */
   at: number;

@@ -16,7 +16,7 @@ const SECRET_LENGTH = 27;
 const CHECKSUM_LENGTH = 6;
 
 const KEY = /^tis_(live|test|pub)_([0-9A-Za-z]{8})[0-9A-Za-z]{33}$/;
-/** Tokens are hidden like keys. */
+/** The start of a key or, with `tok`, of a token, which is hidden like a key. */
 const KEY_PREFIX = /tis_(live|test|pub|tok)_/i;
 const MAY_HOLD_KEY = /tis|%/i;
 const KEY_IN_URL = /tis(?:_|%5f)(?:live|test|pub|tok)(?:_|%5f)[^/?&#\s]*/gi;

@@ -64,7 +64,7 @@ export class SingleFlight<Result, Waiting> {
   }
 }
 
-/** Work under way for `callers` callers; `flight` is null until it has begun. */
+/** The work for one key. `callers` are those still waiting; `flight` is null until the work has begun. */
 interface FlightEntry<Result, Waiting> {
   waiting: Waiting;
   callers: number;

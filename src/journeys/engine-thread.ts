@@ -322,7 +322,7 @@ export function openEngine(packed: SharedArrayBuffer, share?: (day: number, line
     });
   }
 
-  /** The walk to each stop of an end. A leg shows the distance from the end itself, so that must not be too long either. */
+  /** The walk to each stop of an end. The straight line from the end itself, which a leg shows, is limited by `maxWalk` too. */
   function listWalksFrom({ stops, withAround, position }: EngineEnd, choices: Choices | undefined): Walk[] {
     const maxWalk = choices?.maxWalk ?? Number.POSITIVE_INFINITY;
     const least = new Map<number, number>();

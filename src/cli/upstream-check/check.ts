@@ -203,7 +203,7 @@ class Check {
 
   /**
    * Makes the service's own request and reads the response as the service does. Further lookups by the service are refused, as
-   * when calls are scarce, because the check has not announced them.
+   * when calls are scarce, because they would exceed the number of calls that the check states in advance.
    */
   queryFor(id: string, overrides: Partial<Step> = {}): QueryUpstream {
     const queryUpstream = async (

@@ -49,10 +49,10 @@ export interface IncidentStore {
   claim?(): Promise<boolean>;
 }
 
-/** `observe` with null: the service is operational. */
+/** The record of incidents. */
 export interface IncidentLog {
   load(): Promise<IncidentRecord | null>;
-  /** Rejects if the store fails; the next observation then catches up. */
+  /** Null means operational. Rejects if the store fails; the next observation then catches up. */
   observe(state: BadState | null): Promise<void>;
 }
 

@@ -358,7 +358,7 @@ export class TimetableBuilder {
     return services;
   }
 
-  /** The number of a service without the days of others; `GONE` if no day remains. */
+  /** Removes the days of other services from a service. Returns the number of what remains; `GONE` if no day does. */
   #withoutDays(service: number, others: readonly ScheduleService[]): number {
     const { firstDay, days } = this.#services[service] as ScheduleService;
     const left = Uint8Array.from(days, (bits, at) => {
