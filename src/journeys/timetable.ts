@@ -359,6 +359,8 @@ function mapVia(
   for (const [index, { from, to, journey }] of parts.entries()) {
     const partLegs = mapJourney(journey, { ...shownWith, from: endAt(from), to: endAt(to) }).legs;
     const [before, next, ride] = [legs.at(-1), partLegs[0] as Leg, parts[index - 1]?.journey.rides.at(-1)];
+    if (before?.mode === 'walk' && next.mode !== 'walk') legs.splice(-1, 1, walkUntil(before, next));
+    if (before && before.mode !== 'walk' && next.mode === 'walk') partLegs[0] = walkOn(before, next);
     const areRides = before && before.mode !== 'walk' && next.mode !== 'walk';
     if (areRides && ride) {
       const isAt = (end: LegEnd) => endAt(from).stops.some(({ stop }) => timetable.stop(stop).id === end.stopId);
@@ -375,10 +377,31 @@ function mapVia(
   function walkThrough({ destination }: Leg, place: End, { origin }: Leg): Leg[] {
     const timeTo = ({ position }: LegEnd) => walkSeconds(distanceMetres(position, place.position), choices) * SECOND_MS;
     const [there, onward] = [timeTo(destination), timeTo(origin)];
-    const arrives = endOf(timetable, place, bestKnown(destination) + there);
-    const leaves = endOf(timetable, place, bestKnown(origin) - onward);
-    return [walk({ ...destination }, arrives, there), walk(leaves, { ...origin }, onward)];
+    const arrivesAt = bestKnown(destination) + there;
+    const leavesAt = Math.max(arrivesAt, bestKnown(origin) - onward);
+    const [arrives, leaves] = [arrivesAt, leavesAt].map((at) => endOf(timetable, place, at)) as [LegEnd, LegEnd];
+    return [
+      walk({ ...destination }, arrives, there),
+      walk(leaves, { ...origin }, Math.max(0, bestKnown(origin) - leavesAt)),
+    ];
   }
+}
+
+/**
+ * The walk to a place on the way ends where and when the next ride leaves there. Planned times are cut to the minute, so it may appear
+ * to end up to a minute later; it is then shown shorter.
+ */
+function walkUntil({ origin, destination, durationMs }: Leg, { origin: ride }: Leg): Leg {
+  const leavesAt = bestKnown(ride);
+  const plannedAt = Math.min(destination.plannedAt, leavesAt);
+  const realtimeAt = destination.realtimeAt && Math.min(destination.realtimeAt, leavesAt);
+  const lateMs = Math.max(0, bestKnown(destination) - leavesAt);
+  return walk(origin, { ...ride, plannedAt, realtimeAt }, Math.max(0, durationMs - lateMs));
+}
+
+/** The walk from a place on the way begins where the ride to it ended. */
+function walkOn({ destination: ride }: Leg, { origin, destination, durationMs }: Leg): Leg {
+  return walk({ ...ride, plannedAt: origin.plannedAt, realtimeAt: origin.realtimeAt }, destination, durationMs);
 }
 
 /**

@@ -325,6 +325,48 @@ describe('journeys with via', () => {
     ],
   };
 
+  it('a walk to or from a place of via meets the rides there, at their platform and in their time', async () => {
+    const station = { id: 'V', name: 'V', lat: -33, lng: 150, isStation: true };
+    const platforms = ['V1', 'V2'].map((id) => ({ id, name: id, lat: -33, lng: 150, parentId: 'V' }));
+    const made: MadeSchedule = {
+      stops: [station, ...platforms, ...TOWNS.stops],
+      routes: [{ id: 'R' }],
+      trips: [
+        bus('away', [
+          ['V2', '08:10:50'],
+          ['3', '08:40'],
+        ]),
+        bus('back', [
+          ['3', '08:50'],
+          ['V2', '09:10:50'],
+        ]),
+        bus('other', [
+          ['V1', '20:00'],
+          ['5', '20:10'],
+        ]),
+      ],
+    };
+    const sent = { at: null, isArrival: false, modes: MODES, isAccessible: false } as const;
+    const timetable = timetableOf(scheduleFile('buses', made));
+    const source = timetableJourneys({
+      timetable: currentOf(timetable),
+      engines: createInlineEngine(timetable),
+      feeds: null,
+      now: () => EIGHT,
+    });
+    const via = [{ stopId: 'V1', stayMinutes: 0 }];
+    for (const [from, to] of [
+      ['5', '3'],
+      ['3', '5'],
+    ] as const) {
+      const { journeys } = await source.fetch({ ...sent, from, to, via, cancelled: 'exclude', mayBeNone: true });
+      const [one, other] = journeys[0]?.legs ?? [];
+      expect(one?.destination.stopId).toBe('V2');
+      expect(other?.origin.stopId).toBe('V2');
+      expect(other?.origin.plannedAt).toBeGreaterThanOrEqual(one?.destination.plannedAt as number);
+    }
+  });
+
   it('a place of via that is reached on foot is the end of a walk, and the next ride begins there if it calls there', async () => {
     expect((await find([{ stopId: '6', stayMinutes: 0 }], { to: '7' }, NEAR))[0]).toBe(
       'in 08:10 08:40, walk 08:40 08:41, on 08:45 09:20',
