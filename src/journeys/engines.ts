@@ -1,4 +1,6 @@
 import { SECOND_MS } from '../core/clock.ts';
+import { hasLittleMemory } from '../core/memory-limit.ts';
+import { shrinkCaches } from '../core/own-memory.ts';
 import { serviceUnavailable } from '../errors/messages.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import { type EngineOptions, JourneyEngine } from './engine.ts';
@@ -22,9 +24,16 @@ export class JourneyEngines {
   /** Starts the threads of a timetable that comes into use. Resolves when it can be searched. */
   async prepare(timetable: Timetable): Promise<void> {
     if (this.#isClosed) return;
-    const engine = this.#engines.get(timetable) ?? new JourneyEngine(timetable, this.#options);
-    this.#engines.set(timetable, engine);
+    const engine = this.#engines.get(timetable) ?? this.#start(timetable);
     await engine.prepared;
+  }
+
+  #start(timetable: Timetable): JourneyEngine {
+    // With the state's timetable, a second engine takes some 100 MB more for a moment.
+    if (this.#engines.size > 0 && hasLittleMemory(this.#options.memoryLimit)) shrinkCaches(0);
+    const engine = new JourneyEngine(timetable, this.#options);
+    this.#engines.set(timetable, engine);
+    return engine;
   }
 
   /** Ends the threads of all other timetables once the requests that have them are over. */

@@ -9,8 +9,10 @@ import { ONE_BUS, timetableOf } from '#test/support/timetable.ts';
 class Thread extends EventEmitter {
   packed: SharedArrayBuffer | null = null;
   searches: number[] = [];
+  received: EngineMessage['kind'][] = [];
   isEnded = false;
   postMessage(message: EngineMessage): void {
+    this.received.push(message.kind);
     if (message.kind === 'timetable') this.packed = message.packed;
     if (message.kind === 'search') this.searches.push(message.id);
   }
@@ -111,6 +113,14 @@ it('while the threads of the next timetable start, journeys are planned with the
   await vi.advanceTimersByTimeAsync(0);
   expect(sent.outcome).toBe('found');
   expect(threads.map(({ packed }) => packed)).toEqual([before.packed, after.packed]);
+});
+
+it('with little memory, the threads in use free their other days before those of the next timetable start', () => {
+  engines.use(before);
+  threads[0]?.emit('message', 'ready');
+  expect(threads[0]?.received).not.toContain('keep');
+  void engines.prepare(after);
+  expect(threads[0]?.received.at(-1)).toBe('keep');
 });
 
 it('searches that wait when the timetable is replaced are answered, with the timetable of their request', async () => {
