@@ -66,18 +66,26 @@ export function createDayLines(
   let live: { lines: Lines; mirrored: Lines | null; part: LivePart } | null = null;
   let findRunOf: ((trip: number, day: number) => number) | null = null;
 
-  /** Writes the runs of the snapshots. The lines of `live()` change in place while they have room. */
+  /**
+   * Writes the runs of the snapshots. The lines of `live()` change in place while they have room. They are the planned ones if the
+   * snapshots have no run of these days, as on most days but today: copies would take twice the memory.
+   */
   function adopt(current: LiveTimetable): void {
     const part = draftSnapshots(current, { day, span, base, stopCount: planned.stopCount });
+    findRunOf ??= indexRuns(planned, tripCount, span);
+    const findPlanned = findRunOf;
+    const find = ({ trip, day: offset }: LivePart['changed'][0]) => findPlanned(trip, offset);
+    if (part.lines.runCount === 0 && part.changed.every((changed) => find(changed) < 0)) {
+      freePart(part);
+      freeLive();
+      return;
+    }
     if (live) freePart(live.part);
     if (live && !fits(live.lines, part.lines)) freeLive();
     live ??= { lines: withRoom(planned, roomFor(planned, part.lines)), mirrored: null, part };
     live.part = part;
     const { lines, mirrored } = live;
     append(lines, part.lines, planned.nextRuns);
-    findRunOf ??= indexRuns(planned, tripCount, span);
-    const findPlanned = findRunOf;
-    const find = ({ trip, day: offset }: LivePart['changed'][0]) => findPlanned(trip, offset);
     for (const changed of part.changed) {
       const run = find(changed);
       if (run >= 0) (lines.usable as Uint8Array)[run] = 0;
@@ -123,14 +131,14 @@ export function createDayLines(
       return mirroredPlanned;
     },
     adopt,
-    live: () => (live as NonNullable<typeof live>).lines,
+    live: () => live?.lines ?? planned,
     mirroredLive() {
-      const current = live as NonNullable<typeof live>;
-      if (!current.mirrored) {
-        current.mirrored = withRoom(this.mirroredPlanned(), roomOf(current.lines));
-        mirrorLive(current.mirrored, current);
+      if (!live) return this.mirroredPlanned();
+      if (!live.mirrored) {
+        live.mirrored = withRoom(this.mirroredPlanned(), roomOf(live.lines));
+        mirrorLive(live.mirrored, live);
       }
-      return current.mirrored;
+      return live.mirrored;
     },
     refOf,
     isLive(run: number, position: number): boolean {

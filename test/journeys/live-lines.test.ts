@@ -205,7 +205,7 @@ describe('lines with the runs of snapshots', () => {
             calls.map(({ stop, arrival, departure, flags }) => `${stop} ${arrival} ${departure} ${flags}`).join(', ');
           const { runCount, usable } = lines.live();
           const ours = Array.from({ length: runCount }, (_, run) => run)
-            .filter((run) => usable?.[run])
+            .filter((run) => !usable || usable[run])
             .map((run) =>
               Array.from({ length: lastPosition(lines.live(), run) + 1 }, (_, position) => {
                 const { stop, arrivesAt, departsAt, flags } = callAt(lines.live(), run, position);
@@ -423,6 +423,11 @@ describe('lines with the runs of snapshots', () => {
     expect(after.every(({ runCount, starts }) => runCount === 3001 && starts.length >= runCount)).toBe(true);
     expect(lines.planned().starts.length).toBe(1);
     expect(lines.mirroredPlanned().visits.length).toBeGreaterThan(0);
+    // Without a run of the snapshots there is no copy.
+    expect(publish(0)).toEqual([lines.planned(), lines.mirroredPlanned()]);
+    expect(publish(0)[0]).toBe(lines.planned());
+    expect(after.map(({ starts }) => starts.length)).toEqual([0, 0]);
+    expect(publish(2).map(({ runCount }) => runCount)).toEqual([3, 3]);
   });
 
   it('a day that nobody searches holds no snapshots of the past', () => {
