@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
 import { type Clock, steadyClock } from './clock.ts';
-import { shrinkCaches } from './own-memory.ts';
+import { returnFreeMemory, shrinkCaches } from './own-memory.ts';
 
 /**
  * V8 aborts when its old generation is full: at 345 of 384 MiB in a container of 768 MiB. It checks more often than we do, so our
@@ -119,8 +119,8 @@ export class MemoryWatch {
     const { heapBytes, memoryBytes } = this.#limits;
     const isOverLimit = isOver(this.#heapBytes, heapBytes) || isOver(this.#allBytes, memoryBytes);
     this.#measures.shrink(isOverLimit ? 0 : 0.5);
-    // Refused requests allocate hardly anything, so no collection would start by itself. `npm start` exposes the collector.
-    globalThis.gc?.();
+    // Refused requests allocate hardly anything, so no collection would start by itself.
+    returnFreeMemory();
     this.#measureMemory();
     this.#regrownBytes = this.#allBytes + memoryBytes * REGROWTH_SHARE;
   }

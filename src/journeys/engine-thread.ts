@@ -1,6 +1,7 @@
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { DAY_MS, SECOND_MS } from '../core/clock.ts';
+import { returnFreeMemory } from '../core/own-memory.ts';
 import { LiveTimetable } from '../realtime/live-timetable.ts';
 import { Snapshot } from '../realtime/snapshot.ts';
 import { calendarDayAt } from '../timetable/service-day.ts';
@@ -438,7 +439,7 @@ parentPort?.on('message', (message: EngineMessage) => {
   } else if (message.kind === 'keep') {
     engine?.closeOthers(message.day);
     // Shared memory is only freed once each thread has collected its garbage.
-    globalThis.gc?.();
+    returnFreeMemory();
   } else if (message.kind === 'snapshots') {
     engine?.use(message.packed.map((packed) => new Snapshot(packed)));
   } else {

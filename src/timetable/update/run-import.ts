@@ -4,6 +4,8 @@ import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 import { MINUTE_MS, withTimeLimit } from '../../core/clock.ts';
 import { draftPath } from '../../core/durable-file.ts';
+import { hasLittleMemory } from '../../core/memory-limit.ts';
+import { returnFreeMemory, shrinkCaches } from '../../core/own-memory.ts';
 import type { ImportMessage, ImportRequest } from '../import/import-process.ts';
 import { pathsFileOf } from '../paths.ts';
 import type { FileId } from '../schedule-files.ts';
@@ -32,6 +34,12 @@ export const IMPORT_OPTIONS = [
 export const IMPORT_MS = 60 * MINUTE_MS;
 const MAX_REASON_LENGTH = 300;
 
+/** The process has the same limit as this one, and fills it faster than caches are shrunk by themselves. */
+function makeRoom(): void {
+  shrinkCaches(0);
+  returnFreeMemory();
+}
+
 /** Reads the zips and writes the timetable in a separate process. Rejects if `signal` is aborted. */
 export async function runImport(
   request: ImportRequest,
@@ -45,6 +53,7 @@ export async function runImport(
   const files: ReadFile[] = [];
   let reading: { id: FileId; isCandidate: boolean } | null = null;
   let done: Extract<ImportMessage, { kind: 'done' }> | null = null;
+  if (hasLittleMemory()) makeRoom();
   const child = fork(IMPORT_PROCESS, [JSON.stringify(request)], {
     // The process gets no secrets of the service. With one malloc arena, the thread that unpacks holds no unused memory of its
     // own.
