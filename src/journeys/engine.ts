@@ -159,14 +159,14 @@ export class JourneyEngine {
     return found as Promise<Searched<Name>>;
   }
 
-  async close(): Promise<void> {
+  /** Searches that are under way or wait are refused for `cause`. */
+  async close(cause = 'the service is closing'): Promise<void> {
     this.#isClosed = true;
     this.#prepared.resolve();
     this.#endRelease();
     const ended = this.#threads.splice(0);
-    for (const { current } of ended)
-      if (current) this.#fail(current.waiting, serviceUnavailable('the service is closing'));
-    this.#refuseAll('the service is closing');
+    for (const { current } of ended) if (current) this.#fail(current.waiting, serviceUnavailable(cause));
+    this.#refuseAll(cause);
     await Promise.all(ended.map(({ worker }) => worker.terminate()));
   }
 

@@ -1,6 +1,6 @@
 import { SECOND_MS } from '../core/clock.ts';
 import { hasLittleMemory } from '../core/memory-limit.ts';
-import { shrinkCaches } from '../core/own-memory.ts';
+import { ApiError } from '../errors/api-error.ts';
 import { serviceUnavailable } from '../errors/messages.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import { type EngineOptions, JourneyEngine } from './engine.ts';
@@ -8,56 +8,70 @@ import { type EngineOptions, JourneyEngine } from './engine.ts';
 /** How long the engine of a replaced timetable stays: a request may first wait for feeds, and then for its search. */
 const REPLACED_MS = 10 * SECOND_MS;
 
+/** The cause of an error after which the same places can be searched again. */
+const REPLACED = 'the timetable of the request has been replaced';
+
 /**
  * The engine of the timetable in use. While that is replaced, the next one has an engine too, and each request searches the timetable
- * with which it began. So no search waits for new threads, which take seconds to start on a busy machine.
+ * with which it began. So no search waits for new threads, which take seconds to start on a busy machine. Little memory has no room
+ * for both: the threads of the old timetable end first, and searches wait for those of the new one (see `withNewestTimetable`).
  */
 export class JourneyEngines {
   readonly #options: EngineOptions;
+  readonly #hasLittleMemory: boolean;
   readonly #engines = new Map<Timetable, JourneyEngine>();
   #isClosed = false;
 
   constructor(options: EngineOptions) {
     this.#options = options;
+    this.#hasLittleMemory = hasLittleMemory(options.memoryLimit);
   }
 
-  /** Starts the threads of a timetable that comes into use. Resolves when it can be searched. */
+  /** Starts the threads of a timetable that comes into use, if there is room. Resolves when they can search. */
   async prepare(timetable: Timetable): Promise<void> {
-    if (this.#isClosed) return;
-    const engine = this.#engines.get(timetable) ?? this.#start(timetable);
-    await engine.prepared;
+    if (this.#engines.size === 0 || !this.#hasLittleMemory) await this.#open(timetable);
   }
 
-  #start(timetable: Timetable): JourneyEngine {
-    // With the state's timetable, a second engine takes some 100 MB more for a moment.
-    if (this.#engines.size > 0 && hasLittleMemory(this.#options.memoryLimit)) shrinkCaches(0);
-    const engine = new JourneyEngine(timetable, this.#options);
-    this.#engines.set(timetable, engine);
-    return engine;
-  }
-
-  /** Ends the threads of all other timetables once the requests that have them are over. */
+  /** Ends the threads of all other timetables, once the requests that have them are over. */
   use(timetable: Timetable): void {
-    void this.prepare(timetable);
     for (const [other, engine] of this.#engines) {
       if (other === timetable) continue;
       const end = () => {
         this.#engines.delete(other);
-        void engine.close();
+        void engine.close(REPLACED);
       };
-      setTimeout(end, REPLACED_MS).unref();
+      if (this.#hasLittleMemory) end();
+      else setTimeout(end, REPLACED_MS).unref();
     }
+    void this.#open(timetable);
   }
 
-  /** Throws `SERVICE_UNAVAILABLE` if the timetable was replaced long ago. */
+  async #open(timetable: Timetable): Promise<void> {
+    if (this.#isClosed) return;
+    const engine = this.#engines.get(timetable) ?? new JourneyEngine(timetable, this.#options);
+    this.#engines.set(timetable, engine);
+    await engine.prepared;
+  }
+
+  /** Throws `SERVICE_UNAVAILABLE` if the timetable has been replaced. */
   get(timetable: Timetable): JourneyEngine {
     const engine = this.#engines.get(timetable);
-    if (!engine) throw serviceUnavailable('the timetable of the request has been replaced');
+    if (!engine) throw serviceUnavailable(REPLACED);
     return engine;
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all([...this.#engines.values()].map((engine) => engine.close()));
+  }
+}
+
+/** Does a search from its places on, and once more if the timetable was replaced meanwhile: stops then have other numbers. */
+export async function withNewestTimetable<Found>(search: () => Promise<Found>): Promise<Found> {
+  try {
+    return await search();
+  } catch (err) {
+    if (!(err instanceof ApiError) || err.cause !== REPLACED) throw err;
+    return search();
   }
 }

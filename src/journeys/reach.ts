@@ -8,6 +8,7 @@ import type { Journey } from '../transit/journey.ts';
 import { formatPlace, type Place } from '../transit/place.ts';
 import { LONGEST_WALK_METRES } from '../transit/walking.ts';
 import type { MultiPolygon } from './area.ts';
+import { withNewestTimetable } from './engines.ts';
 import type { LastRide } from './reached.ts';
 import type { RiderQuery } from './source.ts';
 import {
@@ -106,7 +107,7 @@ export function timetableReach(options: TimetableSearch): Reach {
     return { ...engineSearch, common, timetable, from, endOf };
   }
 
-  return {
+  const once: Reach = {
     async search({ minutes, limit, isArea, ...query }, turn) {
       const { timetable, from, common, search, freshness } = await begin(query, turn);
       const ownStations = new Set(from.stop === null ? [] : from.stops.map(({ stop }) => timetable.stationOf(stop)));
@@ -158,6 +159,10 @@ export function timetableReach(options: TimetableSearch): Reach {
         freshness: freshness(asOfRides(found, live)),
       };
     },
+  };
+  return {
+    search: (query, turn) => withNewestTimetable(() => once.search(query, turn)),
+    times: (query, turn) => withNewestTimetable(() => once.times(query, turn)),
   };
 }
 

@@ -33,6 +33,7 @@ import type {
   SearchName,
   SearchQuery,
 } from './engine-messages.ts';
+import { withNewestTimetable } from './engines.ts';
 import { stopsWithoutLift } from './lifts.ts';
 import {
   type FoundJourneys,
@@ -111,70 +112,71 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
       : notInTimetable('from', formatPlace(from));
   }
 
+  async function fetchOnce(query: JourneyQuery, turn?: Turn): Promise<FoundJourneys> {
+    const ends = resolve(query);
+    if (!ends) throw toSearchError(query);
+    const { timetable, from, to } = ends;
+    if (needsTimetable(query) && !covers(query)) throw beyondTimetable(query.at?.date ?? null, lastDay());
+    const { common, search, freshness: freshnessAsOf } = await beginSearch(options, timetable, query, turn);
+    const { withoutBooking = false } = query;
+    const engineQuery = {
+      ...common,
+      withoutBooking,
+      maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1,
+      limit: MAX_JOURNEYS,
+    };
+    let journeys: Journey[];
+    let asOf: readonly number[];
+    let isPartial: boolean;
+    const notBefore = query.isArrival ? undefined : common.at;
+    if (query.via?.length) {
+      const places = listWaypoints(timetable, query.via, ends, query.choices);
+      const limit = query.limit ?? MAX_JOURNEYS;
+      const waypoints = places.map(({ waypoint }) => waypoint);
+      const { found, live, ...searched } = await search('via', {
+        ...engineQuery,
+        limit,
+        ends: waypoints,
+        isArrival: query.isArrival,
+        maxRides: query.maxChanges === undefined ? (DEFAULT_CHANGES + 1) * (places.length - 1) : query.maxChanges + 1,
+      });
+      isPartial = searched.isPartial ?? false;
+      journeys = found.map((parts) =>
+        mapVia(parts, places, { live, listAlerts: findAlerts, notBefore, choices: query.choices }),
+      );
+      const parts = found.flatMap((chain) => chain.map(({ journey }) => journey));
+      asOf = asOfRides(parts, live);
+    } else {
+      const { found, live, ...searched } = await search('plan', {
+        ...engineQuery,
+        from: toEngineEnd(from),
+        to: toEngineEnd(to),
+        walkSeconds: secondsOnFoot(timetable, from, to, query.choices),
+        isArrival: query.isArrival,
+      });
+      isPartial = searched.isPartial ?? false;
+      journeys = found.map((journey) => mapJourney(journey, { live, from, to, listAlerts: findAlerts, notBefore }));
+      asOf = asOfRides(found, live);
+    }
+    if (journeys.length === 0 && !query.mayBeNone) {
+      const [start, end] = [formatPlace(query.from), formatPlace(query.to)];
+      throw noJourneys('timetable', start, end, { conditions: query.conditions });
+    }
+    const freshness = freshnessAsOf(asOf);
+    return {
+      journeys,
+      leftOut: {},
+      freshness: isPartial ? { ...freshness, freshUntil: now(), staleUntil: now() } : freshness,
+      origin: { source: 'timetable' },
+      isPartial,
+      names: { from: from.name, to: to.name },
+    };
+  }
+
   return {
     covers,
     lastDay,
-
-    async fetch(query, turn) {
-      const ends = resolve(query);
-      if (!ends) throw toSearchError(query);
-      const { timetable, from, to } = ends;
-      if (needsTimetable(query) && !covers(query)) throw beyondTimetable(query.at?.date ?? null, lastDay());
-      const { common, search, freshness: freshnessAsOf } = await beginSearch(options, timetable, query, turn);
-      const { withoutBooking = false } = query;
-      const engineQuery = {
-        ...common,
-        withoutBooking,
-        maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1,
-        limit: MAX_JOURNEYS,
-      };
-      let journeys: Journey[];
-      let asOf: readonly number[];
-      let isPartial: boolean;
-      const notBefore = query.isArrival ? undefined : common.at;
-      if (query.via?.length) {
-        const places = listWaypoints(timetable, query.via, ends, query.choices);
-        const limit = query.limit ?? MAX_JOURNEYS;
-        const waypoints = places.map(({ waypoint }) => waypoint);
-        const { found, live, ...searched } = await search('via', {
-          ...engineQuery,
-          limit,
-          ends: waypoints,
-          isArrival: query.isArrival,
-          maxRides: query.maxChanges === undefined ? (DEFAULT_CHANGES + 1) * (places.length - 1) : query.maxChanges + 1,
-        });
-        isPartial = searched.isPartial ?? false;
-        journeys = found.map((parts) =>
-          mapVia(parts, places, { live, listAlerts: findAlerts, notBefore, choices: query.choices }),
-        );
-        const parts = found.flatMap((chain) => chain.map(({ journey }) => journey));
-        asOf = asOfRides(parts, live);
-      } else {
-        const { found, live, ...searched } = await search('plan', {
-          ...engineQuery,
-          from: toEngineEnd(from),
-          to: toEngineEnd(to),
-          walkSeconds: secondsOnFoot(timetable, from, to, query.choices),
-          isArrival: query.isArrival,
-        });
-        isPartial = searched.isPartial ?? false;
-        journeys = found.map((journey) => mapJourney(journey, { live, from, to, listAlerts: findAlerts, notBefore }));
-        asOf = asOfRides(found, live);
-      }
-      if (journeys.length === 0 && !query.mayBeNone) {
-        const [start, end] = [formatPlace(query.from), formatPlace(query.to)];
-        throw noJourneys('timetable', start, end, { conditions: query.conditions });
-      }
-      const freshness = freshnessAsOf(asOf);
-      return {
-        journeys,
-        leftOut: {},
-        freshness: isPartial ? { ...freshness, freshUntil: now(), staleUntil: now() } : freshness,
-        origin: { source: 'timetable' },
-        isPartial,
-        names: { from: from.name, to: to.name },
-      } satisfies FoundJourneys;
-    },
+    fetch: (query, turn) => withNewestTimetable(() => fetchOnce(query, turn)),
   };
 }
 
@@ -357,7 +359,7 @@ function mapVia(
   const endAt = (index: number) => (places[index] as { end: End }).end;
   const legs: Leg[] = [];
   for (const [index, { from, to, journey }] of parts.entries()) {
-    const partLegs = mapJourney(journey, { ...shownWith, from: endAt(from), to: endAt(to) }).legs;
+    const partLegs = [...mapJourney(journey, { ...shownWith, from: endAt(from), to: endAt(to) }).legs];
     const [before, next, ride] = [legs.at(-1), partLegs[0] as Leg, parts[index - 1]?.journey.rides.at(-1)];
     if (before?.mode === 'walk' && next.mode !== 'walk') legs.splice(-1, 1, walkUntil(before, next));
     if (before && before.mode !== 'walk' && next.mode === 'walk') partLegs[0] = walkOn(before, next);

@@ -2,22 +2,21 @@ import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { systemClock } from '#src/core/clock.ts';
 import type { EngineMessage, EngineQuery } from '#src/journeys/engine-messages.ts';
-import { JourneyEngines } from '#src/journeys/engines.ts';
+import { JourneyEngines, withNewestTimetable } from '#src/journeys/engines.ts';
+import type { Timetable } from '#src/timetable/timetable.ts';
 import { ONE_BUS, timetableOf } from '#test/support/timetable.ts';
 
 /** A thread that prepares and searches when the test says so. */
 class Thread extends EventEmitter {
   packed: SharedArrayBuffer | null = null;
   searches: number[] = [];
-  received: EngineMessage['kind'][] = [];
   isEnded = false;
   postMessage(message: EngineMessage): void {
-    this.received.push(message.kind);
     if (message.kind === 'timetable') this.packed = message.packed;
     if (message.kind === 'search') this.searches.push(message.id);
   }
   finish(): void {
-    this.emit('message', { id: this.searches.at(-1), found: [] });
+    if (this.searches.length > 0) this.emit('message', { id: this.searches.at(-1), found: [] });
   }
   unref(): void {}
   async terminate(): Promise<void> {
@@ -45,9 +44,19 @@ let threads: Thread[];
 let engines: JourneyEngines;
 
 beforeEach(() => {
-  threads = [];
   vi.useFakeTimers();
   vi.spyOn(systemClock, 'now').mockImplementation(() => Date.now());
+  openWith(1024);
+});
+afterEach(async () => {
+  await engines.close();
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+/** Opens engines of a process with this many MiB. */
+function openWith(mebibytes: number): void {
+  threads = [];
   const startThread = () => {
     const thread = new Thread();
     threads.push(thread);
@@ -57,14 +66,12 @@ beforeEach(() => {
     log: { warn() {}, error() {} },
     now: () => EIGHT,
     startThread,
-    memoryLimit: 512 * 2 ** 20,
+    memoryLimit: mebibytes * 2 ** 20,
   });
-});
-afterEach(async () => {
-  await engines.close();
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
+}
+
+/** The first thread of a timetable. */
+const threadOf = (timetable: Timetable) => threads.find(({ packed }) => packed === timetable.packed) as Thread;
 
 /** Sends a search of a timetable. `outcome` is its result or its status, once there is one. */
 function send(timetable = before) {
@@ -85,12 +92,12 @@ function send(timetable = before) {
 /** Starts with the first timetable, and replaces it by the second one as the service does. */
 async function replace(): Promise<[Thread, Thread]> {
   engines.use(before);
-  threads[0]?.emit('message', 'ready');
+  threadOf(before).emit('message', 'ready');
   const prepared = engines.prepare(after);
-  threads[1]?.emit('message', 'ready');
+  threadOf(after).emit('message', 'ready');
   await prepared;
   engines.use(after);
-  return threads as [Thread, Thread];
+  return [threadOf(before), threadOf(after)];
 }
 
 it('a timetable is prepared when a thread of its own is ready', async () => {
@@ -112,15 +119,7 @@ it('while the threads of the next timetable start, journeys are planned with the
   threads[0]?.finish();
   await vi.advanceTimersByTimeAsync(0);
   expect(sent.outcome).toBe('found');
-  expect(threads.map(({ packed }) => packed)).toEqual([before.packed, after.packed]);
-});
-
-it('with little memory, the threads in use free their other days before those of the next timetable start', () => {
-  engines.use(before);
-  threads[0]?.emit('message', 'ready');
-  expect(threads[0]?.received).not.toContain('keep');
-  void engines.prepare(after);
-  expect(threads[0]?.received.at(-1)).toBe('keep');
+  expect(threads.map(({ packed }) => packed)).toEqual([before.packed, before.packed, after.packed]);
 });
 
 it('searches that wait when the timetable is replaced are answered, with the timetable of their request', async () => {
@@ -142,4 +141,24 @@ it('the threads of a replaced timetable end once its requests are over', async (
   await vi.advanceTimersByTimeAsync(10_000);
   expect([old.isEnded, next.isEnded]).toEqual([true, false]);
   expect(() => send(before)).toThrow(expect.objectContaining({ statusCode: 503 }));
+});
+
+it('with little memory, the threads of the timetable before end first, and their searches can be sent again', async () => {
+  await engines.close();
+  openWith(512);
+  engines.use(before);
+  threadOf(before).emit('message', 'ready');
+  const waiting = [send(), send()];
+  await engines.prepare(after);
+  expect(threads).toHaveLength(1);
+  let tries = 0;
+  const again = withNewestTimetable(async () => engines.get(tries++ === 0 ? before : after).search('plan', query));
+  engines.use(after);
+  await vi.advanceTimersByTimeAsync(0);
+  expect(threads.map(({ isEnded }) => isEnded)).toEqual([true, false]);
+  expect(waiting.map(({ outcome }) => outcome)).toEqual([503, 503]);
+  threadOf(after).emit('message', 'ready');
+  threadOf(after).finish();
+  expect(await again).toMatchObject({ found: [] });
+  expect(tries).toBe(2);
 });

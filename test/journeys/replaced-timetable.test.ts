@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { EngineMessage } from '#src/journeys/engine-messages.ts';
 import { openEngine } from '#src/journeys/engine-thread.ts';
 import { JourneyEngines } from '#src/journeys/engines.ts';
@@ -73,11 +73,13 @@ beforeEach(() => {
 });
 afterEach(() => engines.close());
 
-function openBefore() {
+/** Opens engines of a process with this many MiB, and the first timetable. */
+function openBefore(mebibytes: number) {
   engines = new JourneyEngines({
     log: { warn() {}, error() {} },
     now: () => EIGHT,
     startThread: () => new Thread() as never,
+    memoryLimit: mebibytes * 2 ** 20,
   });
   engines.use(before);
   return engines.get(before);
@@ -127,28 +129,33 @@ function searchAll({ plan, listReached, time }: ReturnType<typeof openSources>) 
 const FOUND_BEFORE = [[40], [['2', 40]], [40]];
 const FOUND_AFTER = [[30], [['2', 30]], [30]];
 
-it('searches that wait for a thread while the timetable is replaced are done with the one of their request', async () => {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  threadsReady = promise;
-  const search = vi.spyOn(openBefore(), 'search');
-  const sources = openSources();
-  const found = searchAll(sources);
-  await vi.waitUntil(() => search.mock.calls.length === 3);
-  replace();
-  resolve();
-  expect(await found).toEqual(FOUND_BEFORE);
-  expect(await searchAll(sources)).toEqual(FOUND_AFTER);
-});
+describe.each([
+  ['with memory for both, the one of their request', 1024, FOUND_BEFORE],
+  ['with little memory, the new one', 512, FOUND_AFTER],
+])('searches under way while the timetable is replaced are done with a timetable: %s', (_, mebibytes, expected) => {
+  it('where they wait for a thread', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    threadsReady = promise;
+    const search = vi.spyOn(openBefore(mebibytes), 'search');
+    const sources = openSources();
+    const found = searchAll(sources);
+    await vi.waitUntil(() => search.mock.calls.length === 3);
+    replace();
+    resolve();
+    expect(await found).toEqual(expected);
+    expect(await searchAll(sources)).toEqual(FOUND_AFTER);
+  });
 
-it('searches that wait for feeds while the timetable is replaced are done with the one of their request', async () => {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  feedsRead = promise;
-  openBefore();
-  const sources = openSources();
-  const found = searchAll(sources);
-  expect(waitsForFeeds).toBe(3);
-  replace();
-  resolve();
-  expect(await found).toEqual(FOUND_BEFORE);
-  expect(await searchAll(sources)).toEqual(FOUND_AFTER);
+  it('where they wait for feeds', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    feedsRead = promise;
+    openBefore(mebibytes);
+    const sources = openSources();
+    const found = searchAll(sources);
+    expect(waitsForFeeds).toBe(3);
+    replace();
+    resolve();
+    expect(await found).toEqual(expected);
+    expect(await searchAll(sources)).toEqual(FOUND_AFTER);
+  });
 });
