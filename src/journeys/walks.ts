@@ -54,7 +54,7 @@ function walkBetween(before: Leg, next: Leg): Leg {
     origin: { ...before.destination, realtimeAt: null },
     destination: { ...next.origin, plannedAt: before.destination.plannedAt + durationMs, realtimeAt: null },
     durationMs,
-    distanceMetres: Math.round(metres),
+    distanceMetres: hasPath ? Math.round(metres) : null,
     path,
   });
 }
@@ -63,13 +63,13 @@ function walkBetween(before: Leg, next: Leg): Leg {
 export function walkTo({ origin }: Leg, from: LegEnd, knownMs: number | null): Leg {
   const guess = Math.ceil(distanceMetres(from.position, origin.position) / WALKING_PACE);
   const durationMs = knownMs ?? Math.max(MIN_GUESS_MS, guess * SECOND_MS);
-  return withPossibleLength({
+  return {
     ...LEG_DEFAULTS,
     origin: { ...from, plannedAt: origin.plannedAt - durationMs, realtimeAt: null },
     destination: { ...origin, realtimeAt: null },
     durationMs,
     path: [from.position, origin.position],
-  });
+  };
 }
 
 /** A guess never makes a change impossible if upstream allows time for it. */
@@ -95,13 +95,13 @@ export function walkFrom(walk: Leg, place: LegEnd): Leg {
 
 /**
  * Corrects an implausible length. Upstream measures between other points than the ends of the walk, and its paths sometimes
- * circle a block. The straight line replaces a length that is unknown, shorter than it, or too long for the duration.
+ * circle a block. A length shorter than the straight line, or too long for the duration, is replaced with the straight line.
  */
 function withPossibleLength(walk: Leg): Leg {
   const { origin, destination, distanceMetres: reportedMetres, durationMs } = walk;
+  if (reportedMetres === null) return walk;
   const straight = Math.ceil(distanceMetres(origin.position, destination.position));
-  const isPossible =
-    reportedMetres !== null && reportedMetres >= straight && reportedMetres < (durationMs / SECOND_MS) * RUNNING_PACE;
+  const isPossible = reportedMetres >= straight && reportedMetres < (durationMs / SECOND_MS) * RUNNING_PACE;
   return isPossible ? walk : { ...walk, distanceMetres: straight };
 }
 

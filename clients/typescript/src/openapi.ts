@@ -1619,7 +1619,7 @@ export type Leg = {
      */
     duration_minutes: number;
     /**
-     * Length of a walk in metres, at least the straight-line distance; null on a ride
+     * Length of a walk in metres, at least the straight-line distance; null on a ride, and if unknown
      */
     distance_metres: number | null;
     /**
@@ -2052,7 +2052,7 @@ export type FollowedLeg = {
      */
     duration_minutes: number;
     /**
-     * Length of a walk in metres, at least the straight-line distance; null on a ride
+     * Length of a walk in metres, at least the straight-line distance; null on a ride, and if unknown
      */
     distance_metres: number | null;
     /**

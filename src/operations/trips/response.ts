@@ -86,7 +86,7 @@ export const legSchema = z
       .meta({ id: 'LegDestination', description: 'Where a leg ends.' }),
     duration_minutes: z.int().min(0).meta({ description: 'Whole minutes by the best-known times', example: 20 }),
     distance_metres: z.int().min(0).nullable().meta({
-      description: 'Length of a walk in metres, at least the straight-line distance; null on a ride',
+      description: 'Length of a walk in metres, at least the straight-line distance; null on a ride, and if unknown',
     }),
     stops: z
       .int()
