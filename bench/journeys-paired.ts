@@ -40,6 +40,7 @@ async function open(checkout: string, path: string) {
   const { timetableJourneys } = await load('src/journeys/timetable.ts');
   const { timetableReach } = await load('src/journeys/reach.ts');
   const { createTripsOperation } = await load('src/operations/trips/operation.ts');
+  const { requestedWallClock } = await load('src/operations/operation.ts');
   const { createReachOperation } = await loadAny(
     'src/operations/reach/operation.ts',
     'src/operations/more/reach/operation.ts',
@@ -73,7 +74,8 @@ async function open(checkout: string, path: string) {
     reach: createReachOperation({ reach }),
     times: createTimesOperation({ reach }),
   };
-  const context = { ids: createIdSigner(['made-up']), now: () => new Date(at) };
+  const present = takesDates(requestedWallClock) ? new Date(at) : at;
+  const context = { ids: createIdSigner(['made-up']), now: () => present };
 
   return async (name: keyof typeof operations, query: object) => {
     const operation = operations[name];
@@ -87,6 +89,15 @@ async function open(checkout: string, path: string) {
     JSON.stringify(response?.body);
     return { ms: threadMs() - began, summary: summarise(response?.body ?? {}) };
   };
+}
+
+/** Whether operations of a checkout take the time as a `Date`, as older ones do, and not in milliseconds. */
+function takesDates(requestedWallClock: (query: object, now: unknown) => { date: string } | null): boolean {
+  try {
+    return requestedWallClock({ time: '0800' }, 0)?.date !== '19700101';
+  } catch {
+    return true;
+  }
 }
 
 /** What both checkouts should agree on. */
