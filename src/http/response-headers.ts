@@ -25,7 +25,7 @@ const EXPOSED = [
   'Link',
 ].join(', ');
 
-export const READABLE_EVERYWHERE = { 'access-control-allow-origin': '*' };
+const READABLE_EVERYWHERE = { 'access-control-allow-origin': '*' };
 /** On responses to pages of other origins, and on every error: a request that cannot be read may have had an `Origin`. */
 export const CROSS_ORIGIN_HEADERS = { ...READABLE_EVERYWHERE, 'access-control-expose-headers': EXPOSED };
 
@@ -63,16 +63,17 @@ export const PAGE_POLICY =
   "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /**
- * Headers of every response: request ID and no MIME sniffing; in the sandbox also that the data is made up. The other
+ * Headers of every response: request ID, CORS and no MIME sniffing; in the sandbox also that the data is made up. The other
  * security headers are only for pages and would double the cost of a cache hit.
  *
- * Every response, including errors, can be read from every origin: there are no cookies, and a key is sent on purpose. The headers
- * that say so, a third of all headers, are only on errors, answers to OPTIONS and where an `Origin` was sent. Preflights are answered
- * first, without a key or charge, and on unknown paths too, so that scripts can read the 404.
+ * Every response, including errors, can be read from every origin: there are no cookies, and a key is sent on purpose. The list
+ * of exposed headers, a third of all headers, is only on errors and where an `Origin` was sent. Preflights are answered first,
+ * without a key or charge, and on unknown paths too, so that scripts can read the 404.
  */
 export const commonHeaders = fp(
   async (app: FastifyInstance, { isSandbox }: { isSandbox: boolean }) => {
     const headers = {
+      ...READABLE_EVERYWHERE,
       'x-content-type-options': 'nosniff',
       ...(isSandbox && { 'x-data-source': 'sandbox' }),
     };
@@ -83,8 +84,7 @@ export const commonHeaders = fp(
         return;
       }
       reply.headers(headers).header('x-request-id', request.id);
-      const { method, headers: received } = request;
-      if (received.origin !== undefined || method === 'OPTIONS') reply.headers(CROSS_ORIGIN_HEADERS);
+      if (request.headers.origin !== undefined) reply.headers(CROSS_ORIGIN_HEADERS);
       done();
     });
     app.addHook('onRoute', (route) => {

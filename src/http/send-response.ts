@@ -5,7 +5,6 @@ import { type Notice, noticeTo } from '../operations/operation.ts';
 import type { Responses } from '../operations/serve.ts';
 import { listsEtag, matchesAny, responseHeaders } from './freshness-headers.ts';
 import { recordSources } from './request-log.ts';
-import { READABLE_EVERYWHERE } from './response-headers.ts';
 
 /** RFC 7946, 12. It has no charset: it is always UTF-8. */
 const GEOJSON = 'application/geo+json';
@@ -117,8 +116,6 @@ export function prepare(
     body ??= prepareBody(Buffer.from(build()), type);
     const { etag, send } = body;
     const cacheControl = maxAgeSeconds === undefined ? 'no-cache' : `public, max-age=${maxAgeSeconds}`;
-    const headers = { 'cache-control': cacheControl, etag, vary: 'Accept-Encoding' };
-    // Always, so that a page of another origin can read the copy in a cache.
-    return send(request, reply.headers({ ...headers, ...READABLE_EVERYWHERE }));
+    return send(request, reply.headers({ 'cache-control': cacheControl, etag, vary: 'Accept-Encoding' }));
   };
 }

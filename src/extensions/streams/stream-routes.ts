@@ -10,7 +10,6 @@ import { listsEtag } from '../../http/freshness-headers.ts';
 import { requesterOf } from '../../http/operation-routes.ts';
 import { receivedBy, toRoute } from '../../http/paths.ts';
 import { recordSources } from '../../http/request-log.ts';
-import { READABLE_EVERYWHERE } from '../../http/response-headers.ts';
 import type { FinishedResponse } from '../../operations/finished-response.ts';
 import { noticeTo, type Operation, parseQuery, withoutCursor } from '../../operations/operation.ts';
 import { streamPath } from '../../routes.ts';
@@ -33,7 +32,6 @@ const HEADERS = {
   'cache-control': 'private, no-store, no-transform',
   // Without this header nginx would buffer events.
   'x-accel-buffering': 'no',
-  ...READABLE_EVERYWHERE,
 };
 
 /**
