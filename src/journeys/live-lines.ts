@@ -106,11 +106,12 @@ export function createDayLines(
     live = null;
   }
 
-  /** Writes the runs of the snapshots into the mirrored lines too. */
+  /** Writes the runs of the snapshots into the mirrored lines too, and frees them: both directions have copies then. */
   function mirrorLive(mirrored: Lines, { lines, part }: NonNullable<typeof live>): void {
     const mirroredPart = mirrorLines(part.lines);
     append(mirrored, mirroredPart, null);
     freeColumns(Object.values(mirroredPart));
+    freePart(part);
     const usable = mirrored.usable as Uint8Array;
     const { plannedRuns, runCount, nextRuns } = lines;
     for (let run = 0; run < plannedRuns; run++)
@@ -313,7 +314,9 @@ function draftSnapshots(
     }
     closeGroups(groups);
   }
-  const { sources, ...lines } = draft.finish(stopCount);
+  const { sources, ...drafted } = draft.finish(stopCount);
+  // There was room for the runs of all days.
+  const lines = { ...drafted, offsets: new Int32Array(offsets.buffer.transfer(used * offsets.BYTES_PER_ELEMENT)) };
   return { lines, refs: Array.from(sources, (source) => added[source] as LiveRunRef), changed };
 
   function isOfDay(snapshot: Snapshot, run: number): boolean {
