@@ -1,6 +1,7 @@
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { DAY_MS, SECOND_MS } from '../core/clock.ts';
+import { hasLittleMemory } from '../core/memory-limit.ts';
 import { returnFreeMemory } from '../core/own-memory.ts';
 import { LiveTimetable } from '../realtime/live-timetable.ts';
 import { Snapshot } from '../realtime/snapshot.ts';
@@ -60,8 +61,11 @@ const DAYS_BEFORE: DaySpan = { first: -FAR_DAYS - 1, last: 0 };
 
 type OneSearch = Omit<SearchQuery<'plan'>, 'avoidedStops'>;
 
-/** Returns the search over one timetable. `share` gets lines for other threads. */
-export function openEngine(packed: SharedArrayBuffer, share?: (day: number, lines: SharedLines) => void) {
+/** Returns the search over one timetable. `share` gets lines for other threads; null if there are none. */
+export function openEngine(
+  packed: SharedArrayBuffer,
+  share: ((day: number, lines: SharedLines) => void) | null = null,
+) {
   const timetable = new Timetable(packed);
   const { walkStart: first, walkStop: targets, walkSeconds: seconds } = timetable.sections;
   const usualFootpaths = { first, targets, seconds };
@@ -430,7 +434,8 @@ let engine: ReturnType<typeof openEngine> | null = null;
 
 parentPort?.on('message', (message: EngineMessage) => {
   if (message.kind === 'timetable') {
-    engine = openEngine(message.packed, (day, lines) => reply({ day, lines }));
+    // With little memory this is the only thread.
+    engine = openEngine(message.packed, hasLittleMemory() ? null : (day, lines) => reply({ day, lines }));
   } else if (message.kind === 'lines') {
     engine?.adopt(message.day, message.lines);
   } else if (message.kind === 'warm') {

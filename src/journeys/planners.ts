@@ -1,4 +1,4 @@
-import { SECOND_MS } from '../core/clock.ts';
+import { MINUTE_MS, SECOND_MS, systemClock } from '../core/clock.ts';
 import { FEED_HORIZON_MS, type LiveTimetable } from '../realtime/live-timetable.ts';
 import { calendarDayAt, serviceDayStart } from '../timetable/service-day.ts';
 import type { Timetable } from '../timetable/timetable.ts';
@@ -35,18 +35,22 @@ interface Day extends DayWithSpan {
   live: (Planner & { of: LiveTimetable | null }) | null;
 }
 
+/** How long an import may need the memory of other days, and how many days are kept meanwhile. */
+const SHORT_MS = MINUTE_MS;
+const KEPT_WHILE_SHORT = 2;
+
 /**
  * Makes the planners of the days that are searched, and keeps those of the last `KEPT_DAYS` days. Searches often call
- * `checkDeadline`, and end if it throws. `share` receives the lines of yesterday, today and tomorrow for other threads. Lines of
- * other days stay in this thread's own memory, which can be freed at once: shared memory waits for the garbage collection of every
- * thread.
+ * `checkDeadline`, and end if it throws. `share` receives the lines of yesterday, today and tomorrow for other threads; null if
+ * there are none. Other lines stay in this thread's own memory, which can be freed at once: shared memory waits for the garbage
+ * collection of every thread.
  */
 export function createPlanners(
   timetable: Timetable,
   footpaths: Footpaths,
   access: WheelchairAccess,
   checkDeadline: () => void = () => {},
-  share: (day: number, lines: SharedLines) => void = () => {},
+  share: ((day: number, lines: SharedLines) => void) | null = null,
 ) {
   const labels = [createLabels(timetable.stopCount), createLabels(timetable.stopCount)] as const;
   const { tripCount } = timetable;
@@ -54,6 +58,8 @@ export function createPlanners(
   let current: LiveTimetable | null = null;
   /** When the last run of the snapshots arrives. */
   let lastLiveAt = 0;
+  /** Until when memory counts as short. */
+  let shortUntil = 0;
 
   /**
    * Opens a day, by default that of the search's moment `at`, with the days beside it. `base` is its beginning in milliseconds;
@@ -76,7 +82,7 @@ export function createPlanners(
     for (const one of others) freeDay(one);
     const opened = known ?? store(createDay(day, span, now));
     days = [opened, ...days.filter((one) => one !== opened)];
-    while (days.length > KEPT_DAYS) {
+    while (days.length > (systemClock.now() < shortUntil ? KEPT_WHILE_SHORT : KEPT_DAYS)) {
       const isFree = (one: Day) => one !== opened && isFar(one, now);
       freeDay(days.findLast(isFree) ?? (days.at(-1) as Day));
     }
@@ -90,7 +96,8 @@ export function createPlanners(
       servicesOn: (on) => timetable.servicesOn(on),
       nextTrip: (trip, on) => timetable.nextTrip(trip, on),
     });
-    if (isFar({ day, span }, now)) return { day, span, lines: createDayLines(planned, { day, span, tripCount }) };
+    if (!share || isFar({ day, span }, now))
+      return { day, span, lines: createDayLines(planned, { day, span, tripCount }) };
     const shared = shareLines(planned);
     share(day, shared);
     return fromShared(day, shared);
@@ -154,8 +161,9 @@ export function createPlanners(
         if (planner) planner.of = null;
       }
     },
-    /** Frees all days but one. The others are made again when they are searched. */
+    /** Frees all days but one. The others are made again when they are searched; for a minute, one of them stays. */
     closeOthers(day: number): void {
+      shortUntil = systemClock.now() + SHORT_MS;
       for (const one of days) if (one.day !== day || one.span !== USUAL_SPAN) freeDay(one);
     },
     warm: (now: number) => openDay(calendarDayAt(now), USUAL_SPAN, now),

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { DAY_MS, HOUR_MS } from '#src/core/clock.ts';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { DAY_MS, HOUR_MS, systemClock } from '#src/core/clock.ts';
 import { KEPT_DAYS } from '#src/journeys/engine-messages.ts';
 import { createPlanners } from '#src/journeys/planners.ts';
 import type { SharedLines } from '#src/journeys/raptor/lines.ts';
@@ -86,6 +86,21 @@ it('yesterday, today, tomorrow and the days searched last are kept, and the line
   expect(openDay(TODAY + 11)).toBe(far[9]);
   expect(openDay(TODAY + 2).lines.firstRun.length).toBeGreaterThan(0);
   expect(timetable.sections.offsets.length).toBeGreaterThan(0);
+});
+
+it('for a minute after memory was short, two days are kept', () => {
+  const clock = vi.spyOn(systemClock, 'now').mockReturnValue(NOW);
+  onTestFinished(() => clock.mockRestore());
+  const planners = openPlanners();
+  const openDay = (day: number) => planners.open({ at: NOW, now: NOW, day }).planner;
+  const open = () => [-1, 0, 1].map((days) => openDay(TODAY + days));
+  const keptOf = (opened: ReturnType<typeof open>) => opened.map(({ lines }) => lines.firstRun.length > 0);
+  const before = open();
+  planners.closeOthers(TODAY);
+  expect(keptOf(before)).toEqual([false, true, false]);
+  expect(keptOf(open())).toEqual([false, true, true]);
+  clock.mockReturnValue(NOW + 61_000);
+  expect(keptOf(open())).toEqual([true, true, true]);
 });
 
 it('threads search the same lines of yesterday, today and tomorrow, and lines of their own on other days', () => {
