@@ -72,8 +72,8 @@ export function shrinkCaches(keptShare: number): void {
 }
 
 /**
- * Collects the garbage of this thread and returns its free pages to the system, for some 30 ms of processor time and more with a
- * large heap. Usual collections keep these pages. `scripts/start` exposes the collector.
+ * Collects the garbage of this thread and returns its free pages to the system; usual collections keep them. It stops the thread for
+ * longer than those. `scripts/start` exposes the collector.
  */
 export function returnFreeMemory(): void {
   globalThis.gc?.({ type: 'major', flavor: 'last-resort' });
