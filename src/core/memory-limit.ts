@@ -20,3 +20,11 @@ const CACHE_SHARE = 1 / 16;
 export function cacheBytes(limit = memoryLimit()): number {
   return Math.min(MAX_CACHE_BYTES, Math.floor(limit * CACHE_SHARE));
 }
+
+/**
+ * Collects the garbage of this thread and returns its free pages to the system; usual collections keep them. It stops the thread for
+ * longer than those. `scripts/start` exposes the collector.
+ */
+export function returnFreeMemory(): void {
+  globalThis.gc?.({ type: 'major', flavor: 'last-resort' });
+}

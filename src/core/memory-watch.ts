@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { getHeapStatistics } from 'node:v8';
 import { type Clock, steadyClock } from './clock.ts';
-import { returnFreeMemory, shrinkCaches } from './own-memory.ts';
+import { returnFreeMemory } from './memory-limit.ts';
+import { shrinkCaches } from './own-memory.ts';
 
 /**
  * V8 aborts when its old generation is full: at 345 of 384 MiB in a container of 768 MiB. It checks more often than we do, so our

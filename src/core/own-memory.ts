@@ -71,14 +71,6 @@ export function shrinkCaches(keptShare: number): void {
   }
 }
 
-/**
- * Collects the garbage of this thread and returns its free pages to the system; usual collections keep them. It stops the thread for
- * longer than those. `scripts/start` exposes the collector.
- */
-export function returnFreeMemory(): void {
-  globalThis.gc?.({ type: 'major', flavor: 'last-resort' });
-}
-
 /** The size of each bounded map of this process, by name; `bytes` is null if the bound is a number of entries. */
 export function measureBoundedMaps(): Map<string, { entries: number; bytes: number | null }> {
   const sizes = new Map<string, { entries: number; bytes: number | null }>();

@@ -1,8 +1,7 @@
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { DAY_MS, SECOND_MS } from '../core/clock.ts';
-import { hasLittleMemory } from '../core/memory-limit.ts';
-import { returnFreeMemory } from '../core/own-memory.ts';
+import { hasLittleMemory, returnFreeMemory } from '../core/memory-limit.ts';
 import { LiveTimetable } from '../realtime/live-timetable.ts';
 import { Snapshot } from '../realtime/snapshot.ts';
 import { calendarDayAt } from '../timetable/service-day.ts';

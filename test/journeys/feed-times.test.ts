@@ -180,7 +180,7 @@ describe('a ride of the trip planner', () => {
   });
   it('never arrives before it leaves, although its vehicle has left early', () => {
     const leg = laid(ride(), trip('R', [update('D', { time: -1 })]));
-    expect(timesOf(leg)).toEqual([-4, -1, true]);
+    expect(timesOf(leg)).toEqual([-2.5, -1, true]);
   });
   it('is not offered when its vehicle has left before the planned time', () => {
     const options = { cancelled: 'exclude', now: NOW } as const;
