@@ -392,6 +392,11 @@ describe('an invalid query', () => {
     },
   );
 
+  it('equal ends are reported without a word about `via`, which was not sent', async () => {
+    const { message } = (await app.inject('/v1/trips?from=200070&to=200070')).json().error;
+    expect(message).toBe('`to` must differ from `from`, not "200070".');
+  });
+
   it.each(WITHOUT_EFFECT)('the query %s is 400, because one of its parameters would be ignored', async (url, told) => {
     const response = await app.inject(url);
     expect(response.statusCode).toBe(400);

@@ -115,7 +115,7 @@ export const tripsQuery = z
     message: 'must differ from `from`',
     when: () => true,
   })
-  .refine(({ from, via = [], to }) => !hasRepeats([from, ...via.map(({ stopId }) => stopId), to]), {
+  .refine(({ from, via = [], to }) => !hasRepeats(from, via, to), {
     path: ['via'],
     message: 'must name stops other than `from`, `to` and the one before',
   });
@@ -159,9 +159,10 @@ function isSamePlace(from: unknown, to: unknown): boolean {
   return one !== undefined && one === other;
 }
 
-/** Whether two places in a row are the same: nobody travels between them. */
-function hasRepeats(places: readonly unknown[]): boolean {
-  return places.some((place, index) => index > 0 && isSamePlace(place, places[index - 1]));
+/** Whether a place of `via` is the one before or after it: nobody travels between them. */
+function hasRepeats(from: unknown, via: readonly { stopId: string }[], to: unknown): boolean {
+  const places = [from, ...via.map(({ stopId }) => stopId), to];
+  return via.length > 0 && places.some((place, index) => index > 0 && isSamePlace(place, places[index - 1]));
 }
 
 function parsePlace(place: unknown): string | undefined {
