@@ -6,6 +6,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Int32Column } from '#src/core/columns.ts';
 import type { FinishedRun } from '#src/extensions/punctuality/recorder.ts';
 import { RunRecord } from '#src/extensions/punctuality/run-record.ts';
 import { calendarDayAt, serviceDayStart } from '#src/timetable/service-day.ts';
@@ -39,11 +40,11 @@ function makeRun(day: number, line: number, index: number): FinishedRun {
     identity: line * RUNS_OF_LINE + index + 1,
     stopIds: Array.from({ length: CALLS }, (_, at) => String(200_000 + line * 100 + at)),
     // Times between stops differ between the peak and the rest of the day.
-    seconds: Array.from({ length: CALLS }, (_, at) => {
+    seconds: Int32Column.from({ length: CALLS }, (_, at) => {
       seconds += 90 + ((at * 7 + Math.floor(index / 30) * 5) % 40);
       return seconds;
     }),
-    late: Int32Array.from({ length: CALLS }, () => {
+    late: Int32Column.from({ length: CALLS }, () => {
       late += Math.round((random() - 0.48) * 2 * MAX_STEP_SECONDS);
       return late;
     }),

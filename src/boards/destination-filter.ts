@@ -49,7 +49,7 @@ function listChangeStops(timetable: Timetable, stops: ReadonlySet<number>): Read
       [...timetable.patternsAt(stop)].flatMap((pattern) => {
         const calls = timetable.stopsOf(pattern);
         const isOnTheWay = count === 0 || calls.at(-1) === stop;
-        return isOnTheWay && timetable.routeOf(pattern).mode === 'train' ? (calls[0] as number) : [];
+        return isOnTheWay && timetable.routeOf(pattern).mode === 'train' ? calls.valueAt(0) : [];
       }),
     );
     through = [...new Set(starts)].flatMap((stop) => timetable.standsAround(stop));

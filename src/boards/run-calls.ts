@@ -167,11 +167,8 @@ export function findContinuation(timetable: Timetable, { trip, day }: RunRef): n
   const next = trip < 0 || timetable.trip(trip).mode !== 'train' ? null : timetable.nextTrip(trip, day);
   if (next === null || timetable.trip(next).mode !== 'train') return null;
   const stationOf = (stop: number | undefined) => (stop === undefined ? -1 : timetable.stationOf(stop));
-  const [before, after] = [trip, next].map((one) => timetable.stopsOf(timetable.patternOf(one))) as [
-    Uint32Array,
-    Uint32Array,
-  ];
-  return stationOf(before.at(-2)) === stationOf(after[1]) ? null : next;
+  const stopsOf = (one: number) => timetable.stopsOf(timetable.patternOf(one));
+  return stationOf(stopsOf(trip).at(-2)) === stationOf(stopsOf(next)[1]) ? null : next;
 }
 
 /**

@@ -141,13 +141,13 @@ function liveCall(
   const { timetable } = live;
   const trip = sections.runTrip.valueAt(run);
   const position = sections.position.valueAt(call);
-  const planned = isArrival ? sections.plannedArrival[call] : sections.plannedDeparture[call];
-  const best = isArrival ? sections.arrival[call] : sections.departure[call];
-  const plannedAt = toMinute(snapshot.momentOf(planned as number));
+  const planned = isArrival ? sections.plannedArrival : sections.plannedDeparture;
+  const best = isArrival ? sections.arrival : sections.departure;
+  const plannedAt = toMinute(snapshot.momentOf(planned.valueAt(call)));
   const isLive = isLiveHere(parts, snapshot, call) && !snapshot.isCancelled(run);
   return {
     plannedAt,
-    bestAt: isLive ? snapshot.momentOf(best as number) : plannedAt,
+    bestAt: isLive ? snapshot.momentOf(best.valueAt(call)) : plannedAt,
     route,
     tripId: () => (trip >= 0 ? timetable.tripIdOf(trip) : snapshot.addedId(run)),
     keyStop: trip >= 0 && position >= 0 ? live.plannedStop(trip, position) : sections.stop.valueAt(call),

@@ -5,6 +5,11 @@ export class Numbers {
   values = new Int32Column(1024);
   length = 0;
 
+  /** A view of the entries in use. */
+  get used(): Int32Column {
+    return this.values.subarray(0, this.length);
+  }
+
   push(number: number): void {
     this.#reserve(1);
     this.values[this.length++] = number;

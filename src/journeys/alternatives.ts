@@ -118,7 +118,7 @@ export function findAlternatives(
     const destination = endAt(timetable, alights, alights.arrival);
     const ride = { ...leg, origin, destination, durationMs: rideMs(origin, destination), isCancelled: false };
     if (!isPossibleWith(ride)) return null;
-    const station = timetable.stop(timetable.stationOf(timetable.findStop(planned.stopId) as number));
+    const station = timetable.stop(timetable.stationOf(timetable.getStop(planned.stopId)));
     return { departure: withAlerts(findAlerts, planned, station.id), arrival: alights.arrival };
   }
 

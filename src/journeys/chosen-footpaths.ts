@@ -1,3 +1,4 @@
+import { int32At } from '../core/columns.ts';
 import type { Sections } from '../timetable/packed-timetable.ts';
 import type { Choices } from '../transit/choices.ts';
 import { distanceMetres, type Position } from '../transit/position.ts';
@@ -26,9 +27,9 @@ export function createChosenFootpaths({ stopLat, stopLng }: Sections, usual: Foo
     const longestSeconds = walkSeconds(longest);
     let count = 0;
     for (let stop = 0; stop + 1 < first.length; stop++) {
-      for (let at = usual.first[stop] as number; at < (usual.first[stop + 1] as number); at++) {
-        const target = usual.targets[at] as number;
-        const usualSeconds = usual.seconds[at] as number;
+      for (let at = int32At(usual.first, stop); at < int32At(usual.first, stop + 1); at++) {
+        const target = int32At(usual.targets, at);
+        const usualSeconds = int32At(usual.seconds, at);
         // Seconds are rounded, so a walk of exactly `longestSeconds` may still be too long.
         if (usualSeconds > longestSeconds) continue;
         if (usualSeconds === longestSeconds && metresBetween(stop, target) > longest) continue;

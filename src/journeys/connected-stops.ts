@@ -25,9 +25,7 @@ export function groupConnectedStops({ stopId, callStop, patternCalls, walkStart,
     }
   }
   for (let stop = 0; stop + 1 < walkStart.length; stop++) {
-    for (let at = walkStart[stop] as number; at < (walkStart[stop + 1] as number); at++) {
-      join(stop, walkStop[at] as number);
-    }
+    for (const target of walkStop.subarray(walkStart[stop], walkStart[stop + 1])) join(stop, target);
   }
   return parents.map((_, stop) => rootOf(stop));
 }

@@ -1,8 +1,9 @@
 import { firstFrom } from '../core/binary-search.ts';
 import { SECOND_MS } from '../core/clock.ts';
+import { int32At } from '../core/columns.ts';
 import { ROUTE, type Sections } from '../timetable/packed-timetable.ts';
 import { serviceDayStart } from '../timetable/service-day.ts';
-import { createDraft, type Lines } from './raptor/lines.ts';
+import { createDraft, type Lines, tripOf } from './raptor/lines.ts';
 
 /**
  * Runs that end at most this many seconds before the day are in its lines too. On a day that begins with a clock change, the first
@@ -66,7 +67,7 @@ export function createLines(
         const start = tripStart.valueAt(trip) + dayStart;
         const arrivals = tripArrivals.valueAt(trip);
         // This run may be shorter than the longest one.
-        if (start + (offsets[arrivals + end - first - 1] as number) < earliestEnd) continue;
+        if (start + int32At(offsets, arrivals + end - first - 1) < earliestEnd) continue;
         draft.addRun({ trip, day: offset, start, arrivals, departures: tripDepartures.valueAt(trip) });
       }
     }
@@ -80,9 +81,8 @@ export function createLines(
   const { sources: _, ...lines } = draft.finish(sections.stopId.length);
   const findRunOf = indexRuns(lines, sections.tripStart.length, span);
   for (let run = 0; run < lines.runCount; run++) {
-    const trip = lines.trips[run] as number;
+    const { trip, day: offset } = tripOf(lines, run);
     if (!tripBlock[trip]) continue;
-    const offset = lines.days[run] as number;
     const next = nextTrip(trip, day + offset);
     if (next !== null) lines.nextRuns[run] = findRunOf(next, offset);
   }
@@ -102,12 +102,13 @@ function greatestSpread({ callEarliest, callLatest }: Sections, first: number, e
 }
 
 /** Returns a function that finds the run of a trip on a day of the span; -1 where there is none. */
-export function indexRuns({ trips, days, runCount }: Lines, tripCount: number, { first, last }: DaySpan) {
+export function indexRuns(lines: Lines, tripCount: number, { first, last }: DaySpan) {
   const count = last - first + 1;
   const runs = new Int32Array(tripCount * count).fill(-1);
-  for (let run = 0; run < runCount; run++) {
-    runs[(trips[run] as number) * count + (days[run] as number) - first] = run;
+  for (let run = 0; run < lines.runCount; run++) {
+    const { trip, day } = tripOf(lines, run);
+    runs[trip * count + day - first] = run;
   }
   return (trip: number, day: number): number =>
-    trip < 0 || day < first || day > last ? -1 : (runs[trip * count + day - first] as number);
+    trip < 0 || day < first || day > last ? -1 : int32At(runs, trip * count + day - first);
 }

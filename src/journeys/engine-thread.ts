@@ -1,6 +1,7 @@
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { DAY_MS, SECOND_MS } from '../core/clock.ts';
+import { int32At } from '../core/columns.ts';
 import { hasLittleMemory, returnFreeMemory } from '../core/memory-limit.ts';
 import { LiveTimetable } from '../realtime/live-timetable.ts';
 import { Snapshot } from '../realtime/snapshot.ts';
@@ -28,7 +29,7 @@ import {
 import { createPlanners, type PlannedDay, type Planner } from './planners.ts';
 import { planPreferred } from './preferences.ts';
 import type { Ride } from './raptor/labels.ts';
-import { callAt, type Footpaths, lastPosition, NEVER, type SharedLines } from './raptor/lines.ts';
+import { callAt, type Footpaths, lastPosition, NEVER, type SharedLines, tripOf } from './raptor/lines.ts';
 import {
   FAR_DAYS,
   type Plan,
@@ -269,7 +270,7 @@ export function openEngine(
     const row = request.maxRides * timetable.stopCount;
     for (const end of request.ends) {
       const { egress, walked } = end;
-      const ridden = Math.min(NEVER, ...egress.map(({ stop, seconds }) => (arrived[row + stop] as number) + seconds));
+      const ridden = Math.min(NEVER, ...egress.map(({ stop, seconds }) => int32At(arrived, row + stop) + seconds));
       if (Math.min(ridden, walked) > request.latest) continue;
       found.set(end, walked <= ridden ? walkOnly(request.at, walked) : planner.leaveLast(request, egress, ridden));
     }
@@ -366,12 +367,13 @@ export function openEngine(
   function toParts({ run, board, alightRun, alight }: Ride, { day, planner }: { day: number; planner: Planner }) {
     const { lines, refOf } = planner;
     const ridden = [run];
-    for (let one = run; one !== alightRun; ridden.push(one)) one = lines.nextRuns[one] as number;
+    for (let one = run; one !== alightRun; ridden.push(one)) one = int32At(lines.nextRuns, one);
     return ridden.map((one) => {
       const ref = refOf(one);
+      const { trip, day: daysAfter } = tripOf(lines, one);
       return {
-        trip: lines.trips[one] as number,
-        day: day + (lines.days[one] as number),
+        trip,
+        day: day + daysAfter,
         first: one === run ? board : 0,
         last: one === alightRun ? alight : lastPosition(lines, one),
         live: ref && { source: ref.snapshot.source, run: ref.run },

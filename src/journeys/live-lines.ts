@@ -1,3 +1,4 @@
+import { int32At } from '../core/columns.ts';
 import type { LiveTimetable } from '../realtime/live-timetable.ts';
 import type { Snapshot } from '../realtime/snapshot.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '../timetable/call-flags.ts';
@@ -13,6 +14,7 @@ import {
   lastPosition,
   mirrorLines,
   mirrorRun,
+  tripOf,
 } from './raptor/lines.ts';
 
 /**
@@ -63,7 +65,7 @@ export function createDayLines(
 ) {
   const base = serviceDayStart(day) / 1000;
   let mirroredPlanned = mirrored;
-  let live: { lines: Lines; mirrored: Lines | null; part: LivePart } | null = null;
+  let live: { lines: LinesWithRoom; mirrored: LinesWithRoom | null; part: LivePart } | null = null;
   let findRunOf: ((trip: number, day: number) => number) | null = null;
 
   /**
@@ -88,7 +90,7 @@ export function createDayLines(
     append(lines, part.lines, planned.nextRuns);
     for (const changed of part.changed) {
       const run = find(changed);
-      if (run >= 0) (lines.usable as Uint8Array)[run] = 0;
+      if (run >= 0) lines.usable[run] = 0;
     }
     linkRuns(lines, planned.nextRuns, find);
     if (mirrored) mirrorLive(mirrored, live);
@@ -107,18 +109,16 @@ export function createDayLines(
   }
 
   /** Writes the runs of the snapshots into the mirrored lines too, and frees them: both directions have copies then. */
-  function mirrorLive(mirrored: Lines, { lines, part }: NonNullable<typeof live>): void {
+  function mirrorLive(mirrored: LinesWithRoom, { lines, part }: NonNullable<typeof live>): void {
     const mirroredPart = mirrorLines(part.lines);
     append(mirrored, mirroredPart, null);
     freeColumns(Object.values(mirroredPart));
     freePart(part);
-    const usable = mirrored.usable as Uint8Array;
     const { plannedRuns, runCount, nextRuns } = lines;
-    for (let run = 0; run < plannedRuns; run++)
-      usable[plannedRuns - 1 - run] = (lines.usable as Uint8Array)[run] as number;
+    mirrored.usable.set(lines.usable.subarray(0, plannedRuns).toReversed());
     mirrored.nextRuns.fill(-1, 0, runCount);
     for (let run = 0; run < runCount; run++) {
-      const next = nextRuns[run] as number;
+      const next = int32At(nextRuns, run);
       if (next >= 0) mirrored.nextRuns[mirrorRun(lines, next)] = mirrorRun(lines, run);
     }
   }
@@ -175,7 +175,7 @@ function roomFor({ plannedLines, plannedRuns, firstCall }: Lines, part: Lines): 
   return {
     lines: plannedLines + more(part.lineCount),
     runs: plannedRuns + more(part.runCount),
-    calls: (firstCall[plannedLines] as number) + more(part.stops.length),
+    calls: int32At(firstCall, plannedLines) + more(part.stops.length),
   };
 }
 
@@ -184,16 +184,19 @@ function fits(into: Lines, part: Lines): boolean {
   return (
     room.lines >= into.plannedLines + part.lineCount &&
     room.runs >= into.plannedRuns + part.runCount &&
-    room.calls >= (into.firstCall[into.plannedLines] as number) + part.stops.length
+    room.calls >= int32At(into.firstCall, into.plannedLines) + part.stops.length
   );
 }
+
+/** Planned lines with room behind them for those of feeds. */
+type LinesWithRoom = Lines & { usable: Uint8Array };
 
 const COLUMNS_OF_RUNS = ['starts', 'arrivals', 'departures', 'lineOfRun', 'nextRuns', 'trips', 'days'] as const;
 
 /** Copies planned lines into columns with this room. */
-function withRoom(lines: Lines, room: Room): Lines {
+function withRoom(lines: Lines, room: Room): LinesWithRoom {
   const { plannedLines, plannedRuns } = lines;
-  const callCount = lines.firstCall[plannedLines] as number;
+  const callCount = int32At(lines.firstCall, plannedLines);
   const columns = COLUMNS_OF_RUNS.map((name) => [name, extend(lines[name], plannedRuns, room.runs)]);
   return {
     ...lines,
@@ -222,9 +225,9 @@ function extend<Column extends Int32Array | Int8Array | Uint8Array | Uint16Array
  * Writes lines behind the planned ones, in place of those that were there. `nextRuns` are those of the planned runs; null leaves
  * them.
  */
-function append(into: Lines, part: Lines, nextRuns: Int32Array | null): void {
+function append(into: LinesWithRoom, part: Lines, nextRuns: Int32Array | null): void {
   const { plannedLines, plannedRuns } = into;
-  const callCount = into.firstCall[plannedLines] as number;
+  const callCount = int32At(into.firstCall, plannedLines);
   into.lineCount = plannedLines + part.lineCount;
   into.runCount = plannedRuns + part.runCount;
   into.modes.set(part.modes, plannedLines);
@@ -232,35 +235,38 @@ function append(into: Lines, part: Lines, nextRuns: Int32Array | null): void {
   into.flags.set(part.flags, callCount);
   into.hops.set(part.hops, callCount);
   for (let line = 1; line <= part.lineCount; line++) {
-    into.firstCall[plannedLines + line] = callCount + (part.firstCall[line] as number);
-    into.firstRun[plannedLines + line] = plannedRuns + (part.firstRun[line] as number);
+    into.firstCall[plannedLines + line] = callCount + int32At(part.firstCall, line);
+    into.firstRun[plannedLines + line] = plannedRuns + int32At(part.firstRun, line);
   }
   for (const name of ['starts', 'arrivals', 'departures', 'trips', 'days'] as const)
     into[name].set(part[name], plannedRuns);
   for (let run = 0; run < part.runCount; run++) {
-    into.lineOfRun[plannedRuns + run] = plannedLines + (part.lineOfRun[run] as number);
+    into.lineOfRun[plannedRuns + run] = plannedLines + int32At(part.lineOfRun, run);
   }
   if (nextRuns) into.nextRuns.set(nextRuns.subarray(0, plannedRuns));
   into.nextRuns.fill(-1, plannedRuns, into.runCount);
-  (into.usable as Uint8Array).fill(1);
+  into.usable.fill(1);
   const visits = part.visits.slice();
-  for (let at = 0; at < visits.length; at += 2) visits[at] = plannedLines + (visits[at] as number);
+  for (let at = 0; at < visits.length; at += 2) visits[at] = plannedLines + int32At(visits, at);
   // Columns of the former snapshots, which nothing else uses.
   if (into.live) freeColumns(Object.values(into.live));
   into.live = { firstVisit: part.firstVisit.slice(), visits, offsets: part.offsets.slice() };
 }
 
 /** Links changed runs: a vehicle that is planned to continue before or after one does so today too, if it still can. */
-function linkRuns(lines: Lines, plannedNext: Int32Array, find: (run: { trip: number; day: number }) => number): void {
-  const { plannedRuns, runCount, trips, days, nextRuns } = lines;
-  const usable = lines.usable as Uint8Array;
+function linkRuns(
+  lines: LinesWithRoom,
+  plannedNext: Int32Array,
+  find: (run: { trip: number; day: number }) => number,
+): void {
+  const { plannedRuns, runCount, nextRuns, usable } = lines;
   const changedRunOf = new Map<number, number>();
   for (let run = plannedRuns; run < runCount; run++) {
-    const planned = find({ trip: trips[run] as number, day: days[run] as number });
+    const planned = find(tripOf(lines, run));
     if (planned >= 0) changedRunOf.set(planned, run);
   }
   for (let run = 0; run < plannedRuns; run++) {
-    const planned = plannedNext[run] as number;
+    const planned = int32At(plannedNext, run);
     if (planned < 0 || (usable[run] && usable[planned])) continue;
     const current = changedRunOf.get(run) ?? (usable[run] ? run : -1);
     const next = changedRunOf.get(planned) ?? (usable[planned] ? planned : -1);

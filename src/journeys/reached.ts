@@ -1,10 +1,10 @@
-import { Int32Column } from '../core/columns.ts';
+import { Int32Column, int32At, Uint32Column } from '../core/columns.ts';
 import type { LiveTimetable } from '../realtime/live-timetable.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { Mode } from '../transit/mode.ts';
 import type { LinesWithRefs, LiveRunRef } from './live-lines.ts';
 import { type Labels, rideAt } from './raptor/labels.ts';
-import { callAt, type Footpaths, type Lines, NEVER } from './raptor/lines.ts';
+import { callAt, type Footpaths, type Lines, NEVER, tripOf } from './raptor/lines.ts';
 import type { Walk } from './raptor/query.ts';
 
 /** Times are seconds since the base of the lines. */
@@ -66,12 +66,12 @@ export function listReached(
   };
   for (const { stop, seconds } of walks) note(stop, at + seconds, -1);
   for (let stop = 0; stop < stopCount; stop++) {
-    const moment = labels.arrived[row + stop] as number;
+    const moment = int32At(labels.arrived, row + stop);
     if (moment === NEVER) continue;
     const arrival = moment % 60 === 0 ? moment : shownTime(moment, isLiveAt(stop));
     note(stop, arrival, stop);
-    for (let walk = first[stop] as number, end = first[stop + 1] as number; walk < end; walk++) {
-      note(targets[walk] as number, arrival + (walkSeconds[walk] as number), stop);
+    for (let walk = int32At(first, stop), end = int32At(first, stop + 1); walk < end; walk++) {
+      note(int32At(targets, walk), arrival + int32At(walkSeconds, walk), stop);
     }
   }
   const reached: Reached[] = [];
@@ -121,13 +121,13 @@ export function listStations(
 ): { stations: Reached[]; total: number } {
   const { stopCount } = timetable;
   /** For each station, the index of its first arrival in `reached`, plus 1; 0 if there is none. */
-  const firstAt = new Uint32Array(stopCount);
+  const firstAt = new Uint32Column(stopCount);
   const own = new Set(without);
   const found: number[] = [];
   for (let number = 1; number <= reached.length; number++) {
     const arrival = reached[number - 1] as Reached;
     const station = timetable.stationOf(arrival.stop);
-    const known = firstAt[station] as number;
+    const known = firstAt.valueAt(station);
     if (known === 0) {
       firstAt[station] = number;
       if (!own.has(station)) found.push(station);
@@ -137,7 +137,7 @@ export function listStations(
     const later = arrival.arrivesAt - other.arrivesAt;
     if (later < 0 || (later === 0 && ridesOf(arrival) < ridesOf(other))) firstAt[station] = number;
   }
-  const firstOf = (station: number) => reached[(firstAt[station] as number) - 1] as Reached;
+  const firstOf = (station: number) => reached[firstAt.valueAt(station) - 1] as Reached;
   // Numbers are sorted several times faster than objects.
   const keys = limit > 0 ? Float64Array.from(found, (station) => firstOf(station).arrivesAt * stopCount + station) : [];
   const stations = Array.from(keys.sort().slice(0, limit), (key) => {
@@ -160,7 +160,7 @@ export function toLastRide(
   const [leavesLive, arrivesLive] = [isLive(boarded, board), isLive(alightRun, alight)];
   const asOf = (arrivesLive ? refOf(alightRun) : leavesLive ? ref : null)?.snapshot.headerAt ?? null;
   return {
-    ...(ref ? signsOfRun(live, ref, board) : signsOfTrip(live, lines.trips[boarded] as number, board)),
+    ...(ref ? signsOfRun(live, ref, board) : signsOfTrip(live, tripOf(lines, boarded).trip, board)),
     departsAt: base + shownTime(callAt(lines, boarded, board).departsAt, leavesLive) * 1000,
     arrivesAt: base + shownTime(callAt(lines, alightRun, alight).arrivesAt, arrivesLive) * 1000,
     asOf,

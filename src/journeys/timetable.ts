@@ -499,7 +499,7 @@ async function drawPart(live: LiveTimetable, part: EnginePart, run: LiveRun): Pr
 }
 
 export function endAt(timetable: Timetable, call: RunCall, time: RunCall['arrival']): LegEnd {
-  const stop = timetable.findStop(call.stopId) as number;
+  const stop = timetable.getStop(call.stopId);
   return { ...placeOf(timetable, stop), plannedAt: time?.plannedAt ?? 0, realtimeAt: time?.realtimeAt ?? null };
 }
 

@@ -1,3 +1,4 @@
+import { int32At } from '../core/columns.ts';
 import { MAY_BOARD } from '../timetable/call-flags.ts';
 import type { Preference } from '../transit/choices.ts';
 import { listPreferred, WALK_FACTORS, WORTH } from './preferences.ts';
@@ -480,7 +481,7 @@ function stayOn({ nextRuns }: Lines, last: Ride, plan: Plan): Plan | null {
   const [first, ...others] = plan.rides;
   if (!first) return null;
   let run = last.alightRun;
-  while (run >= 0 && run !== first.run) run = nextRuns[run] as number;
+  while (run >= 0 && run !== first.run) run = int32At(nextRuns, run);
   if (run < 0 || (run === last.alightRun && first.board < last.alight)) return null;
   return { ...plan, rides: [{ ...first, run: last.alightRun, board: last.alight }, ...others] };
 }

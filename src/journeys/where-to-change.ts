@@ -1,3 +1,4 @@
+import { int32At } from '../core/columns.ts';
 import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from '../timetable/call-flags.ts';
 import type { Ride } from './raptor/labels.ts';
 import { callAt, type Footpaths, type Lines, lastPosition } from './raptor/lines.ts';
@@ -76,8 +77,8 @@ function listCalls(lines: Lines, run: number, from: number, until: number) {
 /** Yields the stops within walking distance and the seconds to each; the stop itself comes first. */
 export function* listWalks({ first, targets, seconds }: Footpaths, stop: number): Generator<[number, number]> {
   yield [stop, 0];
-  for (let at = first[stop] as number; at < (first[stop + 1] as number); at++) {
-    yield [targets[at] as number, seconds[at] as number];
+  for (let at = int32At(first, stop); at < int32At(first, stop + 1); at++) {
+    yield [int32At(targets, at), int32At(seconds, at)];
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Uint32Column } from '../core/columns.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { Position } from '../transit/place.ts';
 
@@ -11,7 +12,7 @@ export async function drawCourse(timetable: Timetable, patterns: readonly number
   for (const pattern of patterns) {
     const stops = timetable.stopsOf(pattern);
     const isNew = Array.from(stops.subarray(1), (stop, at) => {
-      const ends = `${timetable.stationOf(stops[at] as number)} ${timetable.stationOf(stop)}`;
+      const ends = `${timetable.stationOf(stops.valueAt(at))} ${timetable.stationOf(stop)}`;
       return !drawnPairs.has(ends) && drawnPairs.add(ends) !== null;
     });
     for (let first = isNew.indexOf(true); first >= 0; first = isNew.indexOf(true, first)) {
@@ -27,7 +28,7 @@ export async function drawCourse(timetable: Timetable, patterns: readonly number
   return course;
 }
 
-function straight(timetable: Timetable, stops: Uint32Array): Position[] {
+function straight(timetable: Timetable, stops: Uint32Column): Position[] {
   return Array.from(stops, (index): Position => {
     const { lat, lng } = timetable.stop(index);
     return [lat, lng];

@@ -1,4 +1,5 @@
 import { MINUTE_MS } from '../core/clock.ts';
+import { Int32Column, int32At } from '../core/columns.ts';
 import { SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import { toMoment } from '../timetable/service-day.ts';
 import type { Timetable } from '../timetable/timetable.ts';
@@ -68,7 +69,10 @@ async function loadDirection(
 ): Promise<LineDirection> {
   const { chosen, isRunning } = choosePatterns(timetable, patterns, day);
   const sequences = chosen.map(({ stops, trips: [first] }) => {
-    return { stops, seconds: stops.map((_, position) => secondsTo(timetable, first as number, position, stops)) };
+    return {
+      stops,
+      seconds: Int32Column.from(stops, (_, position) => secondsTo(timetable, first as number, position, stops)),
+    };
   });
   const { order, rows } = await mergeOrders(sequences);
   const shown = chosen.filter((_, at) => rows[at]);
@@ -89,7 +93,12 @@ async function loadDirection(
     headsigns: sortByCount(headsigns).slice(0, MAX_HEADSIGNS),
     stops: order.map(({ stop }) => timetable.stop(stop)),
     runs,
-    headwayMinutes: medianGap(runs.filter(({ callsAtMain }) => callsAtMain).map(({ sortsAt }) => sortsAt)),
+    headwayMinutes: medianGap(
+      Int32Column.from(
+        runs.filter(({ callsAtMain }) => callsAtMain),
+        ({ sortsAt }) => sortsAt,
+      ),
+    ),
     patterns: shown.map(({ pattern }) => pattern),
     leftOut: isRunning ? countTrips(chosen) - countTrips(shown) : 0,
   };
@@ -128,7 +137,7 @@ function countTrips(patterns: readonly Pattern[]): number {
 /** Seconds from the start of a trip to its departure from a stop; at the last stop, to its arrival. */
 function secondsTo({ sections }: Timetable, trip: number, position: number, stops: readonly unknown[]): number {
   const starts = position === stops.length - 1 ? sections.tripArrivals : sections.tripDepartures;
-  return sections.offsets[starts.valueAt(trip) + position] as number;
+  return int32At(sections.offsets, starts.valueAt(trip) + position);
 }
 
 /** The row of the stop with most departures. */
@@ -150,7 +159,7 @@ function listRuns(
 ) {
   const { tripStart } = timetable.sections;
   const { isBundle } = SCHEDULE_FILES[timetable.routeOf(pattern).file];
-  const firstStopId = timetable.stop(timetable.stopsOf(pattern)[0] as number).id;
+  const firstStopId = timetable.stop(timetable.stopsOf(pattern).valueAt(0)).id;
   const mainPosition = stops.indexOf(main.stop);
   return trips.map((trip) => {
     const start = tripStart.valueAt(trip);
@@ -182,8 +191,8 @@ function sortByCount<Item>(counts: ReadonlyMap<Item, number>): Item[] {
 }
 
 /** The median of the gaps in sorted seconds, in whole minutes; null if there is no gap. */
-function medianGap(seconds: readonly number[]): number | null {
-  const gaps = seconds.slice(1).map((at, index) => at - (seconds[index] as number));
+function medianGap(seconds: Int32Column): number | null {
+  const gaps = Array.from(seconds.subarray(1), (at, index) => at - seconds.valueAt(index));
   const middle = gaps.sort((one, other) => one - other)[Math.floor(gaps.length / 2)];
   return middle === undefined ? null : Math.round((middle * 1000) / MINUTE_MS);
 }

@@ -1,4 +1,4 @@
-import { Uint16Column } from '../core/columns.ts';
+import { type Int32Column, Uint16Column } from '../core/columns.ts';
 import { nextTurn } from '../core/event-loop-turn.ts';
 
 /** A row of a table of stops. */
@@ -11,7 +11,7 @@ export interface StopRow {
 /** The stops of a run in order, and the seconds from the first stop to each. */
 export interface StopSequence {
   stops: readonly number[];
-  seconds: readonly number[];
+  seconds: Int32Column;
 }
 
 /** Lines of New South Wales have up to some hundred rows. */
@@ -71,8 +71,8 @@ function insertRows(
   shared: readonly (StopRow | null)[],
 ): StopRow[] {
   const first = shared.findIndex((row) => row !== null);
-  const shift = first < 0 ? 0 : (shared[first] as StopRow).seconds - (seconds[first] as number);
-  const rows = stops.map((stop, index) => shared[index] ?? { stop, seconds: (seconds[index] as number) + shift });
+  const shift = first < 0 ? 0 : (shared[first] as StopRow).seconds - seconds.valueAt(first);
+  const rows = stops.map((stop, index) => shared[index] ?? { stop, seconds: seconds.valueAt(index) + shift });
   for (let at = rows.length - 1, next: StopRow | undefined; at >= 0; at--) {
     const row = rows[at] as StopRow;
     if (!shared[at]) {

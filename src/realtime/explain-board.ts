@@ -95,13 +95,15 @@ export async function explainBoard(
   const live = feeds.snapshot() ?? before;
   const { timetable } = live;
   const here = new Set(timetable.boardStopsOf(stopId));
+  const [first] = here;
+  if (first === undefined) return null;
   const [from, until] = [now() - BEFORE_MS, now() + AHEAD_MS];
   const calls = [...listPlanned(live, [...here], { from, until, isArrival }), ...listPredicted(live, here, isArrival)]
     .filter(({ run, at }) => at >= from && at < until && isRoute(run, route))
     .sort((one, other) => one.at - other.at);
   return {
     stopId,
-    stopName: timetable.stop(timetable.stationOf([...here][0] as number)).name,
+    stopName: timetable.stop(timetable.stationOf(first)).name,
     isArrival,
     from,
     until,

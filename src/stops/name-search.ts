@@ -1,6 +1,6 @@
 import SearchableMap from 'minisearch/SearchableMap';
 import { MINUTE_MS } from '../core/clock.ts';
-import { Uint32Column } from '../core/columns.ts';
+import { Float32Column, Uint8Column, Uint32Column } from '../core/columns.ts';
 import { nextTurn } from '../core/event-loop-turn.ts';
 import type { Mode } from '../transit/mode.ts';
 import { distanceMetres, type Position } from '../transit/place.ts';
@@ -120,9 +120,9 @@ async function buildIndex(register: StopRegister): Promise<NameIndex> {
   await nextTurn();
   return new NameIndex(tree, stopsOfWords, {
     ids,
-    lengths: Uint8Array.from(lengths),
-    weights: Float32Array.from(weights),
-    positions: Float32Array.from(positions),
+    lengths: new Uint8Column(lengths),
+    weights: new Float32Column(weights),
+    positions: new Float32Column(positions),
   });
 }
 
@@ -160,7 +160,7 @@ class NameIndex {
     tree: SearchableMap<number>,
     stopsOfWords: readonly (readonly number[])[],
     /** One entry per stop, by its index; positions alternate between latitude and longitude. */
-    columns: { ids: readonly string[]; lengths: Uint8Array; weights: Float32Array; positions: Float32Array },
+    columns: { ids: readonly string[]; lengths: Uint8Column; weights: Float32Column; positions: Float32Column },
   ) {
     this.#tree = tree;
     this.#columns = columns;
@@ -179,8 +179,8 @@ class NameIndex {
     const words = wordsOf(text)
       .slice(0, MAX_WORDS)
       .map((word) => word.slice(0, MAX_LENGTH));
-    const single: Float32Array[] = [];
-    const joinedScores: Float32Array[] = [];
+    const single: Float32Column[] = [];
+    const joinedScores: Float32Column[] = [];
     for (const [index, word] of words.entries()) {
       const isLast = index === words.length - 1;
       single.push(await this.#score(word, isLast));
@@ -223,18 +223,18 @@ class NameIndex {
   }
 
   /** The score of each stop for a query word; zero if it does not match. */
-  async #score(word: string, isLast: boolean): Promise<Float32Array> {
+  async #score(word: string, isLast: boolean): Promise<Float32Column> {
     await nextTurn();
     const { ids, lengths } = this.#columns;
-    const scores = new Float32Array(ids.length);
+    const scores = new Float32Column(ids.length);
     for (const [match, weight] of this.#matchesOf(word, isLast)) {
       const [start, end] = [this.#starts.valueAt(match), this.#starts.valueAt(match + 1)];
       const rarity = Math.log(1 + (ids.length - (end - start) + 0.5) / (end - start + 0.5));
       for (let index = start; index < end; index++) {
         const stop = this.#stops.valueAt(index);
-        const length = 1 - B + (B * (lengths[stop] as number)) / this.#averageLength;
+        const length = 1 - B + (B * lengths.valueAt(stop)) / this.#averageLength;
         const score = weight * rarity * (D + (K + 1) / (1 + K * length));
-        if (score > (scores[stop] as number)) scores[stop] = score;
+        if (score > scores.valueAt(stop)) scores[stop] = score;
       }
     }
     return scores;
@@ -242,8 +242,8 @@ class NameIndex {
 
   /** The best score of each stop over all variants. A variant counts if the stop matches enough of its words. */
   #total(
-    variants: readonly (readonly Float32Array[])[],
-    atLeast: (variant: readonly Float32Array[]) => number,
+    variants: readonly (readonly Float32Column[])[],
+    atLeast: (variant: readonly Float32Column[]) => number,
   ): Map<number, number> {
     const totals = new Map<number, number>();
     for (const variant of variants) {
@@ -252,7 +252,7 @@ class NameIndex {
         let sum = 0;
         let matchedWords = 0;
         for (const scores of variant) {
-          const score = scores[stop] as number;
+          const score = scores.valueAt(stop);
           sum += score;
           if (score > 0) matchedWords++;
         }
@@ -266,10 +266,10 @@ class NameIndex {
   #best(scores: ReadonlyMap<number, number>, limit: number, near: Position | undefined): string[] {
     const { ids, weights, positions } = this.#columns;
     const ranked = [...scores].map(([stop, score]) => {
-      const at: Position = [positions[2 * stop] as number, positions[2 * stop + 1] as number];
+      const at: Position = [positions.valueAt(2 * stop), positions.valueAt(2 * stop + 1)];
       return {
         id: ids[stop] as string,
-        score: score * (weights[stop] as number) * (near ? nearness(near, at, NEARNESS) : 1),
+        score: score * weights.valueAt(stop) * (near ? nearness(near, at, NEARNESS) : 1),
       };
     });
     ranked.sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1));

@@ -68,7 +68,7 @@ const SECTIONS = {
   pathStart: Uint32Column,
   pathEnd: Uint32Column,
   /** The straight parts of ferry paths away from wharves: latitude and longitude of both ends, in millionths of a degree. */
-  ferryWays: Int32Array,
+  ferryWays: Int32Column,
   callStop: Uint32Column,
   /** As in `ScheduleCalls`. Trips with other numbers form another pattern. */
   callSequence: Uint16Column,
@@ -188,10 +188,10 @@ export function openSections(packed: SharedArrayBuffer): { about: TimetableAbout
  */
 
 /** Builds the slots from the hash of each item's ID. Pass `numbers` if the items are not 0, 1, 2 … */
-export function fillSlots(hashes: ArrayLike<number>, numbers?: ArrayLike<number>): Uint32Array {
-  const slots = new Uint32Array(Math.ceil(hashes.length * 1.6) + 1);
+export function fillSlots(hashes: Uint32Column, numbers?: ArrayLike<number>): Uint32Column {
+  const slots = new Uint32Column(Math.ceil(hashes.length * 1.6) + 1);
   for (let index = 0; index < hashes.length; index++) {
-    let slot = (hashes[index] as number) % slots.length;
+    let slot = hashes.valueAt(index) % slots.length;
     while (slots[slot] !== 0) slot = (slot + 1) % slots.length;
     slots[slot] = (numbers?.[index] ?? index) + 1;
   }
@@ -199,9 +199,9 @@ export function fillSlots(hashes: ArrayLike<number>, numbers?: ArrayLike<number>
 }
 
 /** Yields the items whose ID may be the one with this hash; compare the ID, because hashes collide. */
-export function* candidatesOf(slots: Uint32Array, hash: number): Generator<number> {
+export function* candidatesOf(slots: Uint32Column, hash: number): Generator<number> {
   for (let slot = hash % slots.length; slots[slot] !== 0; slot = (slot + 1) % slots.length) {
-    yield (slots[slot] as number) - 1;
+    yield slots.valueAt(slot) - 1;
   }
 }
 

@@ -13,8 +13,8 @@ const MICRO = 1e6;
 /** The path file that belongs to the timetable at `path`. */
 export const pathsFileOf = (path: string): string => `${path.replace(/\.bin$/, '')}.paths`;
 
-export function packPath({ calls, lat, lng }: CutPath): Int32Column {
-  return Int32Column.from([...calls, ...lat.flatMap((latitude, point) => [latitude, lng[point] as number])]);
+export function packPath({ calls, points }: CutPath): Int32Column {
+  return Int32Column.from([...calls, ...points.flatMap(({ lat, lng }) => [lat, lng])]);
 }
 
 /** Reads the path between two calls of a pattern from its record in the file. Null if the file is missing or damaged. */

@@ -1,5 +1,6 @@
 import { firstFrom } from '../core/binary-search.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../core/clock.ts';
+import { int32At, type Uint32Column } from '../core/columns.ts';
 import { lineIdOf } from '../transit/line-names.ts';
 import { MODES, type Mode } from '../transit/modes.ts';
 import { boundsAround, distanceMetres, isWithin, type Position } from '../transit/position.ts';
@@ -205,18 +206,25 @@ export class Timetable {
     return null;
   }
 
+  getStop(id: string): number {
+    const stop = this.findStop(id);
+    if (stop === null) throw new Error(`the timetable has no stop ${id}`);
+    return stop;
+  }
+
   /**
    * The stops with the calls that form this stop's board: for a station or a platform the whole station, for a pole the pole
    * itself.
    */
   boardStops(index: number): readonly number[] {
     const { childStart, children } = this.sections;
-    const stops = [this.stationOf(index)];
+    const station = this.stationOf(index);
+    const stops = [station];
     // Not one `push` for all: a file may have more platforms in a station than a function takes arguments.
     for (const stop of stops) {
       for (const child of children.subarray(childStart[stop], childStart[stop + 1])) stops.push(child);
     }
-    return this.#withMembers(this.stop(stops[0] as number).id, stops);
+    return this.#withMembers(this.stop(station).id, stops);
   }
 
   /** The same by stop ID, including groups of poles (`G…`), which only the trip planner has. Empty if unknown. */
@@ -338,8 +346,8 @@ export class Timetable {
     const flags = callFlags.valueAt(call);
     return {
       stop: callStop.valueAt(call),
-      arrivesAt: start + (offsets[tripArrivals.valueAt(trip) + position] as number) * SECOND_MS,
-      departsAt: start + (offsets[tripDepartures.valueAt(trip) + position] as number) * SECOND_MS,
+      arrivesAt: start + int32At(offsets, tripArrivals.valueAt(trip) + position) * SECOND_MS,
+      departsAt: start + int32At(offsets, tripDepartures.valueAt(trip) + position) * SECOND_MS,
       mayBoard: (flags & MAY_BOARD) !== 0,
       mayAlight: (flags & MAY_ALIGHT) !== 0,
       mustBookToBoard: (flags & BOOK_TO_BOARD) !== 0,
@@ -359,12 +367,12 @@ export class Timetable {
   }
 
   /** The patterns that call at a stop. A pattern that calls twice is listed twice. */
-  patternsAt(stop: number): Uint32Array {
+  patternsAt(stop: number): Uint32Column {
     const { visitStart, visitPattern } = this.sections;
     return visitPattern.subarray(visitStart[stop], visitStart[stop + 1]);
   }
 
-  stopsOf(pattern: number): Uint32Array {
+  stopsOf(pattern: number): Uint32Column {
     const { callStop, patternCalls } = this.sections;
     return callStop.subarray(patternCalls[pattern], patternCalls[pattern + 1]);
   }
@@ -385,7 +393,7 @@ export class Timetable {
   /** The trips with this ID; if none has it, those whose ID differs only in its date. Sorted by index. */
   listTripsBetween(tripId: string, files?: readonly FileId[]): number[] {
     const { tripSlots, datelessSlots } = this.sections;
-    const find = (slots: Uint32Array, id: string, idOf: (trip: number) => string) =>
+    const find = (slots: Uint32Column, id: string, idOf: (trip: number) => string) =>
       [...candidatesOf(slots, hash32(id))]
         .filter((trip) => idOf(trip) === id && (!files || files.includes(this.#routeOfTrip(trip).file)))
         .sort((a, b) => a - b);
@@ -599,7 +607,7 @@ export class Timetable {
         let trip = firstFrom(firstTrip, endTrip, (at) => tripStart.valueAt(at) >= leastStart);
         for (; trip < endTrip && tripStart.valueAt(trip) < endStart; trip++) {
           if (!this.runsOn(trip, day)) continue;
-          const seconds = tripStart.valueAt(trip) + (offsets[tripOffsets.valueAt(trip) + position] as number);
+          const seconds = tripStart.valueAt(trip) + int32At(offsets, tripOffsets.valueAt(trip) + position);
           const plannedAt = dayStart + seconds * SECOND_MS;
           if (seconds < minSeconds || seconds >= end || acceptsRun?.(trip, day) === false) continue;
           yield { trip, day, position, plannedAt };
@@ -644,7 +652,7 @@ export class Timetable {
     const { tripPattern, patternCalls, tripArrivals, offsets } = this.sections;
     const pattern = tripPattern.valueAt(trip);
     const calls = patternCalls.valueAt(pattern + 1) - patternCalls.valueAt(pattern);
-    return offsets[tripArrivals.valueAt(trip) + calls - 1] as number;
+    return int32At(offsets, tripArrivals.valueAt(trip) + calls - 1);
   }
 
   #routeOfTrip(trip: number): TimetableRoute {

@@ -22,15 +22,15 @@ export function createWater({
 }): (from: Position, to: Position) => boolean {
   const cells = new Map<number, number[]>();
   const east = Math.cos(((ferryWays[0] ?? 0) / 1e6) * (Math.PI / 180));
-  const pointAt = (at: number): Point => toMetres(ferryWays[at] as number, ferryWays[at + 1] as number);
+  const pointAt = (at: number): Point => toMetres(ferryWays.valueAt(at), ferryWays.valueAt(at + 1));
   const toMetres = (lat: number, lng: number): Point => [
     lat * METRES_PER_MICRO_DEGREE,
     lng * METRES_PER_MICRO_DEGREE * east,
   ];
   for (let at = 0; at < ferryWays.length; at += 4) {
     for (const cell of cellsBetween(...(ferryWays.subarray(at, at + 4) as unknown as Ends))) {
-      const cached = cells.get(cell);
-      if (cached) cached.push(at);
+      const there = cells.get(cell);
+      if (there) there.push(at);
       else cells.set(cell, [at]);
     }
   }

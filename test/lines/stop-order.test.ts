@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { Int32Column } from '#src/core/columns.ts';
 import { nextTurn } from '#src/core/event-loop-turn.ts';
 import { mergeOrders } from '#src/lines/stop-order.ts';
 
@@ -8,7 +9,7 @@ const merge = (...runs: string[]) =>
   mergeOrders(
     runs.map((run) => ({
       stops: Array.from(run, (stop) => stop.charCodeAt(0)),
-      seconds: Array.from(run, (_, at) => at * 60),
+      seconds: Int32Column.from(run, (_, at) => at * 60),
     })),
   );
 const orderOf = async (...runs: string[]) =>
@@ -67,7 +68,7 @@ function shuffled(count: number, length: number) {
       const other = (random >>> 8) % (at + 1);
       [stops[at], stops[other]] = [stops[other] as number, stops[at] as number];
     }
-    return { stops, seconds: stops.map((_, at) => at) };
+    return { stops, seconds: Int32Column.from(stops, (_, at) => at) };
   });
 }
 

@@ -1,4 +1,4 @@
-import { Int32Column } from '#src/core/columns.ts';
+import { Int32Column, Uint8Column } from '#src/core/columns.ts';
 import {
   MAY_ALIGHT,
   MAY_BOARD,
@@ -145,10 +145,10 @@ function toSeconds(time: string | number): number {
 function serviceOf(dates: readonly string[]) {
   const numbers = dates.map((date) => toDayNumber(date) as number);
   const firstDay = Math.min(...numbers);
-  const days = new Uint8Array(numbers.length === 0 ? 0 : ((Math.max(...numbers) - firstDay) >> 3) + 1);
+  const days = new Uint8Column(numbers.length === 0 ? 0 : ((Math.max(...numbers) - firstDay) >> 3) + 1);
   for (const number of numbers) {
     const bit = number - firstDay;
-    days[bit >> 3] = (days[bit >> 3] as number) | (1 << (bit & 7));
+    days[bit >> 3] = days.valueAt(bit >> 3) | (1 << (bit & 7));
   }
   return { firstDay: numbers.length === 0 ? 0 : firstDay, days };
 }

@@ -1,4 +1,5 @@
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { Int32Column } from '../../core/columns.ts';
 
 /*
  * The recorded runs of one line on one service day, packed: a few bytes for each run and about one for each call.
@@ -19,10 +20,11 @@ export interface RecordedRun {
   /** A hash of the trip's identifier, to join the parts of a run; 0 once they are joined. */
   identity: number;
   /** Seconds late at each call, `UNKNOWN` or `CANCELLED`. */
-  late: Int32Array;
+  late: Int32Column;
 }
 
 const FORMAT = 1;
+const NO_CALLS = new Int32Column();
 
 export function packRuns(runs: readonly RecordedRun[]): Buffer {
   const sorted = runs.toSorted((one, other) => one.start - other.start || one.profile - other.profile);
@@ -62,32 +64,32 @@ export function packRuns(runs: readonly RecordedRun[]): Buffer {
 export function unpackRuns(packed: Uint8Array): RecordedRun[] {
   const bytes = zstdDecompressSync(packed);
   let at = 0;
-  const list = () => {
+  const parseNumber = () => {
     let value = 0;
     for (let scale = 1; ; scale *= 0x80) {
-      const byte = bytes[at++] as number;
+      const byte = bytes.readUInt8(at++);
       value += (byte & 0x7f) * scale;
       if (byte < 0x80) return value;
     }
   };
   const parseSigned = () => {
-    const value = list();
+    const value = parseNumber();
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   };
-  if (list() !== FORMAT) throw new Error('the runs are written in a form of another version');
-  const count = list();
-  const column = (next: () => number) => Array.from({ length: count }, next);
+  if (parseNumber() !== FORMAT) throw new Error('the runs are written in a form of another version');
+  const count = parseNumber();
   let start = 0;
-  const starts = column(() => {
+  const runs = Array.from({ length: count }, (): RecordedRun => {
     start += parseSigned();
-    return start;
+    return { profile: 0, start, identity: 0, late: NO_CALLS };
   });
-  const [profiles, identities, lengths] = [column(list), column(list), column(list)];
-  return starts.map((begins, run) => {
-    const late = new Int32Array(lengths[run] as number);
+  for (const run of runs) run.profile = parseNumber();
+  for (const run of runs) run.identity = parseNumber();
+  for (const run of runs) run.late = new Int32Column(parseNumber());
+  for (const { late } of runs) {
     let last = 0;
     for (let call = 0; call < late.length; call++) {
-      const token = list();
+      const token = parseNumber();
       if (token < 2) {
         late[call] = UNKNOWN + token;
         continue;
@@ -96,15 +98,15 @@ export function unpackRuns(packed: Uint8Array): RecordedRun[] {
       last += change % 2 === 0 ? change / 2 : -(change + 1) / 2;
       late[call] = last;
     }
-    return { profile: profiles[run] as number, start: begins, identity: identities[run] as number, late };
-  });
+  }
+  return runs;
 }
 
 /**
  * Joins the parts of runs that were written at different times. A later part overrides the calls that it knows. Parts of one run
  * have the same key; a run with the key null is not joined.
  */
-export function joinParts<Run extends { late: Int32Array }>(
+export function joinParts<Run extends { late: Int32Column }>(
   runs: Iterable<Run>,
   keyOf: (run: Run) => string | null,
 ): Run[] {

@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../core/clock.ts';
+import type { Int32Column } from '../../core/columns.ts';
 import { DAYS_OF_WEEK, serviceDayStart, weekdayOf } from '../../timetable/service-day.ts';
 import type { OnTimeRule } from '../../transit/on-time-rule.ts';
 import type { Figures, LinePunctuality } from '../../transit/punctuality.ts';
@@ -8,8 +9,8 @@ import { CANCELLED, UNKNOWN } from './day-runs.ts';
 /** A recorded run with the stops and planned times of its calls, in seconds of the service day. */
 export interface RunOfDay {
   stopIds: readonly string[];
-  seconds: readonly number[];
-  late: Int32Array;
+  seconds: Int32Column;
+  late: Int32Column;
 }
 
 const HOURS = 24;
@@ -122,9 +123,9 @@ export function createLineCount(conditions: {
       for (const { stopIds: stops, seconds, late } of runs) {
         const touched = new Set<CallTally>();
         for (let call = 0; call < late.length; call++) {
-          const value = late[call] as number;
+          const value = late.valueAt(call);
           if (value === UNKNOWN || (stopIds && !stopIds.has(stops[call] as string))) continue;
-          const second = seconds[call] as number;
+          const second = seconds.valueAt(call);
           const { weekday, hour } = clock(second);
           if (weekdays && !weekdays.includes(weekday)) continue;
           if (hours && !hours.includes(hour)) continue;
@@ -172,10 +173,10 @@ export function createStopCount(stopId: string, rule: OnTimeRule) {
       for (const { stopIds, seconds, late } of runs) {
         const touched = new Set<CallTally>();
         for (let call = stopIds.indexOf(stopId); call >= 0; call = stopIds.indexOf(stopId, call + 1)) {
-          const value = late[call] as number;
+          const value = late.valueAt(call);
           // Riders do not board at the last stop.
           if (value === UNKNOWN || call === late.length - 1) continue;
-          const second = seconds[call] as number;
+          const second = seconds.valueAt(call);
           const { weekday, hour } = clock(second);
           const ofHour = `${kindOf(weekday)} ${hour}`;
           for (const key of [ofHour, `${ofHour}:${Math.floor((second % HOUR_SECONDS) / 60)}`]) {

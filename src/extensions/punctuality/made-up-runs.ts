@@ -1,3 +1,4 @@
+import { Int32Column } from '../../core/columns.ts';
 import { hash32 } from '../../timetable/packed-timetable.ts';
 import { calendarDayAt, DAYS_OF_WEEK, serviceDayStart } from '../../timetable/service-day.ts';
 import type { Timetable } from '../../timetable/timetable.ts';
@@ -27,10 +28,10 @@ export function* makeUpRuns(timetable: Timetable, now: number): Generator<Finish
         lineId: timetable.routeOf(timetable.patternOf(trip)).lineId.toUpperCase(),
         identity: 0,
         stopIds: planned.map(({ stop }) => timetable.stop(stop).id),
-        seconds: planned.map(({ departsAt, arrivesAt }, at) =>
+        seconds: Int32Column.from(planned, ({ departsAt, arrivesAt }, at) =>
           Math.round(((at === planned.length - 1 ? arrivesAt : departsAt) - start) / 1000),
         ),
-        late: Int32Array.from(planned, (_, at) => (isCancelled ? CANCELLED : Math.round(delay * (0.5 + at / 20)))),
+        late: Int32Column.from(planned, (_, at) => (isCancelled ? CANCELLED : Math.round(delay * (0.5 + at / 20)))),
       });
     }
     yield runs;

@@ -1,4 +1,5 @@
 import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
+import { Int32Column } from '../../core/columns.ts';
 import { identityOf, type Snapshot } from '../../realtime/snapshot.ts';
 import { hash32 } from '../../timetable/packed-timetable.ts';
 import { serviceDayStart } from '../../timetable/service-day.ts';
@@ -24,15 +25,15 @@ export interface FinishedRun {
   identity: number;
   /** The planned stops, and their planned times in seconds of the service day: departures, and the last arrival. */
   stopIds: readonly string[];
-  seconds: readonly number[];
-  late: Int32Array;
+  seconds: Int32Column;
+  late: Int32Column;
 }
 
 /** A run that a feed still has, or had within the last 20 minutes. */
 interface OpenRun {
   trip: number;
   day: number;
-  late: Int32Array;
+  late: Int32Column;
   seenAt: number;
 }
 
@@ -75,7 +76,7 @@ export class Recorder {
     let open = this.#open.get(key);
     if (!open) {
       const { length } = timetable.stopsOf(timetable.patternOf(trip));
-      open = { trip, day, late: new Int32Array(length).fill(UNKNOWN), seenAt: 0 };
+      open = { trip, day, late: new Int32Column(length).fill(UNKNOWN), seenAt: 0 };
       this.#open.set(key, open);
     }
     open.seenAt = Math.max(open.seenAt, snapshot.headerAt);
@@ -87,7 +88,7 @@ export class Recorder {
       if (at < 0) continue;
       const isLast = at === late.length - 1;
       const planned = (isLast ? plannedArrival : plannedDeparture).valueAt(call);
-      const recorded = late[at] as number;
+      const recorded = late.valueAt(at);
       const hasPassed = recorded > CANCELLED && planned + recorded <= 0;
       if (isCancelled || snapshot.isSkipped(call)) {
         if (!hasPassed) late[at] = CANCELLED;
@@ -133,11 +134,11 @@ export class Recorder {
     const timetable = this.#timetable as Timetable;
     const dayStart = serviceDayStart(day);
     const calls = timetable.calls(trip, day);
-    const seconds = calls.map(({ departsAt, arrivesAt }, at) =>
+    const seconds = Int32Column.from(calls, ({ departsAt, arrivesAt }, at) =>
       Math.round(((at === calls.length - 1 ? arrivesAt : departsAt) - dayStart) / SECOND_MS),
     );
-    const over = late.map((value, at) => {
-      const overAt = dayStart + ((seconds[at] as number) + (value > CANCELLED ? value : 0)) * SECOND_MS;
+    const over = Int32Column.from(late, (value, at) => {
+      const overAt = dayStart + (seconds.valueAt(at) + (value > CANCELLED ? value : 0)) * SECOND_MS;
       return value === UNKNOWN || overAt > now ? UNKNOWN : value;
     });
     if (over.every((value) => value === UNKNOWN)) return [];

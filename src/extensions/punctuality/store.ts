@@ -3,6 +3,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { SECOND_MS } from '../../core/clock.ts';
+import { Int32Column } from '../../core/columns.ts';
 import { serviceDayStart } from '../../timetable/service-day.ts';
 import { joinParts, packRuns, type RecordedRun, unpackRuns } from './day-runs.ts';
 import type { RunOfDay } from './figures.ts';
@@ -81,7 +82,7 @@ export class RunStore {
   add(runs: readonly FinishedRun[]): void {
     if (runs.length === 0) return;
     this.#write(() => {
-      const starts = runs.map(({ day, seconds }) => serviceDayStart(day) + (seconds[0] as number) * SECOND_MS);
+      const starts = runs.map(({ day, seconds }) => serviceDayStart(day) + seconds.valueAt(0) * SECOND_MS);
       const since = starts.reduce((one, other) => Math.min(one, other));
       this.#prepare(SET_SINCE).run(since);
       const next = this.#database.prepare('SELECT max(part) + 1 AS part FROM line_day WHERE line = ? AND day = ?');
@@ -98,8 +99,11 @@ export class RunStore {
 
   /** `profiles` are those that this batch has used already. */
   #toRecorded({ day, identity, stopIds, seconds, late }: FinishedRun, profiles: Map<string, number>): RecordedRun {
-    const start = seconds[0] as number;
-    const calls = JSON.stringify({ stopIds, offsets: seconds.map((second) => second - start) } satisfies Profile);
+    const start = seconds.valueAt(0);
+    const calls = JSON.stringify({
+      stopIds,
+      offsets: Array.from(seconds, (second) => second - start),
+    } satisfies Profile);
     const known = profiles.get(calls);
     if (known !== undefined) return { profile: known, start, identity, late };
     const key = Buffer.from(hash('sha256', calls, 'hex').slice(0, 24), 'hex');
@@ -132,7 +136,7 @@ export class RunStore {
     };
     const toRun = ({ profile, start, identity, late }: RecordedRun): RunPart => {
       const { stopIds, offsets } = profileOf(profile);
-      return { identity, stopIds, seconds: offsets.map((offset) => start + offset), late };
+      return { identity, stopIds, seconds: Int32Column.from(offsets, (offset) => start + offset), late };
     };
     const days = new Set([...parts.keys(), ...others.keys()]);
     for (const day of [...days].filter((one) => one >= fromDay && one < untilDay).sort((a, b) => a - b)) {

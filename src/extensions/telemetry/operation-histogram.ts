@@ -25,9 +25,11 @@ export class OperationHistogram {
 
   observe(operation: string, value: number): void {
     const observed = this.#observed.get(operation) ?? this.#begin(operation);
-    const bounds = this.#bounds;
     let index = 0;
-    while (index < bounds.length && value > (bounds[index] as number)) index++;
+    for (const bound of this.#bounds) {
+      if (value <= bound) break;
+      index++;
+    }
     observed.counts[index] = (observed.counts[index] ?? 0) + 1;
     observed.sum += value;
   }

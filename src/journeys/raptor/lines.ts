@@ -1,3 +1,4 @@
+import { int32At } from '../../core/columns.ts';
 import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from '../../timetable/call-flags.ts';
 
 /** The time of what never happens. */
@@ -82,6 +83,11 @@ export function callAt(lines: Lines, run: number, position: number) {
     arrivesAt: start + (offsets[(arrivals[run] as number) + position] as number),
     departsAt: start + (offsets[(departures[run] as number) + position] as number),
   };
+}
+
+/** The trip of a run, which is -1 for a run that only a feed has, and its day relative to that of the base. */
+export function tripOf({ trips, days }: Lines, run: number): { trip: number; day: number } {
+  return { trip: int32At(trips, run), day: days[run] as number };
 }
 
 export function lastPosition(lines: Lines, run: number): number {

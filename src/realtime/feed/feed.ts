@@ -231,8 +231,9 @@ export class Feed {
 
   /** Returns the text with this number; null if there is none. */
   textOf(number: number | undefined): string | null {
-    const end = this.#textEnds[number ?? NONE];
-    return end === undefined ? null : this.#text.toString('utf8', this.#textEnds[(number as number) - 1] ?? 0, end);
+    if (number === undefined) return null;
+    const end = this.#textEnds[number];
+    return end === undefined ? null : this.#text.toString('utf8', this.#textEnds[number - 1] ?? 0, end);
   }
 
   #getStop(row: number): StopUpdate {

@@ -171,7 +171,7 @@ class InternedTexts {
       larger.set(this.#bytes);
       this.#bytes = larger;
     }
-    for (let at = start; at < end; at++) this.#bytes[from + at - start] = bytes[at] as number;
+    this.#bytes.set(bytes.subarray(start, end), from);
     this.#ends.push(length);
     if (this.#ends.length * 2 > this.#slots.length) this.#grow();
     return number;
@@ -272,7 +272,7 @@ export class FeedPacker {
   finish(headerSeconds: number, unreadable: number): ArrayBuffer {
     const { ends: textEnds, bytes: textBytes } = this.#texts.finish();
     const [trips, stops, vehicles, trains] = [this.#trips, this.#stops, this.#vehicles, this.#trains].map(
-      ({ values, length }) => values.subarray(0, length),
+      ({ used }) => used,
     ) as [Int32Column, Int32Column, Int32Column, Int32Column];
     // In the order of `HEADER`.
     const header = Int32Array.of(

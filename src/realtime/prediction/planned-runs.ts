@@ -1,5 +1,5 @@
 import { SECOND_MS } from '../../core/clock.ts';
-import { Int32Column } from '../../core/columns.ts';
+import { Int32Column, int32At } from '../../core/columns.ts';
 import type { FileId } from '../../timetable/schedule-files.ts';
 import { calendarDayAt, serviceDayStart } from '../../timetable/service-day.ts';
 import type { Timetable } from '../../timetable/timetable.ts';
@@ -102,7 +102,7 @@ export function createPlannedRuns(timetable: Timetable) {
     nearestDay(trip: number, moment: number, headerAt: number): { day: number; apart: number } | null {
       setDays(headerAt);
       const first = tripStart.valueAt(trip);
-      const last = first + (offsets[tripArrivals.valueAt(trip) + this.callCount(trip) - 1] as number);
+      const last = first + int32At(offsets, tripArrivals.valueAt(trip) + this.callCount(trip) - 1);
       let nearest: { day: number; apart: number } | null = null;
       for (const { day, start } of days) {
         const apart = Math.max(0, start + first - moment, moment - start - last);
@@ -123,8 +123,8 @@ export function createPlannedRuns(timetable: Timetable) {
         stop[at] = plannedStop[at] = callStop.valueAt(first + at);
         position[at] = at;
         flags[at] = callFlags.valueAt(first + at);
-        plannedArrival[at] = start + (offsets[arrivals + at] as number);
-        plannedDeparture[at] = start + (offsets[departures + at] as number);
+        plannedArrival[at] = start + int32At(offsets, arrivals + at);
+        plannedDeparture[at] = start + int32At(offsets, departures + at);
       }
     },
 
@@ -139,7 +139,7 @@ export function createPlannedRuns(timetable: Timetable) {
       const block = tripBlock.valueAt(trip);
       if (block === 0) return -1;
       const begins = tripStart.valueAt(trip);
-      const ends = begins + (offsets[tripArrivals.valueAt(trip) + this.callCount(trip) - 1] as number);
+      const ends = begins + int32At(offsets, tripArrivals.valueAt(trip) + this.callCount(trip) - 1);
       for (let at = blockStart.valueAt(block); at < blockStart.valueAt(block + 1); at++) {
         const next = blockTrips.valueAt(at);
         const start = tripStart.valueAt(next);

@@ -1,4 +1,4 @@
-import { Int32Column } from '../../core/columns.ts';
+import { Int32Column, int32At, Uint8Column } from '../../core/columns.ts';
 import { isEmptyRoute } from '../../timetable/import/passenger-trips.ts';
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
 import { filesOfFeed } from '../../timetable/schedule-files.ts';
@@ -148,7 +148,7 @@ export function predictFeed(
   function apart(trip: number, day: number, moment: number): number {
     const start = runs.dayStart(day) + sections.tripStart.valueAt(trip);
     const last = sections.tripArrivals.valueAt(trip) + runs.callCount(trip) - 1;
-    return Math.max(0, start - moment, moment - start - (sections.offsets[last] as number));
+    return Math.max(0, start - moment, moment - start - int32At(sections.offsets, last));
   }
 
   /** Predicts a run of the timetable. Returns whether the trip fits it: at least one update matches a call, or there are no updates. */
@@ -268,12 +268,12 @@ export function predictFeed(
   function insertCalls({ first, count }: Updates, inserted: number): void {
     const { stop, plannedArrival, plannedDeparture, update, flags, count: before } = columns;
     const old = {
-      stop: stop.slice(0, before),
-      plannedStop: columns.plannedStop.slice(0, before),
-      plannedArrival: plannedArrival.slice(0, before),
-      plannedDeparture: plannedDeparture.slice(0, before),
-      update: update.slice(0, before),
-      flags: flags.slice(0, before),
+      stop: new Int32Column(stop.subarray(0, before)),
+      plannedStop: new Int32Column(columns.plannedStop.subarray(0, before)),
+      plannedArrival: new Int32Column(plannedArrival.subarray(0, before)),
+      plannedDeparture: new Int32Column(plannedDeparture.subarray(0, before)),
+      update: new Int32Column(update.subarray(0, before)),
+      flags: new Uint8Column(flags.subarray(0, before)),
     };
     const behind: number[][] = [];
     let last = -1;
@@ -303,13 +303,13 @@ export function predictFeed(
         columns.update[to++] = extra;
       }
       if (at === before) break;
-      columns.stop[to] = old.stop[at] as number;
-      columns.plannedStop[to] = old.plannedStop[at] as number;
+      columns.stop[to] = old.stop.valueAt(at);
+      columns.plannedStop[to] = old.plannedStop.valueAt(at);
       columns.position[to] = at;
-      columns.flags[to] = old.flags[at] as number;
-      columns.plannedArrival[to] = old.plannedArrival[at] as number;
-      columns.plannedDeparture[to] = old.plannedDeparture[at] as number;
-      columns.update[to++] = old.update[at] as number;
+      columns.flags[to] = old.flags.valueAt(at);
+      columns.plannedArrival[to] = old.plannedArrival.valueAt(at);
+      columns.plannedDeparture[to] = old.plannedDeparture.valueAt(at);
+      columns.update[to++] = old.update.valueAt(at);
     }
   }
 

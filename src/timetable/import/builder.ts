@@ -36,9 +36,9 @@ interface PathRange {
 /** The numbers that the items of a file have in the timetable. */
 interface AddedParts {
   /** -1 for routes and stops of the bundle that no trip uses. */
-  routes: readonly number[];
-  stops: readonly number[];
-  headsigns: readonly number[];
+  routes: Int32Column;
+  stops: Int32Column;
+  headsigns: Int32Column;
   report: FileReport;
 }
 
@@ -79,7 +79,7 @@ export class TimetableBuilder {
   readonly #tripIds = new Texts();
   readonly #stops: MergedStop[] = [];
   readonly #stopNumbers = new Map<string, number>();
-  readonly #routes: number[] = [];
+  readonly #routes = new Numbers();
   /** Services whose `firstDay` is a multiple of 8 (see `align`). */
   readonly #services: ScheduleService[] = [];
   readonly #serviceNumbers = new Map<string, number>();
@@ -88,7 +88,7 @@ export class TimetableBuilder {
   readonly #lines = new Map<string, LineSize>();
   readonly #patterns = new Lists();
   /** Where each pattern begins in `#patterns`, and the pattern of each beginning. */
-  readonly #patternStart: number[] = [];
+  readonly #patternStart = new Numbers();
   readonly #patternNumbers = new Map<number, number>();
   /** Where the path of each pattern begins and ends in the file of paths; null if it has none. */
   readonly #paths: (PathRange | null)[] = [];
@@ -119,23 +119,23 @@ export class TimetableBuilder {
     const report = { ...file.report, leftOut: { ...file.report.leftOut } };
     this.#reports.push(report);
     const { isBundle } = SCHEDULE_FILES[file.id];
-    const numbers = file.services.map((service) => this.#addService(service));
-    const services = Int32Column.from(file.trips, ({ service }) => numbers[service] as number);
+    const numbers = Int32Column.from(file.services, (service) => this.#addService(service));
+    const services = Int32Column.from(file.trips, ({ service }) => numbers.valueAt(service));
     if (isBundle) this.#dropDoubles(file, services, report);
     const trips = file.trips.filter((_, index) => services[index] !== GONE);
     const usedRoutes = new Set(trips.map(({ route }) => route));
     const usedStops = isBundle ? stopsOf(file, trips, (id) => this.#stopNumbers.has(id)) : null;
     const added: AddedParts = {
-      routes: file.routes.map((route, index) =>
+      routes: Int32Column.from(file.routes, (route, index) =>
         isBundle && !usedRoutes.has(index) ? -1 : this.#addRoute(route, file.id),
       ),
       stops: this.#addStops(file, usedStops),
-      headsigns: file.headsigns.map((text) => this.#texts.add(text)),
+      headsigns: Int32Column.from(file.headsigns, (text) => this.#texts.add(text)),
       report,
     };
-    const usedServices = services.filter((service) => service !== GONE);
+    const usedServices = Int32Column.from(services.filter((service) => service !== GONE));
     for (const [index, trip] of withoutLongBlocks(trips, report).entries()) {
-      this.#addTrip(trip, usedServices[index] as number, file, added);
+      this.#addTrip(trip, usedServices.valueAt(index), file, added);
     }
     this.#pathsByStops.clear();
     return report;
@@ -152,7 +152,7 @@ export class TimetableBuilder {
       ...stops,
       ...createFootpaths({ ...calls, ...stops }),
       ...this.#finishServices(),
-      routes: this.#routes,
+      routes: this.#routes.used,
       // Must be last, because the others add texts.
       textBytes: this.#texts.bytes,
       textStart: this.#texts.start,
@@ -162,16 +162,19 @@ export class TimetableBuilder {
 
   #addRoute(route: ScheduleRoute, file: FileId): number {
     const { id, shortName, lineName, mode, network, longName, agencyId, agencyName } = route;
-    const add = (...texts: string[]) => this.#routes.push(...texts.map((text) => this.#texts.add(text)));
+    const add = (...texts: string[]) => {
+      for (const text of texts) this.#routes.push(this.#texts.add(text));
+    };
     add(file, id, shortName, lineName);
-    this.#routes.push(MODES.indexOf(mode), network === null ? 0 : network + 1);
+    this.#routes.push(MODES.indexOf(mode));
+    this.#routes.push(network === null ? 0 : network + 1);
     add(longName, agencyId, agencyName);
     return this.#routes.length / ROUTE.length - 1;
   }
 
   /** Returns the number of each stop of a file, or -1 if it is not used. Stops near each other get numbers near each other. */
-  #addStops({ id, stops }: ScheduleFile, used: ReadonlySet<number> | null): number[] {
-    const numbers = stops.map(() => -1);
+  #addStops({ id, stops }: ScheduleFile, used: ReadonlySet<number> | null): Int32Column {
+    const numbers = new Int32Column(stops.length).fill(-1);
     for (const index of orderByPlace(stops)) {
       if (used?.has(index) !== false) numbers[index] = this.#addStop(stops[index] as ScheduleStop, id);
     }
@@ -214,15 +217,15 @@ export class TimetableBuilder {
     const pattern = new Int32Column(PATTERN.length + callCount * CALL.length);
     const arrivals = new Int32Column(callCount);
     const departures = new Int32Column(callCount);
-    pattern[PATTERN.route] = routes[trip.route] as number;
+    pattern[PATTERN.route] = routes.valueAt(trip.route);
     pattern[PATTERN.calls] = callCount;
     pattern[PATTERN.direction] = trip.direction;
     for (let call = 0, at: number = PATTERN.length; call < callCount; call++, at += CALL.length) {
       const ownHeadsign = headsign.valueAt(call);
-      pattern[at + CALL.stop] = stops[stop.valueAt(call)] as number;
+      pattern[at + CALL.stop] = stops.valueAt(stop.valueAt(call));
       pattern[at + CALL.flags] = flags.valueAt(call);
       pattern[at + CALL.sequence] = sequence.valueAt(call);
-      pattern[at + CALL.headsign] = ownHeadsign < 0 ? 0 : (headsigns[ownHeadsign] as number);
+      pattern[at + CALL.headsign] = ownHeadsign < 0 ? 0 : headsigns.valueAt(ownHeadsign);
       arrivals[call] = arrival.valueAt(call) - start;
       departures[call] = departure.valueAt(call) - start;
     }
@@ -238,7 +241,10 @@ export class TimetableBuilder {
     line.files.add(report);
     const number = this.#trips.pattern.length;
     this.#tripIds.append(trip.id);
-    const patternNumber = numberOf(this.#patternNumbers, patternStart, () => this.#patternStart.push(patternStart));
+    const patternNumber = numberOf(this.#patternNumbers, patternStart, () => {
+      this.#patternStart.push(patternStart);
+      return this.#patternStart.length;
+    });
     this.#paths[patternNumber] ??= this.#addPath(trip, calls, file);
     this.#trips.pattern.push(patternNumber);
     this.#trips.start.push(start + trip.shift);
@@ -350,7 +356,7 @@ export class TimetableBuilder {
     const { service, pattern } = this.#trips;
     for (let trip = 0; trip < service.length; trip++) {
       const route = this.#ofPattern(pattern.values.valueAt(trip), PATTERN.route);
-      const mode = MODES[this.#routes[route * ROUTE.length + ROUTE.mode] as number] as Mode;
+      const mode = MODES[this.#modeOf(route)] as Mode;
       // The first text is the empty one.
       const key = runKeyOf(this.#tripIds.get(trip + 1), mode);
       services.set(key, (services.get(key) ?? new Set()).add(service.values.valueAt(trip)));
@@ -361,10 +367,11 @@ export class TimetableBuilder {
   /** Removes the days of other services from a service. Returns the number of what remains; `GONE` if no day does. */
   #withoutDays(service: number, others: readonly ScheduleService[]): number {
     const { firstDay, days } = this.#services[service] as ScheduleService;
-    const left = Uint8Array.from(days, (bits, at) => {
-      for (const other of others) bits &= ~(other.days[at + (firstDay - other.firstDay) / 8] ?? 0);
-      return bits;
-    });
+    const left = new Uint8Column(days);
+    for (const other of others) {
+      const shift = (firstDay - other.firstDay) / 8;
+      for (let at = 0; at < left.length; at++) left[at] = left.valueAt(at) & ~(other.days[at + shift] ?? 0);
+    }
     return left.some((bits) => bits !== 0) ? this.#addService({ firstDay, days: left }) : GONE;
   }
 
@@ -389,7 +396,7 @@ export class TimetableBuilder {
     );
     const ids = new Texts();
     const hashes = new Uint32Column(order.length);
-    const dateless: { trips: number[]; hashes: number[] } = { trips: [], hashes: [] };
+    const dateless = { trips: new Numbers(), hashes: new Numbers() };
     for (const [trip, added] of order.entries()) {
       // The first text is the empty one.
       const id = this.#tripIds.get(added + 1);
@@ -407,15 +414,15 @@ export class TimetableBuilder {
       tripHeadway: inOrder(this.#trips.headway),
       tripArrivals: inOrder(this.#trips.arrivals),
       tripDepartures: inOrder(this.#trips.departures),
-      offsets: this.#offsets.numbers.values.subarray(0, this.#offsets.numbers.length),
+      offsets: this.#offsets.numbers.used,
       tripLoads: inOrder(this.#trips.loads),
-      loads: this.#loads.numbers.values.subarray(0, this.#loads.numbers.length),
+      loads: this.#loads.numbers.used,
       tripService: inOrder(service),
       tripHeadsign: inOrder(this.#trips.headsign),
       tripBlock,
       tripFlags: inOrder(this.#trips.flags),
       tripSlots: fillSlots(hashes),
-      datelessSlots: fillSlots(dateless.hashes, dateless.trips),
+      datelessSlots: fillSlots(Uint32Column.from(dateless.hashes.used), dateless.trips.used),
       patternTrips,
       blockStart: blocks.start,
       blockTrips: blocks.members,
@@ -424,22 +431,23 @@ export class TimetableBuilder {
 
   /** Returns the calls of the patterns, and the calls at each stop. */
   #finishCalls(trips: FinishedTrips) {
-    const ofPatterns = (field: number) => this.#patternStart.map((_, pattern) => this.#ofPattern(pattern, field));
+    const ofPatterns = (field: number) =>
+      Int32Column.from(this.#patternStart.used, (_, pattern) => this.#ofPattern(pattern, field));
     const patternCalls = startsOf(ofPatterns(PATTERN.calls));
     const callPattern = new Int32Column(patternCalls.valueAt(patternCalls.length - 1));
-    for (const pattern of this.#patternStart.keys()) {
+    for (const pattern of this.#patternStart.used.keys()) {
       callPattern.fill(pattern, patternCalls[pattern], patternCalls[pattern + 1]);
     }
     const positionOf = (call: number) => call - patternCalls.valueAt(callPattern.valueAt(call));
     const ofCalls = (field: number) =>
-      callPattern.map((pattern, call) =>
+      Uint32Column.from(callPattern, (pattern, call) =>
         this.#ofPattern(pattern, PATTERN.length + positionOf(call) * CALL.length + field),
       );
     const callStop = ofCalls(CALL.stop);
     // All trips of a pattern may have been duplicates.
     const isEmpty = (pattern: number) => trips.patternTrips[pattern] === trips.patternTrips[pattern + 1];
     const visits = group(this.#stops.length, callStop.length, (call) =>
-      isEmpty(callPattern.valueAt(call)) ? -1 : (callStop[call] as number),
+      isEmpty(callPattern.valueAt(call)) ? -1 : callStop.valueAt(call),
     );
     const { maxSeconds, ...times } = buildCallTimes(patternCalls, trips);
     return {
@@ -450,7 +458,7 @@ export class TimetableBuilder {
         patternCalls,
         pathStart: Uint32Column.from(this.#paths, (path) => path?.start ?? 0),
         pathEnd: Uint32Column.from(this.#paths, (path) => path?.end ?? 0),
-        ferryWays: this.#ferryWays.numbers.values.subarray(0, this.#ferryWays.numbers.length),
+        ferryWays: this.#ferryWays.numbers.used,
         callStop,
         callSequence: ofCalls(CALL.sequence),
         callFlags: ofCalls(CALL.flags),
@@ -463,8 +471,13 @@ export class TimetableBuilder {
     };
   }
 
+  /** The mode of a route, as its index in `MODES`. */
+  #modeOf(route: number): number {
+    return this.#routes.values.valueAt(route * ROUTE.length + ROUTE.mode);
+  }
+
   #ofPattern(pattern: number, field: number): number {
-    return this.#patterns.numbers.values.valueAt((this.#patternStart[pattern] as number) + field);
+    return this.#patterns.numbers.values.valueAt(this.#patternStart.values.valueAt(pattern) + field);
   }
 
   #finishStops({ visitStart, visitPattern, patternRoute }: FinishedCalls) {
@@ -483,7 +496,7 @@ export class TimetableBuilder {
       let bits = 0;
       for (let visit = visitStart.valueAt(stop); visit < visitStart.valueAt(stop + 1); visit++) {
         const route = patternRoute.valueAt(visitPattern.valueAt(visit));
-        bits |= 1 << (this.#routes[route * ROUTE.length + ROUTE.mode] as number);
+        bits |= 1 << this.#modeOf(route);
       }
       for (let at = stop; at >= 0; at = parents.valueAt(at)) modes[at] = modes.valueAt(at) | bits;
     }
@@ -506,7 +519,7 @@ export class TimetableBuilder {
       children: children.members,
       stopFlags: stops.map(({ wheelchair }) => wheelchair),
       stopModes: modes,
-      stopSlots: fillSlots(stops.map(({ id }) => hash32(id))),
+      stopSlots: fillSlots(Uint32Column.from(stops, ({ id }) => hash32(id))),
       gridStop: grid,
       gridCell: Array.from(grid, (stop) => cells.valueAt(stop)),
     };
@@ -539,7 +552,7 @@ type FinishedTrips = { patternTrips: Uint32Column } & Record<
 type FinishedCalls = Record<'visitStart' | 'visitPattern' | 'patternRoute', Uint32Column>;
 
 /** Where each list begins when lists of these lengths follow each other, and the end of the last one. */
-function startsOf(lengths: readonly number[]): Uint32Column {
+function startsOf(lengths: readonly number[] | Int32Column): Uint32Column {
   const starts = new Uint32Column(lengths.length + 1);
   for (const [at, length] of lengths.entries()) starts[at + 1] = starts.valueAt(at) + length;
   return starts;
@@ -632,7 +645,7 @@ function runKeyOf(id: string, mode: Mode): string {
 function daysOf({ firstDay: first, lastDay: last }: FileReport): ScheduleService {
   const firstDay = toDayNumber(first) ?? 0;
   const count = Math.max(0, (toDayNumber(last) ?? 0) - firstDay + 1);
-  const days = new Uint8Array(Math.ceil(count / 8)).fill(255);
+  const days = new Uint8Column(Math.ceil(count / 8)).fill(255);
   if (count % 8 > 0) days[days.length - 1] = 255 >> (8 - (count % 8));
   return align({ firstDay, days });
 }
@@ -669,13 +682,13 @@ function stopsOf(
  */
 function align({ firstDay, days }: ScheduleService): ScheduleService {
   const shift = ((firstDay % 8) + 8) % 8;
-  const shifted = new Uint8Array(days.length + 1);
+  const shifted = new Uint8Column(days.length + 1);
   for (const [index, bits] of days.entries()) {
-    shifted[index] = (shifted[index] as number) | (bits << shift);
+    shifted[index] = shifted.valueAt(index) | (bits << shift);
     shifted[index + 1] = bits >> (8 - shift);
   }
   const first = shifted.findIndex((bits) => bits !== 0);
-  if (first < 0) return { firstDay: 0, days: new Uint8Array() };
+  if (first < 0) return { firstDay: 0, days: new Uint8Column() };
   const last = shifted.findLastIndex((bits) => bits !== 0);
-  return { firstDay: firstDay - shift + 8 * first, days: shifted.slice(first, last + 1) };
+  return { firstDay: firstDay - shift + 8 * first, days: new Uint8Column(shifted.subarray(first, last + 1)) };
 }

@@ -1,3 +1,4 @@
+import { Uint8Column } from '../../core/columns.ts';
 import { toDayNumber, weekdayOf } from '../service-day.ts';
 import type { LeftOutCounter } from './left-out.ts';
 import type { CsvColumns, CsvRow } from './rows.ts';
@@ -94,10 +95,10 @@ function toService({ weekdays, from, until, added, removed }: Calendar): Schedul
   let [firstDay, lastDay] = [Infinity, -Infinity];
   for (const day of days) [firstDay, lastDay] = [Math.min(firstDay, day), Math.max(lastDay, day)];
   if (days.size === 0 || lastDay - firstDay > MAX_DAYS) return null;
-  const bits = new Uint8Array(((lastDay - firstDay) >> 3) + 1);
+  const bits = new Uint8Column(((lastDay - firstDay) >> 3) + 1);
   for (const day of days) {
     const index = day - firstDay;
-    bits[index >> 3] = (bits[index >> 3] as number) | (1 << (index & 7));
+    bits[index >> 3] = bits.valueAt(index >> 3) | (1 << (index & 7));
   }
   return { firstDay, days: bits };
 }

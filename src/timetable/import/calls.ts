@@ -1,4 +1,4 @@
-import { Int32Column, Uint32Column } from '../../core/columns.ts';
+import { Float64Column, Int32Column, Uint32Column } from '../../core/columns.ts';
 import { Numbers } from '../../core/growing-numbers.ts';
 import { type Groups, group, Lists } from './growing-arrays.ts';
 import { LeftOutCounter } from './left-out.ts';
@@ -232,10 +232,12 @@ function clean(calls: ScheduleCalls, leftOut: LeftOutCounter): void {
   const { sequence, departure, flags } = calls;
   const own = Uint32Column.from({ length: calls.count }, (_, row) => row);
   sortBySequence(own, sequence);
-  const rows = own.filter((row, index) => index === 0 || sequence[row] !== sequence[own.valueAt(index - 1)]);
+  const rows = Uint32Column.from(
+    own.filter((row, index) => index === 0 || sequence[row] !== sequence[own.valueAt(index - 1)]),
+  );
   for (let repeated = rows.length; repeated < own.length; repeated++) leftOut.add('repeated call');
   fillTimes(rows, calls);
-  calls.startsAt = departure.valueAt(rows[0] as number);
+  calls.startsAt = departure.valueAt(rows.valueAt(0));
   const kept = rows.filter((row) => {
     if (flags[row] === 0) leftOut.add('passing point');
     else if (departure[row] === UNTIMED) leftOut.add('call without time');
@@ -258,19 +260,19 @@ function sortBySequence(rows: Uint32Array, sequence: Int32Column): void {
  * Fills the blank times between two timed calls in place: by the distances along the shape if all of them are known, else
  * evenly. Blank times at either end stay.
  */
-function fillTimes(rows: Uint32Array, { arrival, departure, distance }: ScheduleCalls): void {
-  const isTimed = (row: number | undefined) => departure[row as number] !== UNTIMED;
+function fillTimes(rows: Uint32Column, { arrival, departure, distance }: ScheduleCalls): void {
+  const isTimed = (row: number) => departure[row] !== UNTIMED;
   let last = rows.findIndex(isTimed);
   for (let next = last + 1; last >= 0 && next < rows.length; next++) {
-    if (!isTimed(rows[next])) continue;
+    if (!isTimed(rows.valueAt(next))) continue;
     if (next - last > 1) {
       const between = rows.subarray(last, next + 1);
-      const [from, until] = [departure.valueAt(between[0] as number), arrival.valueAt(between.at(-1) as number)];
+      const [from, until] = [departure.valueAt(rows.valueAt(last)), arrival.valueAt(rows.valueAt(next))];
       const shares = sharesOf(between, distance);
       for (let index = 1; index < between.length - 1; index++) {
-        const seconds = Math.round(from + (until - from) * (shares[index] as number));
-        arrival[between[index] as number] = seconds;
-        departure[between[index] as number] = seconds;
+        const seconds = Math.round(from + (until - from) * shares.valueAt(index));
+        arrival[between.valueAt(index)] = seconds;
+        departure[between.valueAt(index)] = seconds;
       }
     }
     last = next;
@@ -278,10 +280,12 @@ function fillTimes(rows: Uint32Array, { arrival, departure, distance }: Schedule
 }
 
 /** How far along each of these calls is from the first to the last, from 0 to 1. */
-function sharesOf(rows: Uint32Array, distance: Int32Column): number[] {
-  const distances = Array.from(rows, (row) => distance.valueAt(row));
-  const [first, last] = [distances[0] as number, distances.at(-1) as number];
+function sharesOf(rows: Uint32Column, distance: Int32Column): Float64Column {
+  const distances = Int32Column.from(rows, (row) => distance.valueAt(row));
+  const [first, last] = [distances.valueAt(0), distances.valueAt(rows.length - 1)];
   const areKnown =
-    first >= 0 && last > first && distances.every((at, index) => index === 0 || at >= (distances[index - 1] as number));
-  return distances.map((at, index) => (areKnown ? (at - first) / (last - first) : index / (rows.length - 1)));
+    first >= 0 && last > first && distances.every((at, index) => index === 0 || at >= distances.valueAt(index - 1));
+  return Float64Column.from(distances, (at, index) =>
+    areKnown ? (at - first) / (last - first) : index / (rows.length - 1),
+  );
 }

@@ -20,8 +20,7 @@ export interface ShapedCalls {
 export interface CutPath {
   /** For each call, the index of its point. */
   calls: number[];
-  lat: number[];
-  lng: number[];
+  points: { lat: number; lng: number }[];
 }
 
 /** A place on a line; segment `n` goes from point `n` to the next one. */
@@ -132,18 +131,17 @@ function pointAt({ lat, lng }: ShapeLine, { segment, along }: PlaceOnShape): { l
 }
 
 function pathThrough(line: ShapeLine, places: readonly PlaceOnShape[]): CutPath {
-  const path: CutPath = { calls: [], lat: [], lng: [] };
+  const path: CutPath = { calls: [], points: [] };
   const add = (lat: number, lng: number) => {
-    if (path.lat.at(-1) === lat && path.lng.at(-1) === lng) return;
-    path.lat.push(lat);
-    path.lng.push(lng);
+    const last = path.points.at(-1);
+    if (last?.lat !== lat || last.lng !== lng) path.points.push({ lat, lng });
   };
   let [next] = [(places[0] as PlaceOnShape).segment + 1];
   for (const place of places) {
     for (; next <= place.segment; next++) add(line.lat.valueAt(next), line.lng.valueAt(next));
     const { lat, lng } = pointAt(line, place);
     add(lat, lng);
-    path.calls.push(path.lat.length - 1);
+    path.calls.push(path.points.length - 1);
   }
   return path;
 }
@@ -152,11 +150,16 @@ function pathThrough(line: ShapeLine, places: readonly PlaceOnShape[]): CutPath 
 const WHARF_METRES = 60;
 
 /** Yields the straight parts of a ferry's path, as latitude and longitude of both ends, without the parts near its calls. */
-export function* partsAfloat({ calls, lat, lng }: CutPath): Generator<[number, number, number, number]> {
-  const wharves = calls.map((point) => ({ lat: lat[point] as number, lng: lng[point] as number }));
-  for (let point = 1; point < lat.length; point++) {
-    const [fromLat, fromLng] = [lat[point - 1] as number, lng[point - 1] as number];
-    const [byLat, byLng] = [(lat[point] as number) - fromLat, (lng[point] as number) - fromLng];
+export function* partsAfloat({ calls, points }: CutPath): Generator<[number, number, number, number]> {
+  const atWharf = new Set(calls);
+  const wharves = points.filter((_, at) => atWharf.has(at));
+  let before: CutPath['points'][number] | null = null;
+  for (const point of points) {
+    const from: CutPath['points'][number] | null = before;
+    before = point;
+    if (!from) continue;
+    const { lat: fromLat, lng: fromLng } = from;
+    const [byLat, byLng] = [point.lat - fromLat, point.lng - fromLng];
     const east = Math.cos((fromLat / 1e6) * (Math.PI / 180));
     const y = byLat * METRES_PER_MICRO_DEGREE;
     const x = byLng * METRES_PER_MICRO_DEGREE * east;

@@ -41,8 +41,8 @@ export function createFootpaths({
   }
   return {
     walkStart,
-    walkStop: targets.values.subarray(0, targets.length),
-    walkSeconds: seconds.values.subarray(0, seconds.length),
+    walkStop: targets.used,
+    walkSeconds: seconds.used,
   };
 
   function addWalks(stop: number): void {

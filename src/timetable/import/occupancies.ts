@@ -1,3 +1,4 @@
+import { Int8Column } from '../../core/columns.ts';
 import { Numbers } from '../../core/growing-numbers.ts';
 import { DAYS_OF_WEEK, toDayNumber, weekdayOf } from '../service-day.ts';
 import { parseWeekdays, WEEKDAYS } from './calendar.ts';
@@ -13,10 +14,15 @@ import type { ScheduleZip } from './zip.ts';
 const LOADS: readonly number[] = [1, 1, 2, 3, 3, 3];
 const CONFLICT = -1;
 
+/** `service` is its index in `services`. */
+interface TripOfService {
+  service: number;
+}
+
 interface Read {
   /** Index by id; -1 for trips that were left out. */
   indexes: ReadonlyMap<string, number>;
-  trips: readonly { service: number }[];
+  trips: readonly TripOfService[];
   services: readonly ScheduleService[];
 }
 
@@ -40,7 +46,8 @@ export async function loadLoads(zip: ScheduleZip, read: Read, leftOut: LeftOutCo
     load.fill(0, 0, count);
     const own = byTrip.members.subarray(byTrip.start[trip], byTrip.start[trip + 1]);
     if (!rows || own.length === 0) return;
-    const days = listDays(read.services[read.trips[trip]?.service as number] as ScheduleService);
+    const { service } = read.trips[trip] as TripOfService;
+    const days = listDays(read.services[service] as ScheduleService);
     const bySequence = Map.groupBy(own, (row) => rows.sequence.values.valueAt(row));
     for (let call = 0; call < count; call++) {
       const ofCall = bySequence.get(sequence.valueAt(call));
@@ -90,13 +97,13 @@ async function loadRows(zip: ScheduleZip, { indexes }: Read, leftOut: LeftOutCou
 
 function listDays({ firstDay, days }: ScheduleService): number[] {
   return Array.from({ length: days.length * 8 }, (_, at) => at)
-    .filter((at) => (days[at >> 3] as number) & (1 << (at & 7)))
+    .filter((at) => days.valueAt(at >> 3) & (1 << (at & 7)))
     .map((at) => firstDay + at);
 }
 
 /** The load on a day; 0 if no row applies to it, or rows disagree. */
 function chooseLoad(rows: Rows, ofCall: readonly number[], day: number): number {
-  const loads = [0, 0];
+  const loads = new Int8Column(2);
   for (const row of ofCall) {
     const isThen = rows.from.values.valueAt(row) <= day && day <= rows.until.values.valueAt(row);
     if (!isThen || (rows.weekdays.values.valueAt(row) & (1 << weekdayOf(day))) === 0) continue;
@@ -104,7 +111,7 @@ function chooseLoad(rows: Rows, ofCall: readonly number[], day: number): number 
     const load = rows.load.values.valueAt(row);
     loads[at] = loads[at] === 0 || loads[at] === load ? load : CONFLICT;
   }
-  return Math.max(0, loads[1] || (loads[0] as number));
+  return Math.max(0, loads.valueAt(1) || loads.valueAt(0));
 }
 
 function packWeek(days: readonly number[], loadOn: (day: number) => number): number {

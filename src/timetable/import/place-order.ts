@@ -8,8 +8,8 @@ const STEP_DEGREES = 0.002;
  * this, so that what a journey search reads of the stops around it shares cache lines.
  */
 export function orderByPlace(places: readonly { lat: number; lng: number }[]): number[] {
-  const along = places.map(({ lat, lng }) => placeAlongCurve(lat, lng));
-  return places.map((_, index) => index).sort((a, b) => (along[a] as number) - (along[b] as number));
+  const along = places.map(({ lat, lng }, index) => ({ index, place: placeAlongCurve(lat, lng) }));
+  return along.sort((a, b) => a.place - b.place).map(({ index }) => index);
 }
 
 /** Interleaves the bits of the two coordinates. */

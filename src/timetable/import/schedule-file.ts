@@ -1,4 +1,4 @@
-import type { Int32Column } from '../../core/columns.ts';
+import type { Int32Column, Uint8Column } from '../../core/columns.ts';
 import type { Mode } from '../../transit/mode.ts';
 import type { FileId } from '../schedule-files.ts';
 import { describeLeftOut } from './left-out.ts';
@@ -66,7 +66,7 @@ export interface ScheduleRoute {
 export interface ScheduleService {
   /** A service day number. Bit `n` of `days` (bit `n & 7` of byte `n >> 3`) is day `firstDay + n`. */
   firstDay: number;
-  days: Uint8Array;
+  days: Uint8Column;
 }
 
 /** A row of trips.txt or, with frequencies, one of its runs. */

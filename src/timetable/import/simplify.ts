@@ -28,8 +28,8 @@ interface ShapePoints {
 function addPiece(first: number, last: number, { lat, lng, kept }: ShapePoints): void {
   const east = METRES_PER_MICRO_DEGREE * Math.cos((lat.valueAt(first) / 1e6) * (Math.PI / 180));
   const ends = [last];
-  for (let start = first; ends.length > 0; ) {
-    const end = ends.at(-1) as number;
+  let start = first;
+  for (let end: number | undefined = last; end !== undefined; end = ends.at(-1)) {
     let [farthest, maxSquared] = [-1, TOLERANCE_METRES ** 2];
     const [baseLat, baseLng] = [lat.valueAt(start), lng.valueAt(start)];
     const dy = (lat.valueAt(end) - baseLat) * METRES_PER_MICRO_DEGREE;

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { Int32Column } from '#src/core/columns.ts';
 import { CANCELLED, packRuns, UNKNOWN, unpackRuns } from '#src/extensions/punctuality/day-runs.ts';
 import type { FinishedRun } from '#src/extensions/punctuality/recorder.ts';
 import { RunRecord } from '#src/extensions/punctuality/run-record.ts';
@@ -28,15 +29,20 @@ const runOf = (day: number, identity: number, late: number[], minute = 480): Fin
   lineId: 'BUS_A',
   identity,
   stopIds: late.map((_, call) => `S${call}`),
-  seconds: late.map((_, call) => minute * 60 + call * 120),
-  late: Int32Array.from(late),
+  seconds: Int32Column.from(late, (_, call) => minute * 60 + call * 120),
+  late: Int32Column.from(late),
 });
 
 describe('the file of recorded runs', () => {
   it('packed runs are the same when they are read again', () => {
     const runs = [
-      { profile: 3, start: 90_000, identity: 4_000_000_000, late: Int32Array.of(0, -130, UNKNOWN, 43_000, CANCELLED) },
-      { profile: 900_000, start: -60, identity: 0, late: Int32Array.of(CANCELLED, CANCELLED) },
+      {
+        profile: 3,
+        start: 90_000,
+        identity: 4_000_000_000,
+        late: new Int32Column([0, -130, UNKNOWN, 43_000, CANCELLED]),
+      },
+      { profile: 900_000, start: -60, identity: 0, late: new Int32Column([CANCELLED, CANCELLED]) },
     ];
     expect(unpackRuns(packRuns(runs))).toEqual([runs[1], runs[0]]);
   });

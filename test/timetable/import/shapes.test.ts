@@ -32,7 +32,7 @@ async function cut(rows: string, stops: readonly (readonly [lat: number, lng: nu
     lng: micro(stops.map(([, lng]) => lng)),
     distance: Int32Column.from(stops, ([, , distance = -0.001]) => distance * 1000),
   });
-  return path && { calls: path.calls, points: path.lat.map((lat, at) => [lat / 1e6, (path.lng[at] ?? 0) / 1e6]) };
+  return path && { calls: path.calls, points: path.points.map(({ lat, lng }) => [lat / 1e6, lng / 1e6]) };
 }
 
 describe('the shapes of a file', () => {
