@@ -17,6 +17,8 @@ export interface Outcome {
   isFree: boolean;
   /** How many of the charged parts failed; null means all for statuses from 500, else none. */
   failedParts: number | null;
+  /** Charged parts whose work never began, because the request was refused first. */
+  unbegunParts: number;
 }
 
 export function refusedKey(quota: Quota, key: ApiKey): ApiError {
@@ -92,7 +94,7 @@ export function createCharges(options: {
 
     /** Refunds the parts of the charge that the response marks as free. Calls `done` with the resulting admission. */
     refundByOutcome(
-      { outcome: { isFree, failedParts }, raw: { socket } }: FastifyRequest,
+      { outcome: { isFree, failedParts, unbegunParts }, raw: { socket } }: FastifyRequest,
       { statusCode }: FastifyReply,
       admission: Admission,
       done: (admission: Admission) => void,
@@ -101,7 +103,7 @@ export function createCharges(options: {
       const failed = Math.min(count, failedParts ?? (statusCode >= 500 ? count : 0));
       // A 503 is always refunded. Other failures are not refunded to a caller who has hung up.
       const refundable = () => (socket.destroyed ? 0 : limits.refund(caller, failed));
-      const free = isFree ? count : statusCode === 503 ? failed : refundable();
+      const free = isFree ? count : statusCode === 503 ? failed : unbegunParts || refundable();
       limits.countInFlight(caller, free - count);
       const finish = ({ kind, used, allowances }: Admission) =>
         done({ ...admission, kind: free === count ? kind : admission.kind, used, allowances });

@@ -84,7 +84,7 @@ export const access = fp(
     app.decorateRequest(OUTCOME, null);
     app.decorateRequest('outcome', {
       getter() {
-        this[OUTCOME] ??= { isFree: false, failedParts: null };
+        this[OUTCOME] ??= { isFree: false, failedParts: null, unbegunParts: 0 };
         return this[OUTCOME];
       },
     });
@@ -141,7 +141,11 @@ export const access = fp(
     app.addContentTypeParser('*', (_request, payload, done) => done(null, payload));
 
     app.addHook('onError', (request, _reply, error, done) => {
-      if (error instanceof ApiError && error.failedParts !== undefined) request.outcome.failedParts = error.failedParts;
+      const { outcome, admission } = request;
+      if (error instanceof ApiError) {
+        if (error.failedParts !== undefined) outcome.failedParts = error.failedParts;
+        if (error.isUnbegun && admission?.kind === 'admitted') outcome.unbegunParts = admission.count - 1;
+      }
       done();
     });
 

@@ -52,7 +52,7 @@ export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
-  /** How many parts of a multi-part request failed; defaults to all for statuses from 500, else none. */
+  /** How many parts of a multi-part request failed; defaults to all for statuses from 500. */
   readonly failedParts?: number;
   /** Why a request got 503. */
   readonly unavailable?: UnavailableCause;
@@ -84,6 +84,11 @@ export class ApiError extends Error {
 
   get statusCode(): number {
     return ERROR_TABLE[this.code].status;
+  }
+
+  /** Whether the request was refused before its costly work began, as for an unknown stop. */
+  get isUnbegun(): boolean {
+    return this.statusCode < 500 && this.failedParts === undefined;
   }
 
   /** Whether no upstream call was made because calls are scarce, which says nothing about upstream's health. */

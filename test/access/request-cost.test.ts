@@ -88,6 +88,23 @@ describe.each(Object.entries(OPENERS))('a request that costs five, in %s', (_nam
     expect(await used(key)).toBe(0);
   });
 
+  it('a request that costs five is charged as one if it is refused before its work begins, however often', async () => {
+    const key = await issueTestKey(store);
+    for (let sent = 1; sent <= 110; sent++) {
+      const response = await app.send(key, '/v1/probe/five?unknown');
+      expect(response.statusCode).toBe(404);
+      expect(response.headers['x-ratelimit-remaining']).toBe(String(1000 - sent));
+    }
+    expect(await used(key)).toBe(110);
+  });
+
+  it('a request that costs five is charged as five if nothing was found by its work', async () => {
+    const key = await issueTestKey(store);
+    const response = await app.send(key, '/v1/probe/five?searched');
+    expect(response.json().error.message).toBe('No such stop. This request is counted.');
+    expect(await used(key)).toBe(5);
+  });
+
   it('a request that costs five is refunded to the day that was charged', async () => {
     const key = await issueTestKey(store);
     app.clock.now = new Date('2026-11-21T23:59:59.900Z');

@@ -10,7 +10,7 @@ import { access } from '#src/access/plugin.ts';
 import { Restrictions } from '#src/access/restrictions.ts';
 import type { SignedKeys } from '#src/access/signed-keys.ts';
 import type { AccountStore } from '#src/access/store.ts';
-import { ApiError } from '#src/errors/api-error.ts';
+import { ApiError, asCharged } from '#src/errors/api-error.ts';
 import { paths } from '#src/http/paths.ts';
 import { requestLog } from '#src/http/request-log.ts';
 import { restricted } from '#src/http/restricted.ts';
@@ -88,6 +88,9 @@ async function probeRoutes(app: FastifyInstance, { meanwhile }: { meanwhile: () 
     await request.chargeMore(4);
     meanwhile();
     if (request.url.endsWith('?failing')) throw new ApiError('UPSTREAM_TIMEOUT', 'Too late.');
+    const unknown = new ApiError('STOP_NOT_FOUND', 'No such stop.');
+    if (request.url.endsWith('?unknown')) throw unknown;
+    if (request.url.endsWith('?searched')) throw asCharged(unknown);
     if (!request.url.endsWith('?unchanged')) return { ok: true };
     request.outcome.isFree = true;
     return reply.code(304).send();

@@ -78,8 +78,12 @@ async function runTool(
   request.outcome.isFree = false;
   const namedStops = await resolveStops(toolArguments, request, runOperation);
   const query = parseQuery(operation, { ...toolArguments, ...namedStops.stopIds }, operation.id);
-  await request.chargeMore(priceOf(operation, query, now().getTime()) - (namedStops.notes.length > 0 ? 0 : 1));
-  const response = await responses.get(operation, query, requesterOf(request));
+  const price = priceOf(operation, query, now().getTime());
+  await request.chargeMore(price - (namedStops.notes.length > 0 ? 0 : 1));
+  const response = await responses.get(operation, query, requesterOf(request)).catch((error) => {
+    if (error instanceof ApiError && error.isUnbegun) request.outcome.unbegunParts = price - 1;
+    throw error;
+  });
   request.outcome.failedParts = response.failedParts;
   recordSources(request, response);
   request.toolCall = { path: operation.path, status: 200 };

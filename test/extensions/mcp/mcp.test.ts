@@ -253,6 +253,13 @@ describe('an assistant', () => {
     expect(await used()).toBe(3);
   });
 
+  it('a journey on a day beyond the timetable is charged as one request, whatever its price', async () => {
+    const plan = { from: '202020', to: '209573', arrive_by: true, date: '20271121', time: '0900' };
+    const { body } = await call('planTrips', plan);
+    expect(body.error).toMatchObject({ code: 'DATE_OUT_OF_RANGE' });
+    expect(await used()).toBe(1);
+  });
+
   it('an assistant gets a response of limited length, with notes about the omitted parts', async () => {
     const far = { from: '202020', to: '209573', limit: 6, path: 'full' };
     const stops = ['200070', '200020', '200060', '209573', '202020', '200066', '200812', '203311'];
