@@ -195,7 +195,7 @@ export function toDeparture(parts: DepartureParts, boardCall: BoardCall, key: st
     network,
     destination: headsign,
     throughTo: isArrival || !boardCall.ref ? null : findThroughHeadsign(live, [boardCall.ref], headsign),
-    ...(isArrival && { origin: originOf(live, boardCall) }),
+    ...(isArrival && { origin: originOf(live, facts) }),
     stopId: stop.id,
     platform: stop.platform,
     plannedAt,
@@ -212,8 +212,10 @@ export function toDeparture(parts: DepartureParts, boardCall: BoardCall, key: st
   };
 }
 
-function originOf({ timetable }: LiveTimetable, { facts: { like }, run }: BoardCall): string | null {
-  const first = like >= 0 ? timetable.stopsOf(timetable.patternOf(like))[0] : run().calls[0]?.stop;
+/** The first stop that the run serves today; that of the timetable if it serves none. */
+function originOf({ timetable }: LiveTimetable, { like, source }: BoardCall['facts']): string | null {
+  const planned = like >= 0 ? timetable.stopsOf(timetable.patternOf(like))[0] : undefined;
+  const first = source?.snapshot.firstStopOf(source.run) ?? planned;
   return first === undefined ? null : timetable.stop(timetable.stationOf(first)).name;
 }
 

@@ -198,6 +198,16 @@ export class Snapshot {
     return (this.sections.state.valueAt(call) & CALL.skipped) !== 0;
   }
 
+  /** The first stop of the timetable that the vehicle of a run does not skip; null if there is none. */
+  firstStopOf(run: number): number | null {
+    const [first, end] = this.callsOf(run);
+    for (let call = first; call < end; call++) {
+      const stop = this.sections.stop.valueAt(call);
+      if (!this.isSkipped(call) && stop >= 0) return stop;
+    }
+    return null;
+  }
+
   /** Whether the vehicle has left, according to the feed. */
   hasLeft(call: number): boolean {
     return (this.sections.state.valueAt(call) & CALL.left) !== 0;

@@ -27,8 +27,8 @@ interface Asked {
   file?: 'buses' | 'sydneytrains' | 'sydneyferries';
 }
 
-/** The rows of a board of now, with times in minutes after the feed: "run stop time state". */
-function rows(planned: Timetable, stopId: string, trips: TripSpec[], { file, isArrival }: Asked = {}) {
+/** The departures or arrivals of a board of now. */
+function board(planned: Timetable, stopId: string, trips: TripSpec[], { file, isArrival }: Asked = {}) {
   const request: BoardRequest = {
     queryUpstream: () => Promise.reject(new Error('no upstream call is expected')),
     request: { kind: 'departureMonitor', stopId, modes: MODES, at: null, ...(isArrival && { isArrival }) },
@@ -38,9 +38,12 @@ function rows(planned: Timetable, stopId: string, trips: TripSpec[], { file, isA
   };
   const live = new LiveTimetable(planned, [predict(planned, trips, file ? { source: file } : {})]);
   const stop = planned.findStop(stopId) as number;
-  return getScheduledBoard(request, null, { live, stop, now: NOW }).departures.map(
-    (one) => `${one.runId} ${one.stopId} ${(leavesAt(one) - NOW) / 60_000} ${one.state.kind}`,
-  );
+  return getScheduledBoard(request, null, { live, stop, now: NOW }).departures;
+}
+
+/** The rows of a board of now, with times in minutes after the feed: "run stop time state". */
+function rows(...asked: Parameters<typeof board>) {
+  return board(...asked).map((one) => `${one.runId} ${one.stopId} ${(leavesAt(one) - NOW) / 60_000} ${one.state.kind}`);
 }
 
 const arrivals = (planned: Timetable, stopId: string, ...trips: TripSpec[]) =>
@@ -155,6 +158,15 @@ describe('a board of arrivals', () => {
     const begins = trip('R', [skipped('A'), update('S1', { delay: 60 }), update('B', { delay: 60 })]);
     expect(arrivals(planned, 'S', begins)).toEqual(['R S1 5 cancelled']);
     expect(rows(planned, 'S', [begins])).toEqual(['R S1 7 live']);
+  });
+  it('shows the first stop that the run serves today as its origin', () => {
+    const two = timetable([run('R', [5, 10, 15, 20])]);
+    const originOf = (...trips: TripSpec[]) => board(two, 'D', trips, { isArrival: true }).map(({ origin }) => origin);
+    expect(originOf()).toEqual(['A']);
+    expect(originOf(trip('R', [skipped('A'), skipped('C')]))).toEqual(['B']);
+    expect(originOf(trip('R', [], { scheduleRelationship: TRIP.canceled }))).toEqual(['A']);
+    const stops = [skipped('A'), update('B', { time: 8 }), update('D', { time: 12 })];
+    expect(originOf(added('X', stops))).toEqual(['B', 'A']);
   });
   it('shows skipped and moved calls', () => {
     expect(arrivals(planned, 'S', trip('R', [skipped('S1'), update('B', { delay: 0 })]))).toEqual(['R S1 5 cancelled']);

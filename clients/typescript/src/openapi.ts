@@ -406,7 +406,7 @@ export type Arrival = {
      */
     stop_accessible?: boolean | null;
     /**
-     * The first stop of the run; null if unknown
+     * The first stop that the run serves today; null if unknown
      */
     origin: string | null;
 };

@@ -116,7 +116,7 @@ export const arrivalSchema = departureSchema
     origin: z
       .string()
       .nullable()
-      .meta({ description: 'The first stop of the run; null if unknown', example: 'Central Station' }),
+      .meta({ description: 'The first stop that the run serves today; null if unknown', example: 'Central Station' }),
     scheduled_at: timestampSchema.meta({ description: 'Scheduled arrival, UTC' }),
     realtime_at: timestampSchema.nullable().meta({ description: 'Estimated arrival, UTC; null without live data' }),
     minutes_away: z.int().min(0).meta({
