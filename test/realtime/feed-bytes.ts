@@ -43,6 +43,8 @@ export interface StopSpec {
 interface TimeSpec {
   delay?: number;
   time?: number;
+  /** The planned time. */
+  scheduledTime?: number;
 }
 
 /** Encodes with the reference bindings. They know only standard fields, so upstream's are appended raw. */

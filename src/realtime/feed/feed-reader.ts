@@ -64,7 +64,7 @@ const STOP_TIME_UPDATE = {
   carriage: lengthTag(UPSTREAM_EXTENSION),
 };
 const STOP_TIME_PROPERTIES = { assignedStopId: lengthTag(1) };
-const STOP_TIME_EVENT = { delay: varintTag(1), time: varintTag(2) };
+const STOP_TIME_EVENT = { delay: varintTag(1), time: varintTag(2), plannedTime: varintTag(4) };
 
 /** The value of `incrementality` for a feed that contains only changes. */
 const DIFFERENTIAL = 1;
@@ -269,7 +269,16 @@ function createStopTimeReader(delay: number): ReadField<Int32Column> {
   return (tag, stop, pbf) => {
     if (tag === STOP_TIME_EVENT.delay) stop[delay] = toDelay(pbf.readVarint(true));
     else if (tag === STOP_TIME_EVENT.time) stop[delay + 1] = toSeconds(pbf.readVarint(true)) || NONE;
+    else if (tag === STOP_TIME_EVENT.plannedTime) completeStopTime(stop, delay, toSeconds(pbf.readVarint(true)));
   };
+}
+
+/** Computes the delay or the time from the planned time and the other one. Encoders write the planned time last. */
+function completeStopTime(stop: Int32Column, at: number, planned: number): void {
+  if (planned === 0) return;
+  const [delay, seconds] = [stop.valueAt(at), stop.valueAt(at + 1)];
+  if (delay === NONE && seconds !== NONE) stop[at] = toDelay((seconds >>> 0) - planned);
+  else if (delay !== NONE && seconds === NONE) stop[at + 1] = toSeconds(planned + delay) || NONE;
 }
 
 function parseVehicleField(tag: number, reading: ReaderState, pbf: PbfReader): void {

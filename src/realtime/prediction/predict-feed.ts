@@ -330,15 +330,20 @@ export function predictFeed(
    */
   function predictDuplicate(trip: FeedTrip, trips: readonly number[]) {
     const { trips: rows } = feed;
-    const id = feed.textOf(rows[trip.row + TRIP.newTripId]);
     const [like] = trips;
-    if (id === null || like === undefined) return leaveOut('copy of no trip', trip.id);
+    if (like === undefined) return leaveOut('copy of no trip', trip.id);
+    const name = feed.textOf(rows[trip.row + TRIP.newTripId]);
+    const given = rows.valueAt(trip.row + TRIP.newStartTimeSeconds);
+    const planned = sections.tripStart.valueAt(like);
+    // Without properties, the start of the update is that of the copy.
+    const time = name === null && given === NONE ? rows.valueAt(trip.row + TRIP.startTimeSeconds) : given;
+    if (name === null && (time === NONE || time === planned)) return leaveOut('copy of no trip', trip.id);
+    const id = name ?? `${trip.id} ${time}`;
     const date = rows.valueAt(trip.row + TRIP.newStartDate);
-    const time = rows.valueAt(trip.row + TRIP.newStartTimeSeconds);
     const run = findRun(trip, trips);
     const day = dayOf(date) ?? run?.day;
-    const later = time === NONE ? 0 : time - sections.tripStart.valueAt(like);
-    const starts = day === undefined ? NONE : runs.dayStart(day) + sections.tripStart.valueAt(like) + later;
+    const later = time === NONE ? 0 : time - planned;
+    const starts = day === undefined ? NONE : runs.dayStart(day) + planned + later;
     if (day === undefined || Math.abs(starts - base) > MAX_APART_SECONDS)
       return leaveOut('trip does not run then', trip.id);
     runs.fill(columns, like, day, base);

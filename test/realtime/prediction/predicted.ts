@@ -72,15 +72,17 @@ export function timetable(
   return timetableOf(scheduleFile(file, { stops: STOPS, routes: [{ id: 'R', mode }], trips }));
 }
 
-/** A time of a stop update: minutes after `NOW`, a delay in seconds, or both. */
+/** A time of a stop update: live and planned in minutes after `NOW`, a delay in seconds, or some of these. */
 export interface TimeAt {
   time?: number;
   delay?: number;
+  planned?: number;
 }
 
-const toTime = ({ time, delay }: TimeAt) => ({
+const toTime = ({ time, delay, planned }: TimeAt) => ({
   ...(time !== undefined && { time: at(time) }),
   ...(delay !== undefined && { delay }),
+  ...(planned !== undefined && { scheduledTime: at(planned) }),
 });
 
 /** A stop update whose departure and arrival are the same unless `more` has others. */

@@ -492,6 +492,17 @@ describe('runs that do not follow the timetable', () => {
     const snapshot = predict(planned, [trip('X', stops, { scheduleRelationship: TRIP.added, routeId: 'R' })]);
     expect(snapshot.listAdded('X').map((one) => calls(planned, snapshot, one))).toEqual([['A 30>30', 'B 39>40']]);
   });
+  it('an added run has the planned times of the feed, with a live time, a delay or both', () => {
+    const stops = [
+      departs('A', { time: 30, planned: 28 }),
+      update('B', { delay: 120, planned: 38 }),
+      arrives('C', { time: 50, delay: 60, planned: 48 }),
+    ];
+    const snapshot = predict(planned, [trip('X', stops, { scheduleRelationship: TRIP.added, routeId: 'R' })]);
+    expect(snapshot.listAdded('X').map((one) => calls(planned, snapshot, one))).toEqual([
+      ['A 28>30', 'B 38>40', 'C 49>50'],
+    ]);
+  });
   it('an added run named after a planned one with a suffix has its planned times', () => {
     const stops = [departs('A', { time: 105 }), arrives('B', { time: 117 })];
     const snapshot = predict(planned, [trip('R_2', stops, { scheduleRelationship: TRIP.added })]);
@@ -513,6 +524,16 @@ describe('runs that do not follow the timetable', () => {
       const snapshot = predict(planned, [trip('R', [...updates], copy)]);
       expect(callsOf(planned, snapshot, 'R')).toBeNull();
       expect(snapshot.listAdded('R-2').map((one) => calls(planned, snapshot, one))).toEqual([expected]);
+    }
+  });
+  it('a copy without properties begins at the start time of the update, unless the planned run does', () => {
+    const copy = { scheduleRelationship: TRIP.duplicated };
+    const snapshot = predict(planned, [trip('R', [], { ...copy, startTime: '10:55:00' })]);
+    expect(callsOf(planned, snapshot, 'R')).toBeNull();
+    expect(snapshot.listAdded('R 39300').map((one) => calls(planned, snapshot, one))).toEqual([['A 115', 'B 125']]);
+    for (const startTime of [undefined, '10:40:00']) {
+      const { about } = predict(planned, [trip('R', [], { ...copy, ...(startTime && { startTime }) })]);
+      expect(about.leftOut).toEqual({ 'copy of no trip': { count: 1, examples: ['R'] } });
     }
   });
   it('a copy makes also the calls for which the feed has no update', () => {
