@@ -136,7 +136,7 @@ class StopReader {
     this.#request = request;
     this.#parts = parts;
     this.#stops = timetable.boardStopsOf(request.request.stopId.toUpperCase());
-    this.modes = sortModes(this.#stops.flatMap((stop) => timetable.stop(stop).modes));
+    this.modes = sortModes(this.#stops.flatMap((stop) => timetable.modesOf(stop)));
     const isArrival = request.request.isArrival ?? false;
     this.#departureParts = { live, now, isArrival, stops: new Set(this.#stops) };
     const to = request.only?.to;

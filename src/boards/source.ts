@@ -97,7 +97,7 @@ export function createBoards(parts: {
     const stopId = request.stopId.toUpperCase();
     const stops = timetable.boardStopsOf(stopId);
     const stop = timetable.findStop(stopId) ?? stops[0];
-    if (stop === undefined || stops.every((part) => timetable.stop(part).modes.length === 0)) {
+    if (stop === undefined || stops.every((part) => timetable.modesOf(part).length === 0)) {
       return { reason: 'the timetable lacks the stop' };
     }
     const at = request.at && earliestMoment(request.at);
@@ -120,7 +120,7 @@ export function createBoards(parts: {
     if (isWithin(CANBERRA, lat, lng) && modes.some((mode) => CANBERRA_MODES.includes(mode))) {
       return { reason: 'the timetable lacks the local lines' };
     }
-    const servedModes = new Set(stops.flatMap((part) => timetable.stop(part).modes));
+    const servedModes = new Set(stops.flatMap((part) => timetable.modesOf(part)));
     const isStation = stops.length > 1;
     // The trip planner's board of a station may include buses from stops beside it.
     if (trust.mode === 'on') {

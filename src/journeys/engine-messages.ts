@@ -2,7 +2,7 @@ import { hasLittleMemory } from '../core/memory-limit.ts';
 import type { FeedSourceId } from '../realtime/polling/feed-source.ts';
 import type { Choices } from '../transit/choices.ts';
 import type { Position } from '../transit/place.ts';
-import type { MultiPolygon } from './area.ts';
+import type { PackedPolygons } from './area.ts';
 import type { SharedLines } from './raptor/lines.ts';
 import type { Walk } from './raptor/query.ts';
 import type { LastRide } from './reached.ts';
@@ -68,7 +68,7 @@ interface EngineReach {
   stations: { stop: number; arrivesAt: number; rides: number; ride: LastRide | null }[];
   /** The number of all stations reached. */
   total: number;
-  area: MultiPolygon | null;
+  area: PackedPolygons | null;
 }
 
 /** A search for the first arrival at each destination. */

@@ -8,8 +8,8 @@ import { Snapshot } from '../realtime/snapshot.ts';
 import { calendarDayAt } from '../timetable/service-day.ts';
 import { Timetable } from '../timetable/timetable.ts';
 import type { Choices, Preference } from '../transit/choices.ts';
-import { distanceMetres, type Position } from '../transit/position.ts';
-import { createAreas } from './area.ts';
+import { distanceMetres } from '../transit/position.ts';
+import { createAreas, packPolygons } from './area.ts';
 import { createChosenFootpaths } from './chosen-footpaths.ts';
 import { groupConnectedStops } from './connected-stops.ts';
 import { type DaySpan, firstRunsAt } from './day-lines.ts';
@@ -216,7 +216,7 @@ export function openEngine(
         return { stop, arrivesAt: base + arrivesAt * SECOND_MS, rides, ride: toLastRide(station, rides, read) };
       }),
       total,
-      area: areaAround && areas.draw(areaAround, reached, { ...times, choices }),
+      area: areaAround && packPolygons(areas.draw(areaAround, reached, { ...times, choices })),
     };
   }
 
@@ -333,7 +333,7 @@ export function openEngine(
     const least = new Map<number, number>();
     for (const { stop, seconds } of stops) {
       for (const [target, way] of withAround ? listWalks(footpaths, stop) : [[stop, 0] as const]) {
-        if (way > 0 && position && distanceMetres(position, positionOf(target)) > maxWalk) continue;
+        if (way > 0 && position && distanceMetres(position, timetable.positionOf(target)) > maxWalk) continue;
         least.set(target, Math.min(seconds + way, least.get(target) ?? Number.POSITIVE_INFINITY));
       }
     }
@@ -352,11 +352,6 @@ export function openEngine(
         return { parts: toParts(ride, opened), walkSeconds: next ? walkToRide(ride, next, opened.planner) : 0 };
       }),
     };
-  }
-
-  function positionOf(stop: number): Position {
-    const { stopLat, stopLng } = timetable.sections;
-    return [stopLat.valueAt(stop), stopLng.valueAt(stop)];
   }
 
   function walkToRide({ alightRun, alight }: Ride, { run, board }: Ride, { lines }: Planner): number {

@@ -34,6 +34,6 @@ export function stopsWithoutLift(timetable: Timetable, lifts: readonly LiftOut[]
     const stops = [find(stopId)].flat();
     return stops
       .flatMap((stop) => (timetable.stationOf(stop) === stop ? timetable.boardStops(stop) : stop))
-      .filter((stop) => timetable.stop(stop).modes.some((mode) => NEED_LIFTS.includes(mode)));
+      .filter((stop) => timetable.modesOf(stop).some((mode) => NEED_LIFTS.includes(mode)));
   });
 }

@@ -7,7 +7,7 @@ import type { Freshness } from '../transit/freshness.ts';
 import type { Journey } from '../transit/journey.ts';
 import { formatPlace, type Place } from '../transit/place.ts';
 import { LONGEST_WALK_METRES } from '../transit/walking.ts';
-import type { MultiPolygon } from './area.ts';
+import { type MultiPolygon, unpackPolygons } from './area.ts';
 import { withNewestTimetable } from './engines.ts';
 import type { LastRide } from './reached.ts';
 import type { RiderQuery } from './source.ts';
@@ -20,7 +20,6 @@ import {
   findEnd,
   isWharf,
   mapJourney,
-  positionOf,
   secondsOnFoot,
   type TimetableSearch,
   toEngineEnd,
@@ -128,7 +127,7 @@ export function timetableReach(options: TimetableSearch): Reach {
           return { stopId: id, name, lat, lng, arrivesAt, changes: Math.max(0, rides - 1), ride };
         }),
         total,
-        area,
+        area: area && unpackPolygons(area),
         freshness: freshness(stations.flatMap(({ ride }) => ride?.asOf ?? [])),
       };
     },
@@ -171,7 +170,7 @@ function listWalks(timetable: Timetable, from: End, choices: Choices | undefined
   return timetable.near(...from.position, LONGEST_WALK_METRES).flatMap(({ index }) => {
     if (timetable.patternsAt(index).length === 0) return [];
     const there = {
-      position: positionOf(timetable, timetable.stationOf(index)),
+      position: timetable.positionOf(timetable.stationOf(index)),
       isWharf: isWharf(timetable, index),
     };
     const seconds = secondsOnFoot(timetable, from, there, choices);

@@ -139,7 +139,9 @@ export function listStations(
   }
   const firstOf = (station: number) => reached[firstAt.valueAt(station) - 1] as Reached;
   // Numbers are sorted several times faster than objects.
-  const keys = limit > 0 ? Float64Array.from(found, (station) => firstOf(station).arrivesAt * stopCount + station) : [];
+  const keys = new Float64Array(limit > 0 ? found.length : 0);
+  let count = 0;
+  if (limit > 0) for (const station of found) keys[count++] = firstOf(station).arrivesAt * stopCount + station;
   const stations = Array.from(keys.sort().slice(0, limit), (key) => {
     // Times before the day are negative.
     const stop = ((key % stopCount) + stopCount) % stopCount;

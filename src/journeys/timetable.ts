@@ -263,7 +263,7 @@ export function findEnd(timetable: Timetable, place: Place, choices: Choices | u
     const around = timetable
       .near(...position, LONGEST_WALK_METRES)
       .filter(({ index, metres }) => metres <= WHARF_REACH_METRES[0] || !isWharf(timetable, index))
-      .filter(({ index }) => !timetable.isOverWater(position, positionOf(timetable, index)));
+      .filter(({ index }) => !timetable.isOverWater(position, timetable.positionOf(index)));
     const stops = around
       .filter(({ metres }) => metres <= (choices?.maxWalk ?? LONGEST_WALK_METRES))
       .map(({ index, metres }) => ({ stop: index, seconds: walkSeconds(metres, choices) }));
@@ -272,13 +272,13 @@ export function findEnd(timetable: Timetable, place: Place, choices: Choices | u
   }
   if (typeof place !== 'string') return null;
   const members = listBoardStops(timetable, place);
-  const servedStops = members.filter((member) => timetable.stop(member).modes.length > 0);
+  const servedStops = members.filter((member) => timetable.modesOf(member).length > 0);
   const stop = timetable.findStop(place) ?? servedStops[0];
   if (stop === undefined || servedStops.length === 0) return null;
   const stops = members.map((member) => ({ stop: member, seconds: 0 }));
   return {
     place,
-    position: positionOf(timetable, stop),
+    position: timetable.positionOf(stop),
     stop,
     name: timetable.stop(timetable.stationOf(stop)).name,
     stops,
@@ -287,13 +287,8 @@ export function findEnd(timetable: Timetable, place: Place, choices: Choices | u
   };
 }
 
-export function positionOf(timetable: Timetable, stop: number): Position {
-  const { lat, lng } = timetable.stop(stop);
-  return [lat, lng];
-}
-
 export function isWharf(timetable: Timetable, stop: number): boolean {
-  return timetable.stop(stop).modes.every((mode) => mode === 'ferry');
+  return timetable.modesOf(stop).every((mode) => mode === 'ferry');
 }
 
 /** What a journey is shown with. */

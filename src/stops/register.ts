@@ -139,7 +139,7 @@ export class StopRegister implements Iterable<StopRecord> {
     const parts = this.partsOf(stopId);
     // The timetable lacks Canberra's stops, which the trip planner has.
     if (parts.length === 0) return this.#planner.table.get(stopId) !== null;
-    return parts.some((index) => timetable.stop(index).modes.length > 0);
+    return parts.some((index) => timetable.modesOf(index).length > 0);
   }
 
   /** Calls `listener` when the timetable or the trip planner's stops have been replaced. */

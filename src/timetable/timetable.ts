@@ -199,6 +199,16 @@ export class Timetable {
     };
   }
 
+  /** Unlike `stop`, this reads no texts, which counts in searches of many stops. */
+  positionOf(stop: number): Position {
+    return [this.sections.stopLat.valueAt(stop), this.sections.stopLng.valueAt(stop)];
+  }
+
+  /** The modes that serve a stop, without its texts. */
+  modesOf(stop: number): readonly Mode[] {
+    return this.#modes(this.sections.stopModes.valueAt(stop));
+  }
+
   findStop(id: string): number | null {
     for (const stop of candidatesOf(this.sections.stopSlots, hash32(id))) {
       if (this.#text(this.sections.stopId[stop]) === id) return stop;
@@ -502,15 +512,12 @@ export class Timetable {
   }
 
   #isSameStand(stop: number, other: number): boolean {
-    const { stopLat, stopLng } = this.sections;
-    const positionOf = (one: number): Position => [stopLat.valueAt(one), stopLng.valueAt(one)];
-    return stop === other || distanceMetres(positionOf(stop), positionOf(other)) <= SAME_STAND_METRES;
+    return stop === other || distanceMetres(this.positionOf(stop), this.positionOf(other)) <= SAME_STAND_METRES;
   }
 
   /** The stops from which a vehicle may start its next trip after ending one at this stop, itself included. */
   standsAround(stop: number): number[] {
-    const { stopLat, stopLng } = this.sections;
-    return this.near(stopLat.valueAt(stop), stopLng.valueAt(stop), SAME_STAND_METRES).map(({ index }) => index);
+    return this.near(...this.positionOf(stop), SAME_STAND_METRES).map(({ index }) => index);
   }
 
   /** Whether every file that serves these stops with these modes covers the service days of this time range. */
@@ -546,15 +553,17 @@ export class Timetable {
 
   /** The files of the trips that call at these stops. */
   filesAt(stops: readonly number[], modes: readonly Mode[] = MODES): readonly FileId[] {
-    const { visitStart, visitPattern, patternRoute } = this.sections;
-    const files = new Set<FileId>();
+    const { visitStart, visitPattern, patternRoute, routes } = this.sections;
+    const bits = bitsOf(modes);
+    /** The numbers of their names. */
+    const files = new Set<number>();
     for (const stop of new Set(stops)) {
       for (let visit = visitStart.valueAt(stop); visit < visitStart.valueAt(stop + 1); visit++) {
-        const { file, mode } = this.routeAt(patternRoute.valueAt(visitPattern.valueAt(visit)));
-        if (modes.includes(mode)) files.add(file);
+        const route = patternRoute.valueAt(visitPattern.valueAt(visit)) * ROUTE.length;
+        if (bits & (1 << routes.valueAt(route + ROUTE.mode))) files.add(routes.valueAt(route + ROUTE.file));
       }
     }
-    return [...files];
+    return Array.from(files, (file) => this.#text(file) as FileId);
   }
 
   /** The modes of departures in this time range. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findShore, type MultiPolygon, mergeCircles } from '#src/journeys/area.ts';
+import { findShore, type MultiPolygon, mergeCircles, packPolygons, unpackPolygons } from '#src/journeys/area.ts';
 import { NEVER } from '#src/journeys/raptor/lines.ts';
 import { createPlanner } from '#src/journeys/raptor/plan.ts';
 import { type ReachQuery, timetableReach } from '#src/journeys/reach.ts';
@@ -148,13 +148,14 @@ describe('an area of circles', () => {
     shore: fc.constant(null),
   });
 
-  it('an area of circles contains the middle of each, and nothing far from all', () => {
+  it('an area of circles contains the middle of each, and nothing far from all, also after another thread has sent it', () => {
     fc.assert(
       fc.property(
         fc.array(circleArbitrary, { minLength: 1, maxLength: 40 }),
         fc.array(circleArbitrary, { maxLength: 40 }),
         (circles, others) => {
           const area = mergeCircles(circles);
+          expect(unpackPolygons(structuredClone(packPolygons(area)))).toEqual(area);
           for (const { position } of circles) expect(contains(area, position)).toBe(true);
           for (const { position } of others) {
             const isFar = circles.every((one) => distanceMetres(one.position, position) > one.metres + 400);
