@@ -117,18 +117,29 @@ export function keyOnEachNode(connection: RedisConnection, prefix: string): stri
   return keys.size > 0 ? [...keys.values()] : [prefix];
 }
 
-const held = new WeakSet<Redis['stream']>();
+/** Streams whose writes are held back, with what is still to be done before they leave. */
+const held = new WeakMap<Redis['stream'], (() => void)[]>();
 
 /**
  * Buffers writes until the end of the current event-loop turn, so commands of requests that arrived together share one write
  * and one reply packet. The write is the most expensive part of a command. On a cluster, each command is written by itself.
+ * `last` runs at that end, and what it sends leaves in the same write.
  */
-export function writeTogether(connection: RedisConnection): void {
+export function writeTogether(connection: RedisConnection, last?: () => void): void {
   const stream = connection instanceof Cluster ? null : connection.stream;
-  if (!stream || held.has(stream)) return;
-  held.add(stream);
+  const tasks = stream && held.get(stream);
+  if (tasks) {
+    if (last) tasks.push(last);
+  } else if (stream) {
+    holdWrites(stream, last ? [last] : []);
+  } else if (last) setImmediate(last);
+}
+
+function holdWrites(stream: Redis['stream'], tasks: (() => void)[]): void {
+  held.set(stream, tasks);
   stream.cork();
   setImmediate(() => {
+    for (const task of tasks) task();
     held.delete(stream);
     stream.uncork();
   });

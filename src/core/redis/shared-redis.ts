@@ -27,6 +27,8 @@ export interface SharedRedis {
   readonly presence: Presence;
   /** Sends a command. Rejects only with `UnavailableError`. */
   send<T>(command: (connection: RedisConnection) => Promise<T>): Promise<T>;
+  /** Runs the task at the end of the current event-loop turn. What it sends leaves in one write with everything sent before. */
+  atEndOfTurn(task: () => void): void;
   /** Like `send`, but rejects at once while the key's node is unreachable, and as soon as it counts as unreachable. */
   sendTo<T>(key: string, command: (connection: RedisConnection) => Promise<T>): Promise<T>;
   /** Like `sendTo`, but resolves to `otherwise` if Redis is unreachable or refuses the command. */
@@ -98,6 +100,7 @@ export async function openRedis(
     urls,
     presence,
     send,
+    atEndOfTurn: (task) => writeTogether(connection, task),
     sendTo,
     trySendTo: (key, command, otherwise) =>
       sendTo(key, command).catch((error) => {

@@ -26,3 +26,25 @@ it('Redis commands of one event-loop turn are sent in one write', async () => {
   expect([together.mock.calls.length, alone.mock.calls.length]).toEqual([1, 1]);
   connection.disconnect();
 });
+
+it('what is sent at the end of a turn leaves in the same write as what was sent before', async () => {
+  const connection = connectRedis([redis.url], 'fail-fast');
+  await whenReady(connection, 2000);
+  if (!('stream' in connection)) throw new Error('not a single server');
+  const [together, alone] = [vi.spyOn(connection.stream, '_writev'), vi.spyOn(connection.stream, '_write')];
+  const sent: Promise<number>[] = [];
+  const send = (value: number) => {
+    writeTogether(connection);
+    sent.push(connection.rpush('other', value));
+  };
+  send(1);
+  await new Promise<void>((resolve) => {
+    writeTogether(connection, () => {
+      send(2);
+      resolve();
+    });
+  });
+  expect(await Promise.all(sent)).toEqual([1, 2]);
+  expect([together.mock.calls.length, alone.mock.calls.length]).toEqual([1, 0]);
+  connection.disconnect();
+});
