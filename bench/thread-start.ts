@@ -29,7 +29,7 @@ const checkouts = [
     ? [{ name: 'baseline', root: pathToFileURL(`${baseline}/`), packed: readShared(baselineFile), isFirst: true }]
     : []),
 ].map((checkout) => ({ ...checkout, cpuMs: [] as number[], ms: [] as number[] }));
-type DayOfLines = Exclude<ThreadMessage, 'ready' | EngineReply>;
+type DayOfLines = Exclude<ThreadMessage, string | EngineReply>;
 /** The lines of this checkout's first thread. */
 let shared: DayOfLines | null = null;
 
@@ -79,7 +79,7 @@ async function start(root: URL, packed: SharedArrayBuffer, lines: DayOfLines | n
   const worker = new Worker(new URL('src/journeys/engine-thread.ts', root), { workerData: { isLast: true } });
   const answered = new Promise<EngineReply>((resolve, reject) => {
     worker.on('message', (message: ThreadMessage) => {
-      if (message === 'ready') return;
+      if (typeof message === 'string') return;
       if ('id' in message) resolve(message);
       else made = message;
     });

@@ -125,10 +125,11 @@ export interface EngineJourney {
 }
 
 export type EngineMessage =
+  /** Searches from now on search this timetable. A thread frees what it has of another one first. */
   | { kind: 'timetable'; packed: SharedArrayBuffer }
   /** The lines of a day that another thread has made. */
   | { kind: 'lines'; day: number; lines: SharedLines }
-  /** Prepares the lines of today and replies `ready`. */
+  /** Prepares the lines of today and replies `ready`, then runs its code until that is fast and replies `warm`. */
   | { kind: 'warm'; now: number }
   /** The snapshots that searches use from now on. */
   | { kind: 'snapshots'; packed: readonly SharedArrayBuffer[] }
@@ -169,5 +170,5 @@ export type EngineReply = { id: number } & (
   | { problem: string }
 );
 
-/** What a thread sends: that it is ready, the lines of a day for the others, or the result of a search. */
-export type ThreadMessage = 'ready' | { day: number; lines: SharedLines } | EngineReply;
+/** What a thread sends: that it can search, that it searches fast, the lines of a day for the others, or the result of a search. */
+export type ThreadMessage = 'ready' | 'warm' | { day: number; lines: SharedLines } | EngineReply;

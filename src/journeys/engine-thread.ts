@@ -8,6 +8,7 @@ import { Snapshot } from '../realtime/snapshot.ts';
 import { calendarDayAt } from '../timetable/service-day.ts';
 import { Timetable } from '../timetable/timetable.ts';
 import type { Choices, Preference } from '../transit/choices.ts';
+import { MODES } from '../transit/modes.ts';
 import { distanceMetres } from '../transit/position.ts';
 import { createAreas, packPolygons } from './area.ts';
 import { createChosenFootpaths } from './chosen-footpaths.ts';
@@ -28,7 +29,7 @@ import {
 } from './engine-messages.ts';
 import { createPlanners, type PlannedDay, type Planner } from './planners.ts';
 import { planPreferred } from './preferences.ts';
-import type { Ride } from './raptor/labels.ts';
+import { MAX_RIDES, type Ride } from './raptor/labels.ts';
 import { callAt, type Footpaths, lastPosition, NEVER, type SharedLines, tripOf } from './raptor/lines.ts';
 import {
   FAR_DAYS,
@@ -60,6 +61,9 @@ const DAYS_AHEAD: DaySpan = { first: -1, last: FAR_DAYS };
 const DAYS_BEFORE: DaySpan = { first: -FAR_DAYS - 1, last: 0 };
 
 type OneSearch = Omit<SearchQuery<'plan'>, 'avoidedStops'>;
+
+/** A rehearsal that takes longer ends. */
+const REHEARSAL_MS = SECOND_MS;
 
 /** Returns the search over one timetable. `share` gets lines for other threads; null if there are none. */
 export function openEngine(
@@ -396,6 +400,29 @@ export function openEngine(
     /** Whether the last search ended at its deadline. */
     isPartial: () => isLate,
     warm: planners.warm,
+    /** Searches along line number `one` of today, if it still runs, so that V8 compiles what all searches run. */
+    rehearse(one: number, now: number): void {
+      const { planner, secondsAt } = planners.open({ at: now, now });
+      const { lineCount, firstCall, firstRun, starts, stops } = planner.lines;
+      const line = one % lineCount;
+      if (lineCount === 0 || (starts[(firstRun[line + 1] as number) - 1] as number) < secondsAt(now)) return;
+      const endAt = (call: number) => ({ stops: [{ stop: stops[call] as number, seconds: 0 }], withAround: true });
+      deadlineAt = Date.now() + REHEARSAL_MS;
+      footpaths = usualFootpaths;
+      planOn({}, access.stops, {
+        from: endAt(firstCall[line] as number),
+        to: endAt((firstCall[line + 1] as number) - 1),
+        at: now,
+        now,
+        isArrival: false,
+        walkSeconds: null,
+        modes: (1 << MODES.length) - 1,
+        isWheelchair: false,
+        maxRides: MAX_RIDES,
+        limit: 6,
+      });
+    },
+    free: planners.free,
     closeOthers: planners.closeOthers,
     adopt: planners.adopt,
     /** Searches from now on use these snapshots. */
@@ -426,10 +453,23 @@ const LOW_PRIORITY = 10;
 // On other systems this would change the priority of the whole process.
 if (parentPort && process.platform === 'linux' && workerData && !workerData.isLast) setPriority(LOW_PRIORITY);
 
+/** A thread rehearses with at most so many searches, until it has done so for this long or is asked for one. */
+const REHEARSALS = 20;
+const REHEARSED_MS = 3 * SECOND_MS;
+/** The next line is this many further, so that those rehearsed are from everywhere. */
+const LINES_APART = 7919;
+
 let engine: ReturnType<typeof openEngine> | null = null;
+let isAsked = false;
 
 parentPort?.on('message', (message: EngineMessage) => {
   if (message.kind === 'timetable') {
+    if (engine) {
+      engine.free();
+      engine = null;
+      // Otherwise the next one would need its memory beside the garbage of this one.
+      returnFreeMemory();
+    }
     // With little memory this is the only thread.
     engine = openEngine(message.packed, hasLittleMemory() ? null : (day, lines) => reply({ day, lines }));
   } else if (message.kind === 'lines') {
@@ -437,6 +477,8 @@ parentPort?.on('message', (message: EngineMessage) => {
   } else if (message.kind === 'warm') {
     engine?.warm(message.now);
     reply('ready');
+    isAsked = false;
+    rehearse(message.now);
   } else if (message.kind === 'keep') {
     engine?.closeOthers(message.day);
     // Shared memory is only freed once each thread has collected its garbage.
@@ -445,6 +487,7 @@ parentPort?.on('message', (message: EngineMessage) => {
     engine?.use(message.packed.map((packed) => new Snapshot(packed)));
   } else {
     const { id, name, query, deadlineAt } = message;
+    isAsked = true;
     try {
       if (engine) reply({ id, found: engine.search(name, query, deadlineAt), isPartial: engine.isPartial() });
     } catch (error) {
@@ -452,6 +495,25 @@ parentPort?.on('message', (message: EngineMessage) => {
     }
   }
 });
+
+/** The code of a new thread takes many times as long as later. A search that comes meanwhile waits for one rehearsal at most. */
+function rehearse(now: number): void {
+  const startedAt = Date.now();
+  let count = 0;
+  const next = () => {
+    if (isAsked || count === REHEARSALS || Date.now() - startedAt > REHEARSED_MS) {
+      reply('warm');
+      return;
+    }
+    try {
+      engine?.rehearse(count++ * LINES_APART, now);
+    } catch {
+      // It reached its deadline, or failed as a search would fail that somebody asks for.
+    }
+    setImmediate(next);
+  };
+  setImmediate(next);
+}
 
 function describeProblem(error: unknown): string {
   if (!(error instanceof Error)) return String(error);

@@ -99,6 +99,8 @@ export class JourneyEngine {
   readonly #threadCount: number;
   readonly #queue = new TurnQueue<WaitingSearch>();
   readonly #threads: Thread[] = [];
+  /** Threads of another engine, which start faster than new ones. */
+  readonly #inherited: Worker[];
   /** When the latest search of each priority arrived. */
   readonly #latestAt = new Map<Priority, number>();
   readonly #timetable: Timetable;
@@ -110,8 +112,9 @@ export class JourneyEngine {
   #isClosed = false;
   readonly #endRelease = onShortage(() => this.#closeOtherDays());
 
-  constructor(timetable: Timetable, options: EngineOptions) {
+  constructor(timetable: Timetable, options: EngineOptions, inherited: Worker[] = []) {
     this.#timetable = timetable;
+    this.#inherited = inherited;
     this.#log = options.log;
     this.#now = options.now;
     this.#snapshotFor = options.snapshotFor ?? ((timetable) => new LiveTimetable(timetable));
@@ -121,7 +124,7 @@ export class JourneyEngine {
     this.#startNext();
   }
 
-  /** Resolves when the first thread is ready, or the engine is closed. */
+  /** Resolves when the first thread searches fast, or the engine is closed. */
   get prepared(): Promise<void> {
     return this.#prepared.promise;
   }
@@ -161,13 +164,24 @@ export class JourneyEngine {
 
   /** Searches that are under way or wait are refused for `cause`. */
   async close(cause = 'the service is closing'): Promise<void> {
+    await Promise.all(this.#endSearches(cause).map((worker) => worker.terminate()));
+  }
+
+  /** Closes, but leaves the threads to the engine of another timetable. They may still be in a search. */
+  release(cause: string): Worker[] {
+    const workers = this.#endSearches(cause);
+    for (const worker of workers) for (const name of ['message', 'error']) worker.removeAllListeners(name);
+    return workers;
+  }
+
+  #endSearches(cause: string): Worker[] {
     this.#isClosed = true;
     this.#prepared.resolve();
     this.#endRelease();
     const ended = this.#threads.splice(0);
     for (const { current } of ended) if (current) this.#fail(current.waiting, serviceUnavailable(cause));
     this.#refuseAll(cause);
-    await Promise.all(ended.map(({ worker }) => worker.terminate()));
+    return [...ended.map(({ worker }) => worker), ...this.#inherited.splice(0)];
   }
 
   #serve(): void {
@@ -281,7 +295,8 @@ export class JourneyEngine {
   }
 
   #start(): void {
-    const worker = this.#startThread({ isLast: this.#threads.length === this.#threadCount - 1 });
+    const worker =
+      this.#inherited.shift() ?? this.#startThread({ isLast: this.#threads.length === this.#threadCount - 1 });
     worker.unref();
     const now = this.#now();
     const days = [...this.#lines.keys()].filter((day) => day !== calendarDayAt(now));
@@ -302,14 +317,16 @@ export class JourneyEngine {
     this.#post(thread, { kind: 'timetable', packed: this.#timetable.packed });
     for (const [day, lines] of this.#lines) this.#post(thread, { kind: 'lines', day, lines });
     this.#post(thread, { kind: 'warm', now });
+    setTimeout(() => thread.isReady || this.#replace(thread), STUCK_MS).unref();
   }
 
   #receive(thread: Thread, message: ThreadMessage): void {
     if (message === 'ready') {
       thread.isReady = true;
-      this.#prepared.resolve();
       this.#startNext();
       this.#serve();
+    } else if (message === 'warm') {
+      this.#prepared.resolve();
     } else if ('day' in message) this.#share(thread, message);
     else this.#settle(thread, message);
   }

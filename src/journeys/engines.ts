@@ -1,3 +1,4 @@
+import type { Worker } from 'node:worker_threads';
 import { SECOND_MS } from '../core/clock.ts';
 import { hasLittleMemory } from '../core/memory-limit.ts';
 import { ApiError } from '../errors/api-error.ts';
@@ -14,7 +15,8 @@ const REPLACED = 'the timetable of the request has been replaced';
 /**
  * The engine of the timetable in use. While that is replaced, the next one has an engine too, and each request searches the timetable
  * with which it began. So no search waits for new threads, which take seconds to start on a busy machine. Little memory has no room
- * for both: the threads of the old timetable end first, and searches wait for those of the new one (see `withNewestTimetable`).
+ * for both: the thread of the old timetable goes over to the new one, which takes a fraction of a second because its code is
+ * compiled, and searches begin again there (see `withNewestTimetable`).
  */
 export class JourneyEngines {
   readonly #options: EngineOptions;
@@ -27,28 +29,29 @@ export class JourneyEngines {
     this.#hasLittleMemory = hasLittleMemory(options.memoryLimit);
   }
 
-  /** Starts the threads of a timetable that comes into use, if there is room. Resolves when they can search. */
+  /** Starts the threads of a timetable that comes into use, if there is room. Resolves when they search fast. */
   async prepare(timetable: Timetable): Promise<void> {
     if (this.#engines.size === 0 || !this.#hasLittleMemory) await this.#open(timetable);
   }
 
-  /** Ends the threads of all other timetables, once the requests that have them are over. */
+  /** Ends the threads of all other timetables, once the requests that have them are over, or has them search this one. */
   use(timetable: Timetable): void {
+    const inherited: Worker[] = [];
     for (const [other, engine] of this.#engines) {
       if (other === timetable) continue;
       const end = () => {
         this.#engines.delete(other);
         void engine.close(REPLACED);
       };
-      if (this.#hasLittleMemory) end();
-      else setTimeout(end, REPLACED_MS).unref();
+      if (!this.#hasLittleMemory) setTimeout(end, REPLACED_MS).unref();
+      else if (this.#engines.delete(other)) inherited.push(...engine.release(REPLACED));
     }
-    void this.#open(timetable);
+    void this.#open(timetable, inherited);
   }
 
-  async #open(timetable: Timetable): Promise<void> {
+  async #open(timetable: Timetable, inherited: Worker[] = []): Promise<void> {
     if (this.#isClosed) return;
-    const engine = this.#engines.get(timetable) ?? new JourneyEngine(timetable, this.#options);
+    const engine = this.#engines.get(timetable) ?? new JourneyEngine(timetable, this.#options, inherited);
     this.#engines.set(timetable, engine);
     await engine.prepared;
   }

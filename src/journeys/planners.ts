@@ -167,6 +167,10 @@ export function createPlanners(
       for (const one of days) if (one.day !== day || one.span !== USUAL_SPAN) freeDay(one);
     },
     warm: (now: number) => openDay(calendarDayAt(now), USUAL_SPAN, now),
+    /** Frees all days at once. Nothing may search with these planners afterwards. */
+    free(): void {
+      for (const one of days) freeDay(one);
+    },
     /** Takes the lines of a day from another thread, in place of this thread's own. */
     adopt(day: number, lines: SharedLines): void {
       const known = days.find((one) => one.day === day && one.span === USUAL_SPAN);

@@ -46,6 +46,23 @@ it('the journey engine plans in its threads', async () => {
   expect(await planWhenReady()).toMatchObject([{ departsAt: EIGHT + 600_000, arrivesAt: EIGHT + 2_400_000 }]);
 });
 
+it('the threads of another engine plan with the new timetable, as new threads would', async () => {
+  await planWhenReady();
+  const stops = ['0', '1', '2'].map((id) => ({ id, lat: -33 - Number(id) / 10, lng: 150 }));
+  const calls = [['0', '07:00'] as const, ['1', '08:10'] as const, ['2', '08:20'] as const];
+  const later = timetableOf(scheduleFile('buses', { stops, trips: [{ id: 'only', days: ['20261126'], calls }] }));
+  const threads = engine.release('the test');
+  engine = new JourneyEngine(later, { log, now: () => EIGHT }, threads);
+  const ends = ['1', '2'].map((id) => ({ ...end(id), stops: [{ stop: later.findStop(id) as number, seconds: 0 }] }));
+  const { found } = await engine.search('plan', {
+    ...query,
+    from: ends[0] as typeof query.from,
+    to: ends[1] as typeof query.to,
+  });
+  expect(found).toMatchObject([{ departsAt: EIGHT + 600_000, arrivesAt: EIGHT + 1_200_000 }]);
+  await engine.prepared;
+});
+
 it('the journey engine answers 503 when its thread dies', async () => {
   // A thread that cannot read its timetable exits.
   const failing = new JourneyEngine({ packed: new SharedArrayBuffer(8) } as Timetable, { log, now: () => EIGHT });

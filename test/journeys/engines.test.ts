@@ -94,21 +94,31 @@ async function replace(): Promise<[Thread, Thread]> {
   engines.use(before);
   threadOf(before).emit('message', 'ready');
   const prepared = engines.prepare(after);
-  threadOf(after).emit('message', 'ready');
+  for (const message of ['ready', 'warm']) threadOf(after).emit('message', message);
   await prepared;
   engines.use(after);
   return [threadOf(before), threadOf(after)];
 }
 
-it('a timetable is prepared when a thread of its own is ready', async () => {
+it('a timetable is prepared when a thread of its own searches fast', async () => {
   let isPrepared = false;
   const prepared = engines.prepare(before).then(() => {
     isPrepared = true;
   });
+  threads[0]?.emit('message', 'ready');
   await vi.advanceTimersByTimeAsync(3000);
   expect(isPrepared).toBe(false);
-  threads[0]?.emit('message', 'ready');
+  threads[0]?.emit('message', 'warm');
   await prepared;
+});
+
+it('a search does not wait until a thread searches fast', async () => {
+  engines.use(before);
+  const sent = send();
+  threads[0]?.emit('message', 'ready');
+  threads[0]?.finish();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(sent.outcome).toBe('found');
 });
 
 it('while the threads of the next timetable start, journeys are planned with the one in use', async () => {
@@ -143,22 +153,59 @@ it('the threads of a replaced timetable end once its requests are over', async (
   expect(() => send(before)).toThrow(expect.objectContaining({ statusCode: 503 }));
 });
 
-it('with little memory, the threads of the timetable before end first, and their searches can be sent again', async () => {
+/** Starts with little memory and two searches, and replaces the timetable. */
+async function replaceWithLittleMemory() {
   await engines.close();
   openWith(512);
   engines.use(before);
-  threadOf(before).emit('message', 'ready');
+  const [thread] = threads as [Thread];
+  thread.emit('message', 'ready');
   const waiting = [send(), send()];
   await engines.prepare(after);
-  expect(threads).toHaveLength(1);
   let tries = 0;
   const again = withNewestTimetable(async () => engines.get(tries++ === 0 ? before : after).search('plan', query));
   engines.use(after);
   await vi.advanceTimersByTimeAsync(0);
-  expect(threads.map(({ isEnded }) => isEnded)).toEqual([true, false]);
+  return { thread, waiting, again };
+}
+
+it('with little memory, the thread goes over to the next timetable, and its searches can be sent again', async () => {
+  const { thread, waiting, again } = await replaceWithLittleMemory();
+  expect(threads.map(({ isEnded, packed }) => [isEnded, packed])).toEqual([[false, after.packed]]);
   expect(waiting.map(({ outcome }) => outcome)).toEqual([503, 503]);
-  threadOf(after).emit('message', 'ready');
-  threadOf(after).finish();
+  thread.emit('message', 'ready');
+  thread.finish();
   expect(await again).toMatchObject({ found: [] });
-  expect(tries).toBe(2);
+  expect(thread.searches).toHaveLength(2);
+});
+
+it('a result of the timetable before answers no search of the next one', async () => {
+  const { thread, again } = await replaceWithLittleMemory();
+  let found: unknown = null;
+  void again.then((searched) => {
+    found = searched.found;
+  });
+  thread.finish();
+  thread.emit('message', 'ready');
+  await vi.advanceTimersByTimeAsync(0);
+  expect(found).toBeNull();
+  thread.finish();
+  await again;
+});
+
+it('a thread that stays in a search of the timetable before is replaced after a minute', async () => {
+  const { again } = await replaceWithLittleMemory();
+  const refused = expect(again).rejects.toMatchObject({ statusCode: 503 });
+  await vi.advanceTimersByTimeAsync(60_000);
+  await refused;
+  expect(threads.map(({ isEnded }) => isEnded)).toEqual([true, false]);
+});
+
+it('a thread of the timetable before that fails is replaced', async () => {
+  const { thread, again } = await replaceWithLittleMemory();
+  const refused = expect(again).rejects.toMatchObject({ statusCode: 503 });
+  thread.emit('error', new Error('out of memory'));
+  await refused;
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(threads.map(({ isEnded }) => isEnded)).toEqual([true, false]);
 });
