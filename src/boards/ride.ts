@@ -1,4 +1,4 @@
-import type { LiveRun, LiveTimetable } from '../realtime/live-timetable.ts';
+import type { LiveCall, LiveRun, LiveTimetable } from '../realtime/live-timetable.ts';
 import type { FeedSourceId } from '../realtime/polling/feed-source.ts';
 import { SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import { isCallAt, type RunCall } from '../transit/call.ts';
@@ -87,23 +87,25 @@ function matchListed({ timetable }: LiveTimetable, { calls, sources }: RunView, 
   let from = 0;
   return listed.map((one): number | null => {
     const stations = one.ids.map((id) => stationOf(timetable.findStop(id) ?? -1)).filter((station) => station >= 0);
-    const isThere = (call: RunCall, index: number) => {
-      const { stop, plannedStop } = sources[index]?.call ?? { stop: -1, plannedStop: -1 };
-      return (
-        [stop, plannedStop].some((at) => stations.includes(stationOf(at))) || one.ids.some((id) => isCallAt(call, id))
-      );
-    };
-    const at = calls.findIndex((call, index) => index >= from && isSameTime(call, one) && isThere(call, index));
+    const isThere = (call: RunCall, { stop, plannedStop }: LiveCall) =>
+      [stop, plannedStop].some((at) => stations.includes(stationOf(at))) || one.ids.some((id) => isCallAt(call, id));
+    const at = calls.findIndex((call, index) => {
+      const planned = sources[index]?.call;
+      return index >= from && planned !== undefined && isSameTime(call, planned, one) && isThere(call, planned);
+    });
     if (at < 0) return null;
     from = at + 1;
     return at;
   });
 }
 
-function isSameTime(call: RunCall, other: RunCall): boolean {
-  const isNear = (one: RunCall['arrival'], two: RunCall['arrival']) =>
-    one !== null && two !== null && Math.abs(one.plannedAt - two.plannedAt) <= SAME_CALL_MS;
-  return isNear(call.departure, other.departure) || isNear(call.arrival, other.arrival);
+function isSameTime(call: RunCall, planned: LiveCall, other: RunCall): boolean {
+  const isNear = (one: number | undefined, two: RunCall['arrival']) =>
+    one !== undefined && two !== null && Math.abs(one - two.plannedAt) <= SAME_CALL_MS;
+  // Where a run ends or begins today, only the timetable has its departure or arrival.
+  const departsAt = planned.isEnd ? planned.plannedDepartsAt : call.departure?.plannedAt;
+  const arrivesAt = planned.isStart ? planned.plannedArrivesAt : call.arrival?.plannedAt;
+  return isNear(departsAt, other.departure) || isNear(arrivesAt, other.arrival);
 }
 
 /**

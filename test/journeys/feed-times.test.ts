@@ -173,6 +173,13 @@ describe('a ride of the trip planner', () => {
     expect(isCancelled(trip('R', [update('A', { delay: 0 }), skipped('D')]))).toBe(true);
     expect(isCancelled(trip('R', [update('S1', { delay: 0 }), skipped('C')]))).toBe(false);
   });
+  it('is cancelled if its vehicle goes no further than where it boards, also at the first stop', () => {
+    const endsAtStart = [update('S1', { delay: 0 }), skipped('C'), skipped('D')];
+    expect(laid(ride(), trip('R', endsAtStart)).isCancelled).toBe(true);
+    const first = ride({ runId: 'Q', origin: end('A', 20), destination: end('B', 30) });
+    expect(laid(first, trip('Q', [update('A', { delay: 0 }), skipped('B')])).isCancelled).toBe(true);
+    expect(laid(first, trip('Q', [update('A', { delay: 0 })])).isCancelled).toBe(false);
+  });
   it('runs if a feed says so although the trip planner has cancelled it, and else stays cancelled', () => {
     const off = ride({ isCancelled: true });
     expect(laid(off, trip('R', [update('S1', { delay: 0 })])).isCancelled).toBe(false);
