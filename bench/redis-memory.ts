@@ -28,7 +28,7 @@ await measure('an account with a key', Number(accounts), async () => {
 });
 await measure(`its count of one day, from ${SENDERS.length} instances`, keys.length, async () => {
   for (const { accountId, hash: keyHash } of keys.flatMap((key) => parseKey(key) ?? [])) {
-    for (const sender of SENDERS) await store.admit({ accountId, keyHash, day: quotaDay(now()), sender });
+    for (const sender of SENDERS) await store.admit({ accountId, keyHash, day: quotaDay(now().getTime()), sender });
   }
 });
 

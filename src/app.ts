@@ -36,7 +36,7 @@ export interface AppOptions {
   config: Pick<Config, 'docsUrl' | 'publicUrl' | 'trustProxy'>;
   sources: GivenSources;
   access: AccessOptions;
-  now: () => Date;
+  now: () => number;
   /** Resolves after `ms` by the clock of `now`. */
   sleep?: (ms: number) => Promise<unknown>;
   deadlines?: Deadlines;

@@ -35,7 +35,7 @@ await expectFreePort(host, port, 'PORT');
 if (config.metrics) await expectFreePort(config.metrics.host, config.metrics.port, 'METRICS_ADDRESS');
 
 // Values that all parts share.
-const now = () => new Date();
+const now = Date.now;
 const deadlines = deadlinesFrom();
 const isTerminal = process.stdout.isTTY;
 const logExport = await openLogExport(config);
@@ -64,7 +64,7 @@ const { sources, status, ...opened } = await openSources(config, {
 const accounts = await openAccounts({ redis, dataDir, isSandbox, instruments, now, log });
 const { store, probe, restrictions, testKey } = accounts;
 /** Quota days follow the clock of Redis: an instance whose clock is ahead would charge requests to the next day. */
-const countingNow = () => new Date(Date.now() + (redis?.clockAheadMs() ?? 0));
+const countingNow = () => Date.now() + (redis?.clockAheadMs() ?? 0);
 
 // Before the app, so that its requests are traced.
 const tracing = await openTracing(config, log);

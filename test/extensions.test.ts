@@ -13,13 +13,18 @@ describe('the service without extensions', () => {
 
   beforeAll(async () => {
     sandbox = await startSandbox({ apiKey: 'test-key', now });
-    const client = createEfaClient({ url: sandbox.url, apiKey: 'test-key', timeoutMs: 5000, now });
+    const client = createEfaClient({
+      url: sandbox.url,
+      apiKey: 'test-key',
+      timeoutMs: 5000,
+      now: () => now().getTime(),
+    });
     const { store, apiKey } = await openTestAccess(NOW);
     app = await buildApp({
       config: { publicUrl: 'https://example.test', docsUrl: 'https://example.test/docs', trustProxy: false },
       sources: { queryUpstream: client.callUpstream },
       access: { store, acceptsTestKeys: false },
-      now,
+      now: () => now().getTime(),
     });
     app.addHook('onClose', async () => client.close());
     sendKey(app, apiKey);

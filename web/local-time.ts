@@ -5,12 +5,12 @@ import { type Html, html } from './html.ts';
  * Renders a moment in Sydney time. `assets/local-time.js` replaces it, and the zone name (`zoneName`), with the reader's local
  * time.
  */
-export function localTime(moment: Date, detail: 'time' | 'date' | 'date-time'): Html {
-  const { date, time } = toSydneyWallClock(moment.getTime());
+export function localTime(moment: number, detail: 'time' | 'date' | 'date-time'): Html {
+  const { date, time } = toSydneyWallClock(moment);
   const day = `${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6)}`;
   const clock = `${time.slice(0, 2)}:${time.slice(2)}`;
   const text = { time: clock, date: day, 'date-time': `${day} ${clock}` }[detail];
-  return html`<time datetime="${moment.toISOString()}" data-local="${detail}">${text}</time>`;
+  return html`<time datetime="${new Date(moment).toISOString()}" data-local="${detail}">${text}</time>`;
 }
 
 /** Name of the time zone that `localTime` shows. */

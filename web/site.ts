@@ -82,10 +82,10 @@ const VALID_DAYS = 180;
 /** `GET /.well-known/security.txt` (RFC 9116): where to report a vulnerability. */
 async function securityTxt(
   app: FastifyInstance,
-  { contact, publicUrl, now }: { contact: string; publicUrl: string; now: () => Date },
+  { contact, publicUrl, now }: { contact: string; publicUrl: string; now: () => number },
 ): Promise<void> {
   app.get('/.well-known/security.txt', async (_request, reply) => {
-    const today = Math.floor(now().getTime() / DAY_MS) * DAY_MS;
+    const today = Math.floor(now() / DAY_MS) * DAY_MS;
     const expires = new Date(today + VALID_DAYS * DAY_MS).toISOString();
     reply.type('text/plain; charset=utf-8').header('cache-control', 'public, max-age=86400');
     return [

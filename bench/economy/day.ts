@@ -88,7 +88,7 @@ export async function playDay(
   const live =
     liveUpstream && options.live ? await openLive(liveUpstream, protection, { ...options.live, clock }) : null;
   const { stops = new StopRegister(loadBuiltIn) } = live ?? {};
-  const sources = createSources(live ? { queryUpstream, ...live } : { queryUpstream, stops }, now);
+  const sources = createSources(live ? { queryUpstream, ...live } : { queryUpstream, stops }, () => now().getTime());
   const operations = createOperations({ sources, docsUrl: 'https://example.test/docs' });
   const operationOf = {
     nearby: operations.find(({ id }) => id === 'getNearbyStops') as Operation,
@@ -97,7 +97,7 @@ export async function playDay(
   const responses = createResponses({
     sources,
     ids,
-    now,
+    now: () => now().getTime(),
     deadlineMs: DEADLINE_MS,
     log: { ...silent, debug() {} },
   });

@@ -68,7 +68,7 @@ async function createService([redisUrl, refusals, limits]: string[]) {
     response.writeHead(200, { 'content-type': 'application/json' }).end(responseOfUpstream(request.url));
   });
   const now = () => new Date();
-  const client = createEfaClient({ url: upstream.url, apiKey: 'bench', timeoutMs: 5000, now });
+  const client = createEfaClient({ url: upstream.url, apiKey: 'bench', timeoutMs: 5000, now: () => now().getTime() });
   const { queryUpstream } = protectUpstream({
     callByKey: [client.callUpstream],
     limits: { rps: 5, dailyBudget: 60_000 },
@@ -90,13 +90,13 @@ async function createService([redisUrl, refusals, limits]: string[]) {
     http: { logger: openLog('info', { file: '/dev/null' }), ...(hasPages && { networkLimit: NETWORK_LIMIT }) },
     extensions: [
       refuseUnderPressure(new PressureWatch()),
-      countRequests({ instruments, ...(hasPages && { traffic: new Traffic(now) }) }),
+      countRequests({ instruments, ...(hasPages && { traffic: new Traffic(() => now().getTime()) }) }),
       streams(),
       assistants,
       boardPages(),
       ...(hasPages ? [pages(pageOptions(store, now))] : []),
     ],
-    now,
+    now: () => now().getTime(),
   });
   return { app, keys: await issueKeys(store) };
 }
@@ -105,7 +105,7 @@ async function createService([redisUrl, refusals, limits]: string[]) {
 function pageOptions(accounts: AccountStore, now: () => Date): PageOptions {
   return {
     accounts,
-    traffic: new Traffic(now),
+    traffic: new Traffic(() => now().getTime()),
     testKey: async () => null,
     publishableKey: async () => null,
     mailer: { isOutbox: true, send: async () => {} },

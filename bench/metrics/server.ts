@@ -30,7 +30,7 @@ const now = () => new Date();
 const leaves = Array.from({ length: 20 }, (_, index) => new Date(Date.now() + (60 + index) * 60_000).toISOString());
 
 const upstream = await startUpstream(json(departureMonitor(...leaves)));
-const client = createEfaClient({ url: upstream.url, apiKey: 'bench', timeoutMs: 5000, now });
+const client = createEfaClient({ url: upstream.url, apiKey: 'bench', timeoutMs: 5000, now: () => now().getTime() });
 const protection = protectUpstream({
   callByKey: [client.callUpstream],
   limits: { rps: 5, dailyBudget: 60_000 },
@@ -69,7 +69,7 @@ async function listen(measuredBy: Instruments | null): Promise<number> {
     sources: { queryUpstream: protection.queryUpstream },
     access: { store: measuredBy ? watchAdmissions(store, measuredBy) : store, acceptsTestKeys: false },
     http: { logger: openLog('info', { file: '/dev/null' }) },
-    now,
+    now: () => now().getTime(),
     ...(measuredBy && { extensions: [countRequests({ instruments: measuredBy })] }),
   });
   await app.listen({ host: '127.0.0.1', port: 0 });

@@ -17,7 +17,7 @@ const silent = { info() {}, warn() {}, error() {} };
 
 const [upstreamUrl = ''] = process.argv.slice(2);
 const now = () => new Date();
-const client = createEfaClient({ url: upstreamUrl, apiKey: 'bench', timeoutMs: 8000, now });
+const client = createEfaClient({ url: upstreamUrl, apiKey: 'bench', timeoutMs: 8000, now: () => now().getTime() });
 const { queryUpstream } = protectUpstream({ callByKey: [client.callUpstream], limits: UNLIMITED, log: silent });
 const { store, apiKey } = await openTestAccess(now());
 const app = await buildApp({
@@ -26,7 +26,7 @@ const app = await buildApp({
   access: { store, acceptsTestKeys: false },
   extensions: [countRequests({ instruments: createInstruments() })],
   http: { logger: openLog('info', { file: '/dev/null' }) },
-  now,
+  now: () => now().getTime(),
 });
 await app.listen({ host: '127.0.0.1', port: 0 });
 

@@ -33,8 +33,8 @@ export interface KeyRecord {
 
 export const MAX_LIVE_KEYS = 5;
 
-export function isValid({ revokedAt }: { revokedAt: string | null }, now: Date): boolean {
-  return revokedAt === null || new Date(revokedAt) > now;
+export function isValid({ revokedAt }: { revokedAt: string | null }, now: number): boolean {
+  return revokedAt === null || Date.parse(revokedAt) > now;
 }
 
 /** The account that a request comes from. */

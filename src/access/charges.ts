@@ -31,7 +31,7 @@ export function createCharges(options: {
   limits: ProcessLimits;
   sharedKeys: SharedKeys;
   onCounted: readonly ((admission: Admission) => void)[];
-  now: () => Date;
+  now: () => number;
 }) {
   const { quota, limits, sharedKeys, onCounted, now } = options;
 

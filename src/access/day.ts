@@ -35,14 +35,13 @@ export function createQuotaDays(zone: string) {
   }
 
   return {
-    quotaDay(now: Date): QuotaDay {
-      const ms = now.getTime();
-      if (!(ms >= latest.startsAt && ms < latest.endsAt)) latest = find(dayAt(ms));
+    quotaDay(now: number): QuotaDay {
+      if (!(now >= latest.startsAt && now < latest.endsAt)) latest = find(dayAt(now));
       return latest.day;
     },
     /** The quota day `days` after the day of `now`, or before it if negative. */
-    quotaDayFrom: (now: Date, days: number): QuotaDay => dayAt(now.getTime()).plus({ days }).toFormat('yyyyMMdd'),
-    endOfDay: (day: QuotaDay): Date => new Date(boundsOf(day).endsAt),
+    quotaDayFrom: (now: number, days: number): QuotaDay => dayAt(now).plus({ days }).toFormat('yyyyMMdd'),
+    endOfDay: (day: QuotaDay): number => boundsOf(day).endsAt,
     /** The same as a UTC text in ISO 8601. A key whose end is earlier as text is refused on that day. */
     endOfDayText: (day: QuotaDay): string => boundsOf(day).endsAtText,
     secondsOfDay(day: QuotaDay): number {
@@ -60,6 +59,6 @@ export function formatDay(day: QuotaDay): string {
 }
 
 /** Seconds from `now` until the instant, rounded up so that clients do not retry too early; at least 0. */
-export function secondsUntil(instant: Date, now: Date): number {
-  return Math.max(0, Math.ceil((instant.getTime() - now.getTime()) / 1000));
+export function secondsUntil(instant: number, now: number): number {
+  return Math.max(0, Math.ceil((instant - now) / 1000));
 }

@@ -58,7 +58,7 @@ export interface CounterLimit {
 export interface Allowance extends CounterLimit {
   name: 'key' | 'visitor' | 'token';
   windowSeconds: number;
-  resetAt: Date;
+  resetAt: number;
 }
 
 /**
@@ -82,7 +82,7 @@ export function visitorOf(key: { hash: string }, ip: string): string {
   return hashOf(`${key.hash} ${clientNetwork(ip)}`).slice(0, 12);
 }
 
-export function allowancesOf({ hash }: { hash: string }, grant: Grant, visitor: string, now: Date): Allowance[] {
+export function allowancesOf({ hash }: { hash: string }, grant: Grant, visitor: string, now: number): Allowance[] {
   const day = quotaDay(now);
   const allowances: Allowance[] = [];
   if (grant.perDay !== undefined) {
@@ -96,15 +96,15 @@ export function allowancesOf({ hash }: { hash: string }, grant: Grant, visitor: 
     });
   }
   if (grant.perVisitorHour !== undefined) {
-    const hour = now.getUTCHours();
+    const hour = new Date(now).getUTCHours();
     const counter = `${keyCounter(hash, day)}:${hour}:${visitor}`;
-    const resetAt = new Date((Math.floor(now.getTime() / HOUR_MS) + 1) * HOUR_MS);
+    const resetAt = (Math.floor(now / HOUR_MS) + 1) * HOUR_MS;
     allowances.push({ name: 'visitor', counter, limit: grant.perVisitorHour, windowSeconds: 3600, resetAt });
   }
   if (grant.requests !== undefined && grant.expiresAt !== undefined) {
-    const resetAt = new Date(grant.expiresAt * 1000);
+    const resetAt = grant.expiresAt * 1000;
     const counter = `${keyCounter(hash, quotaDay(resetAt))}:token:${grant.id}`;
-    const windowSeconds = Math.max(1, Math.ceil((resetAt.getTime() - now.getTime()) / 1000));
+    const windowSeconds = Math.max(1, Math.ceil((resetAt - now) / 1000));
     allowances.push({ name: 'token', counter, limit: grant.requests, windowSeconds, resetAt });
   }
   return allowances;
@@ -120,7 +120,7 @@ function originOf({ origin, referer }: FastifyRequest['headers']): string | unde
 export function findRefusal(
   grant: Grant,
   { headers, operationPath, query, params }: FastifyRequest,
-  now: Date,
+  now: number,
 ): { reason: 'origin' | 'operation' | 'expired'; error: ApiError } | null {
   if (isExpired(grant, now)) return { reason: 'expired', error: tokenExpired(null) };
   if (grant.origins) {
@@ -145,8 +145,8 @@ export function findRefusal(
   return null;
 }
 
-export function isExpired({ expiresAt }: Grant, now: Date): boolean {
-  return expiresAt !== undefined && now.getTime() >= expiresAt * 1000;
+export function isExpired({ expiresAt }: Grant, now: number): boolean {
+  return expiresAt !== undefined && now >= expiresAt * 1000;
 }
 
 /**

@@ -116,7 +116,7 @@ export async function issueKey(
     account: { id: string };
     kind: KeyKind;
     label: string;
-    now: Date;
+    now: number;
     maxLive?: number;
     /** Makes the key publishable. */
     grant?: Grant | null;
@@ -127,7 +127,7 @@ export async function issueKey(
   const key = parseKey(text);
   if (!key) throw new Error('a generated key is always well-formed');
   const { accountId, hash, lastFour } = key;
-  const record = { accountId, hash, lastFour, label, createdAt: now.toISOString(), grant };
+  const record = { accountId, hash, lastFour, label, createdAt: new Date(now).toISOString(), grant };
   if (!(await addKey(record, maxLive))) return null;
   return { text, record: { ...record, revokedAt: null, lastUsedOn: null } };
 }

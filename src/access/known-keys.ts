@@ -35,7 +35,7 @@ interface UnknownKey {
  * happens while it is unreachable: each instance then admits its share of the account's last known remaining quota.
  */
 export class KnownKeys {
-  readonly #now: () => Date;
+  readonly #now: () => number;
   readonly #instances: () => number;
   readonly #log: Log<'warn'>;
   readonly #keys = createBoundedMap<KnownCaller | UnknownKey>('known keys', MAX_KEYS);
@@ -44,7 +44,7 @@ export class KnownKeys {
   readonly #unknownPlans = new Set<string>();
 
   constructor(options: {
-    now: () => Date;
+    now: () => number;
     instances: () => number;
     log: Log<'warn'>;
     counts?: AccountCounts;
@@ -108,7 +108,7 @@ export class KnownKeys {
     if (!hasShare) return null;
     for (const { counts } of limitCounts) {
       counts.admittedSince += count;
-      counts.at = this.#now().getTime();
+      counts.at = this.#now();
     }
     return this.toAdmission('admitted', caller, charge);
   }
@@ -121,7 +121,7 @@ export class KnownKeys {
     }
     this.#confirm(key, reading, reading.grant ?? undefined);
     // `admittedSince` stays: the store does not know these requests yet.
-    Object.assign(this.#countOf(key.accountId, day), { used: reading.used, at: this.#now().getTime() });
+    Object.assign(this.#countOf(key.accountId, day), { used: reading.used, at: this.#now() });
     return true;
   }
 
@@ -142,7 +142,7 @@ export class KnownKeys {
     }));
     for (const { counter, limit, used } of limits) {
       const counts = this.#countOf(key.accountId, counter);
-      Object.assign(counts, { used, admittedSince: 0, at: this.#now().getTime() });
+      Object.assign(counts, { used, admittedSince: 0, at: this.#now() });
       // Refusing a batch of n does not mean that the counter is exhausted.
       if (kind === 'exhausted' && isReconciled && used >= limit) counts.exhaustedAt = counts.at;
     }
@@ -192,12 +192,12 @@ export class KnownKeys {
   /** A time in the future, after the clock was set back, does not count as recent. */
   #isRecent(at: number | undefined, withinMs: number): boolean {
     if (at === undefined) return false;
-    const present = this.#now().getTime();
+    const present = this.#now();
     return at <= present && present < at + withinMs;
   }
 
   #isRemembered(at: number): boolean {
-    return this.#now().getTime() <= at + GRACE_MS;
+    return this.#now() <= at + GRACE_MS;
   }
 
   /** A counter unconfirmed for ten minutes counts as zero. */
@@ -205,7 +205,7 @@ export class KnownKeys {
     const before = this.#counts.get(accountId + counter);
     if (before && this.#isRemembered(before.at)) return before;
     const { sender = null } = before ?? {};
-    const created = { ...NOTHING_KNOWN, at: this.#now().getTime(), sender };
+    const created = { ...NOTHING_KNOWN, at: this.#now(), sender };
     this.#counts.set(accountId + counter, created);
     return created;
   }
@@ -227,7 +227,7 @@ export class KnownKeys {
   ): Caller {
     const { email = '', ending } = reply;
     const plan = this.#planOf(reply.plan);
-    const verifiedAt = this.#now().getTime();
+    const verifiedAt = this.#now();
     const before = this.#confirmed(hash);
     const grant = loaded ?? before?.grant;
     if (before && before.grant === grant && before.plan === plan && !before.ending && !ending) {
@@ -242,7 +242,7 @@ export class KnownKeys {
 
   /** Records that the store reported the key as unknown or revoked. */
   #forget({ hash }: ApiKey, kind: 'unknown' | 'revoked'): void {
-    this.#keys.set(hash, { unknownAt: this.#now().getTime(), isRevoked: kind === 'revoked' });
+    this.#keys.set(hash, { unknownAt: this.#now(), isRevoked: kind === 'revoked' });
   }
 }
 

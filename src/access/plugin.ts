@@ -32,7 +32,7 @@ export interface AccessOptions {
   /** Every listener is called for each charged request. */
   onCounted?: readonly ((admission: Admission) => void)[];
   /** The clock for quota days, the same for all instances; defaults to the system clock. */
-  now?: () => Date;
+  now?: () => number;
 }
 
 /** Why a request is refused; undefined if it is admitted. */
@@ -70,7 +70,7 @@ declare module 'fastify' {
  * like any other.
  */
 export const access = fp(
-  async (app: FastifyInstance, options: AccessOptions & { now: () => Date }) => {
+  async (app: FastifyInstance, options: AccessOptions & { now: () => number }) => {
     const { store, onCounted = [], restrictions = null, burstLimits = DEFAULT_BURST_LIMITS } = options;
     const now = withOneReading(options.now);
     const quota = new Quota({ store, now, log: app.log });

@@ -13,7 +13,7 @@ const REFUND_RATE = { perSecond: 40 / 3600, burst: 60 };
 export type ProcessLimits = ReturnType<typeof createProcessLimits>;
 
 /** Short-term limits of an account in this process. */
-export function createProcessLimits({ burstLimits, now }: { burstLimits: BurstLimits; now: () => Date }) {
+export function createProcessLimits({ burstLimits, now }: { burstLimits: BurstLimits; now: () => number }) {
   const buckets = createTokenBuckets(now);
   /** Charged requests of each account that have no response yet. */
   const inFlight = new Map<string, number>();

@@ -18,7 +18,7 @@ const EVENTS_EVERY_MS = 2000;
  */
 export class Quota {
   readonly #store: QuotaStore;
-  readonly #now: () => Date;
+  readonly #now: () => number;
   readonly #log: Log<'warn'>;
   readonly #known: KnownKeys;
   readonly #pending: PendingCounts;
@@ -26,7 +26,7 @@ export class Quota {
   readonly #events = new Map<string, { accountId: string; counter: string; count: number }>();
   #eventTimer: NodeJS.Timeout | null = null;
 
-  constructor({ store, now, log }: { store: QuotaStore; now: () => Date; log: Log<'warn'> }) {
+  constructor({ store, now, log }: { store: QuotaStore; now: () => number; log: Log<'warn'> }) {
     this.#store = store;
     this.#now = now;
     this.#log = log;

@@ -15,7 +15,7 @@ import { PLANS } from './plan.ts';
  * draft-ietf-httpapi-ratelimit-headers, and the older names that most clients read. `X-RateLimit-Reset` is in Unix seconds.
  * Unlimited plans have none. The limits of a publishable key, its visitor or a token are further members of the RateLimit fields.
  */
-export function rateLimitHeaders({ caller, day, used, allowances }: Admission, now: Date): Record<string, string> {
+export function rateLimitHeaders({ caller, day, used, allowances }: Admission, now: number): Record<string, string> {
   const limit = PLANS[caller.plan].dailyLimit;
   if (limit === null && allowances.length === 0) return NO_HEADERS;
   const reset = endOfDay(day);
@@ -32,7 +32,7 @@ export function rateLimitHeaders({ caller, day, used, allowances }: Admission, n
   if (limit === null) return headers;
   headers['x-ratelimit-limit'] = String(limit);
   headers['x-ratelimit-remaining'] = String(Math.max(0, limit - used));
-  headers['x-ratelimit-reset'] = String(reset.getTime() / 1000);
+  headers['x-ratelimit-reset'] = String(reset / 1000);
   return headers;
 }
 
@@ -56,7 +56,7 @@ export function keyEndHeaders({ decidedAt, endsAt }: KeyEnding): Record<string, 
 export function limitExceeded(
   { caller, day, used, allowances, refusedBy }: Admission,
   needed: number,
-  now: Date,
+  now: number,
 ): ApiError {
   const spent = allowances.find(({ name }) => name === refusedBy);
   if (spent?.name === 'token') return tokenExpired(spent.limit);

@@ -26,7 +26,7 @@ const MAX_KEYS = 2 * MAX_LIVE_KEYS;
 export async function sandboxKey(
   register: Accounts,
   dataDir: string,
-  now: Date,
+  now: number,
   kind: keyof typeof FILES = 'test',
 ): Promise<string> {
   const path = join(dataDir, FILES[kind]);
@@ -48,8 +48,12 @@ async function isValid(register: Accounts, text: string): Promise<boolean> {
 }
 
 /** Each data directory has its own key. If the account has the maximum of keys, the oldest one is revoked. */
-async function issue(register: Accounts, now: Date, kind: keyof typeof FILES): Promise<string> {
-  const account = await register.openAccount({ email: SANDBOX_EMAIL, plan: PLAN, createdAt: now.toISOString() });
+async function issue(register: Accounts, now: number, kind: keyof typeof FILES): Promise<string> {
+  const account = await register.openAccount({
+    email: SANDBOX_EMAIL,
+    plan: PLAN,
+    createdAt: new Date(now).toISOString(),
+  });
   const { grant } = kind === 'pub' ? makeGrant(WANTED, PLAN) : { grant: null };
   const options = { account, kind: 'test', label: 'sandbox', now, maxLive: MAX_KEYS, grant } as const;
   const issued = await issueKey(register, options);

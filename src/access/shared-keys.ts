@@ -26,7 +26,7 @@ export type SharedKeys = ReturnType<typeof createSharedKeys>;
  * Rules that apply only to publishable keys and tokens, which others may read: their grant, allowances and the origin in the
  * response. Refusals are counted for the owner to see.
  */
-export function createSharedKeys({ quota, now, ownOrigin }: { quota: Quota; now: () => Date; ownOrigin?: string }) {
+export function createSharedKeys({ quota, now, ownOrigin }: { quota: Quota; now: () => number; ownOrigin?: string }) {
   function recordEvent({ keyInUse }: FastifyRequest, event: KeyEvent): void {
     if (keyInUse) quota.recordEvent(keyInUse.accountId, eventCounter(keyInUse.hash, quotaDay(now()), event));
   }

@@ -119,7 +119,7 @@ export interface Accounts {
   /** False if there is no such account. */
   setPlan(accountId: string, plan: PlanName): Promise<boolean>;
   /** Deletes the account with its keys and counts, and remembers its ID. False if there is no such account. */
-  deleteAccount(accountId: string, now: Date): Promise<boolean>;
+  deleteAccount(accountId: string, now: number): Promise<boolean>;
   /** False if the account already has `maxLive` valid keys or does not exist. */
   addKey(key: NewKey, maxLive: number): Promise<boolean>;
   /** Oldest first, including revoked ones. */
@@ -128,12 +128,12 @@ export interface Accounts {
    * Revokes the key from the quota day of `at`, which may be in the future; the earlier of two such days applies. False if there
    * is no such key. `decidedAt` is when this was decided, by default `at`.
    */
-  revokeKey(accountId: string, keyHash: string, at: Date, decidedAt?: Date): Promise<boolean>;
+  revokeKey(accountId: string, keyHash: string, at: number, decidedAt?: number): Promise<boolean>;
   /**
    * Records that a link to the account's keys was used. True for its first use across all processes; false for links issued
    * before one that was used.
    */
-  useLink(accountId: string, issuedAt: Date): Promise<boolean>;
+  useLink(accountId: string, issuedAt: number): Promise<boolean>;
   /** Requests charged on each of the days. */
   loadUsage(accountId: string, days: readonly QuotaDay[]): Promise<number[]>;
   /** Raises the count of a day to `count`, unless it is higher already. */

@@ -69,7 +69,7 @@ function parseBackup(text: string): Backup {
   return read.data;
 }
 
-export async function exportAccounts(store: Accounts & OperatorRecords, now: Date): Promise<Backup> {
+export async function exportAccounts(store: Accounts & OperatorRecords, now: number): Promise<Backup> {
   const accounts = await store.listAccounts();
   const days = keptDays(now);
   const saved = accounts.map(async ({ id, email, plan, createdAt }) => {
@@ -82,7 +82,7 @@ export async function exportAccounts(store: Accounts & OperatorRecords, now: Dat
   });
   return {
     format: 'transit-accounts/2',
-    exported_at: now.toISOString(),
+    exported_at: new Date(now).toISOString(),
     accounts: await Promise.all(saved),
     suspended: Object.fromEntries(await loadRestrictions(store)),
     deleted: await store.loadDeleted(),
@@ -96,7 +96,7 @@ export async function exportAccounts(store: Accounts & OperatorRecords, now: Dat
 export async function importAccounts(
   store: Accounts & OperatorRecords,
   { accounts, suspended = {}, deleted = {} }: Backup,
-  { now, restoresDeleted = false }: { now: Date; restoresDeleted?: boolean },
+  { now, restoresDeleted = false }: { now: number; restoresDeleted?: boolean },
 ) {
   const result = {
     accounts: 0,
@@ -143,7 +143,7 @@ export async function importAccounts(
 }
 
 /** Today and the earlier days for which stores keep counts. */
-function keptDays(now: Date): string[] {
+function keptDays(now: number): string[] {
   return Array.from({ length: DAYS_KEPT }, (_, index) => quotaDayFrom(now, -index));
 }
 
@@ -188,7 +188,7 @@ export const BACKUP_COMMANDS: Record<string, Command> = {
     }
     const keep = getWholeNumber('--keep', options.keep, { min: 1, max: 10_000 }) ?? KEPT;
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const file = join(folder, `accounts-${now.toISOString().slice(0, 19).replaceAll(':', '-')}Z.json`);
+    const file = join(folder, `accounts-${new Date(now).toISOString().slice(0, 19).replaceAll(':', '-')}Z.json`);
     const unfinished = `${file}.unfinished`;
     const saved = await exportAccounts(store, now);
     await writeFile(unfinished, JSON.stringify(saved), { mode: 0o600, flush: true });
@@ -225,7 +225,7 @@ function countsOf({ accounts }: Backup) {
 }
 
 /** Tests a backup by restoring it into a store in memory and comparing. Returns why it cannot be restored; null if it can. */
-async function tryRestore(text: string, now: Date): Promise<string | null> {
+async function tryRestore(text: string, now: number): Promise<string | null> {
   const store = openEmbeddedStore(':memory:');
   try {
     const backup = parseBackup(text);

@@ -38,7 +38,7 @@ export interface CommandInput {
   /** Words after the command name. */
   operands: string[];
   options: ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values'];
-  now: Date;
+  now: number;
 }
 
 /** A line of a table: column name to value. */

@@ -50,7 +50,7 @@ export const COMMANDS: Record<string, Command> = {
     const { label = '' } = options;
     if (UNPRINTABLE.test(label)) throw new UsageError('The label must have no control characters.');
     const plan = options.plan === undefined ? undefined : getPlan(options.plan);
-    const account = await store.openAccount({ email, plan: plan ?? 'free', createdAt: now.toISOString() });
+    const account = await store.openAccount({ email, plan: plan ?? 'free', createdAt: new Date(now).toISOString() });
     if (plan !== undefined && account.plan !== plan) {
       throw new UsageError(`${email} is on the plan ${account.plan}. Change it first: plan ${email} ${plan}`);
     }
@@ -89,7 +89,10 @@ export const COMMANDS: Record<string, Command> = {
   async revoke({ store, operands, now }) {
     const keys = await getKeys(store, operands, now);
     for (const { accountId, hash } of keys) await store.revokeKey(accountId, hash, now);
-    const revoked = keys.map((key) => ({ ...key, revokedAt: isValid(key, now) ? now.toISOString() : key.revokedAt }));
+    const revoked = keys.map((key) => ({
+      ...key,
+      revokedAt: isValid(key, now) ? new Date(now).toISOString() : key.revokedAt,
+    }));
     return { json: revoked.map(keyJson), rows: revoked.map((key) => keyRow(key, now)), note: REFUSED };
   },
 
@@ -146,7 +149,7 @@ function parseGrantOptions(options: CommandInput['options'], plan: PlanName): Gr
 const REFUSED = 'Refused everywhere within 10 s.';
 
 /** The usage of each account, those with most requests today first. */
-async function usageOf(store: Accounts, accounts: Account[], now: Date) {
+async function usageOf(store: Accounts, accounts: Account[], now: number) {
   const days = [quotaDayFrom(now, 0), quotaDayFrom(now, -1)];
   const usages = await Promise.all(
     accounts.map(async ({ id, email, plan }) => {
@@ -157,7 +160,7 @@ async function usageOf(store: Accounts, accounts: Account[], now: Date) {
   return usages.sort((a, b) => b.today - a.today);
 }
 
-async function usageByDay(store: Accounts, accounts: Account[], { many, now }: { many: number; now: Date }) {
+async function usageByDay(store: Accounts, accounts: Account[], { many, now }: { many: number; now: number }) {
   const days = Array.from({ length: many }, (_, index) => quotaDayFrom(now, -index));
   const used = await Promise.all(accounts.map(({ id }) => store.loadUsage(id, days)));
   const rows = accounts.flatMap(({ id, email, plan }, place) =>
@@ -180,7 +183,7 @@ function getPlan(text: string | undefined): PlanName {
 }
 
 /** Finds keys by text or ID, or all valid keys of an account. A key's ID starts with its account's ID. */
-async function getKeys(accounts: Accounts, operands: readonly string[], now: Date): Promise<KeyRecord[]> {
+async function getKeys(accounts: Accounts, operands: readonly string[], now: number): Promise<KeyRecord[]> {
   const [first] = operands;
   if (!first) throw new UsageError('Name the keys by their texts or ids, or an account by its address or id.');
   if (first.includes('@') || !/[-_]/.test(first)) {
@@ -217,7 +220,7 @@ function grantJson({ origins, apps, operations, perDay, perVisitorHour }: Grant)
   return { origins, apps, operations: operations ?? 'all', per_day: perDay, per_visitor_hour: perVisitorHour };
 }
 
-function keyRow(key: KeyRecord, now: Date): TableRow {
+function keyRow(key: KeyRecord, now: number): TableRow {
   return {
     key: keyId(key),
     'last four': key.lastFour,
@@ -228,8 +231,8 @@ function keyRow(key: KeyRecord, now: Date): TableRow {
   };
 }
 
-function keyState({ revokedAt }: KeyRecord, now: Date): string {
+function keyState({ revokedAt }: KeyRecord, now: number): string {
   if (revokedAt === null) return 'valid';
   const [day, time = ''] = revokedAt.split('T');
-  return new Date(revokedAt) > now ? `valid until ${day} ${time.slice(0, 5)} UTC` : `revoked ${day}`;
+  return Date.parse(revokedAt) > now ? `valid until ${day} ${time.slice(0, 5)} UTC` : `revoked ${day}`;
 }

@@ -40,7 +40,7 @@ async function runCommand(args: string[], env: NodeJS.ProcessEnv): Promise<{ tex
 
   const store = openAccounts(parseStoreLocation(env));
   try {
-    const output = await command({ store, operands, options: values, now: new Date() });
+    const output = await command({ store, operands, options: values, now: Date.now() });
     const { json, note = '', isIncomplete = false } = output;
     if (values.json) return { text: escapeUnprintable(JSON.stringify(json, null, 2)), isIncomplete };
     const rows = output.rows.map(printableRow);

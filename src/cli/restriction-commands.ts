@@ -29,7 +29,7 @@ export const RESTRICTION_COMMANDS: Record<string, Command> = {
         `${domain} has addresses of many people or organisations. Add --yes to suspend all of its accounts.`,
       );
     }
-    const restriction: Restriction = { since: now.toISOString(), reason: getReason(options.reason) };
+    const restriction: Restriction = { since: new Date(now).toISOString(), reason: getReason(options.reason) };
     await store.setRestriction(name, JSON.stringify(restriction));
     return { json: { name, ...restriction }, rows: [{ suspended: name }], note: IN_EFFECT };
   },

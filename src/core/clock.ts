@@ -33,13 +33,13 @@ export const steadyClock: Clock = { ...systemClock, now: () => performance.now()
 const settled = Promise.resolve();
 
 /** Reads a clock once, and returns that time until the current synchronous work ends. A cache hit asks for the time about ten times. */
-export function withOneReading(now: () => Date): () => Date {
-  let current: Date | null = null;
+export function withOneReading(now: () => number): () => number {
+  let current: number | null = null;
   const forget = () => {
     current = null;
   };
   return () => {
-    if (current) return current;
+    if (current !== null) return current;
     settled.then(forget);
     current = now();
     return current;

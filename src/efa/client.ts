@@ -42,7 +42,7 @@ export function createEfaClient(
     return http.get(`/${endpoint}?${new URLSearchParams(query)}`, { apiKey, timeoutMs, signal }, async (json) => {
       // One response per turn: when several arrive together, each is passed on before the next is read.
       await nextTurn();
-      const [payload, retrievedAt] = [await parsePayload(json, request, apiKey), now().getTime()];
+      const [payload, retrievedAt] = [await parsePayload(json, request, apiKey), now()];
       if (
         request.kind === 'departureMonitor' &&
         isOfThePast(payload as DepartureMonitorPayload, request, retrievedAt)

@@ -61,7 +61,7 @@ export function unexpectedStatus(
   status: number,
   headers: IncomingHttpHeaders,
   body: string,
-  { now, apiKey }: { now: Date; apiKey: string },
+  { now, apiKey }: { now: number; apiKey: string },
 ): ApiError {
   const text = `${excerpt(String(headers['x-error-detail'] ?? ''), apiKey)} ${excerpt(body, apiKey)}`.trim();
   const summary = `upstream answered ${status} ${text}`.trim();
@@ -115,11 +115,11 @@ function codeOf(error: Error): unknown {
 }
 
 /** 1 to 3,600 seconds; null if the header is missing, or neither a number nor a date. */
-function parseRetryAfter(header: string | undefined, now: Date): number | null {
+function parseRetryAfter(header: string | undefined, now: number): number | null {
   if (!header) return null;
   const date = DateTime.fromHTTP(header);
   if (!date.isValid && !/^\d+$/.test(header)) return null;
-  const seconds = date.isValid ? Math.ceil((date.toMillis() - now.getTime()) / 1000) : Number(header);
+  const seconds = date.isValid ? Math.ceil((date.toMillis() - now) / 1000) : Number(header);
   return Math.min(Math.max(1, seconds), MAX_PAUSE_SECONDS);
 }
 

@@ -55,7 +55,7 @@ export class UpstreamHttp {
     parseLarge?: <Result>(work: () => Promise<Result>) => Promise<Result>;
     /** Receives upstream's clock time from each response. */
     clock?: { recordResponse: UpstreamClock['recordResponse'] } | undefined;
-    now: () => Date;
+    now: () => number;
   }) {
     const { url, connections, connectTimeoutMs, proxyUrl } = options;
     const { origin, pathname } = new URL(url);
@@ -161,7 +161,7 @@ export class UpstreamHttp {
   ): Promise<Result> {
     const { headers, clock, now } = this.#options;
     const send = async (signal: AbortSignal) => {
-      const sentAt = now().getTime();
+      const sentAt = now();
       const response = await this.#pool.request({
         origin: this.#origin,
         method,
@@ -169,7 +169,7 @@ export class UpstreamHttp {
         headers: { ...headers, ...extraHeaders, ...(apiKey && { authorization: `apikey ${apiKey}` }) },
         signal,
       });
-      clock?.recordResponse(response.headers.date?.toString(), { sentAt, receivedAt: now().getTime() });
+      clock?.recordResponse(response.headers.date?.toString(), { sentAt, receivedAt: now() });
       return receive(response, signal);
     };
     return withTimeLimit(timeoutMs, send, { signal: other });
@@ -227,7 +227,7 @@ export interface ChargedCalls {
   /** The limit for a whole call, including the body. */
   timeoutMs: number;
   proxyUrl?: string | null;
-  now: () => Date;
+  now: () => number;
 }
 
 /** GET requests of a product, each charged to the budget. */

@@ -132,7 +132,11 @@ export const ERROR_DOCS: Record<
       'Cache responses for their max-age, and pause requests while the page is hidden.',
       'If many visitors share one address, as in a school, create a key with a higher limit per visitor.',
     ],
-    example: messages.visitorLimitExceeded({ limit: 600, reset: new Date('2026-11-21T04:00:00Z'), waitSeconds: 1260 }),
+    example: messages.visitorLimitExceeded({
+      limit: 600,
+      reset: Date.parse('2026-11-21T04:00:00Z'),
+      waitSeconds: 1260,
+    }),
     retry: 'Yes, after the seconds in Retry-After: up to an hour. Until then every request is refused.',
   },
   SUSPENDED: {
@@ -250,7 +254,7 @@ export const ERROR_DOCS: Record<
     example: messages.dailyLimitExceeded({
       plan: 'Free',
       limit: 1000,
-      reset: new Date('2026-11-22T00:00:00Z'),
+      reset: Date.parse('2026-11-22T00:00:00Z'),
       waitSeconds: 41_213,
     }),
     retry: 'Yes, after the seconds in Retry-After; not before.',

@@ -341,7 +341,7 @@ function overLimit(limit: string, waitSeconds: number) {
 }
 
 /** `reset` is when the count starts again, `waitSeconds` how long that is from now. */
-type SpentTerms = { limit: number; reset: Date; waitSeconds: number };
+type SpentTerms = { limit: number; reset: number; waitSeconds: number };
 
 export function dailyLimitExceeded({ plan, limit, reset, waitSeconds }: SpentTerms & { plan: string }): ApiError {
   return new ApiError(
@@ -487,16 +487,16 @@ export function tooManyStreams(plan: string, limit: number): ApiError {
   );
 }
 
-function describeReset(reset: Date): string {
-  return `Resets at ${timeOf(reset)} (${toSydneyClock(reset.getTime())} in Sydney).`;
+function describeReset(reset: number): string {
+  return `Resets at ${timeOf(reset)} (${toSydneyClock(reset)} in Sydney).`;
 }
 
 function count(requests: number): string {
   return requests.toLocaleString('en');
 }
 
-function timeOf(moment: Date): string {
-  return `${moment.toISOString().slice(0, 19)}Z`;
+function timeOf(moment: number): string {
+  return `${new Date(moment).toISOString().slice(0, 19)}Z`;
 }
 
 function describeWait(seconds: number): string {

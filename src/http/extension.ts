@@ -25,7 +25,7 @@ export interface Service {
   isSandbox: boolean;
   publicUrl: string;
   docsUrl: string;
-  now: () => Date;
+  now: () => number;
   /** Waits by the same clock as `now`. */
   sleep: (ms: number) => Promise<unknown>;
   log: FastifyBaseLogger;

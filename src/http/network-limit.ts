@@ -26,7 +26,7 @@ export type NetworkLimit = ReturnType<typeof createNetworkLimit>;
  */
 export function createNetworkLimit(
   limit: NetworkOptions,
-  { now, sleep }: { now: () => Date; sleep: (ms: number) => Promise<unknown> },
+  { now, sleep }: { now: () => number; sleep: (ms: number) => Promise<unknown> },
 ) {
   const buckets = createTokenBuckets(now);
   /** One per connection, so that a client cannot send many requests without reading the responses. */

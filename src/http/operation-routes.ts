@@ -17,13 +17,13 @@ const OVERHEAD_BYTES = 800;
  */
 export async function operationRoutes(
   app: FastifyInstance,
-  { operations, responses, now }: { operations: readonly Operation[]; responses: Responses; now: () => Date },
+  { operations, responses, now }: { operations: readonly Operation[]; responses: Responses; now: () => number },
 ): Promise<void> {
   const parseOnce = createQueryReader();
   for (const operation of operations) {
     app.get(toRoute(operation.path), (request, reply) => {
       const { query, key, notices } = parseOnce(operation, request);
-      const cost = priceOf(operation, query, now().getTime());
+      const cost = priceOf(operation, query, now());
       const response = () => {
         const cached = responses.find(key);
         if (cached) return sendResponse(request, reply, cached, { responses, now, notices });

@@ -26,7 +26,7 @@ declare module 'fastify' {
  * `omitted`. The query is not logged: it reveals where people are, and sooner or later someone puts a key there.
  */
 export const requestLog = fp(
-  async (app: FastifyInstance, options: { perSecond: number; now: () => Date }) => {
+  async (app: FastifyInstance, options: { perSecond: number; now: () => number }) => {
     const sample = createSample(options);
     app.decorateRequest('boards', null);
     app.decorateRequest('journeys', null);
@@ -66,13 +66,13 @@ export function recordSources(request: FastifyRequest, { boards, journeys }: Res
   }
 }
 
-function createSample({ perSecond, now }: { perSecond: number; now: () => Date }) {
+function createSample({ perSecond, now }: { perSecond: number; now: () => number }) {
   let second = 0;
   let logged = 0;
   let omitted = 0;
   /** Returns the number of requests omitted since the last line, or null if this request is omitted too. */
   return (): number | null => {
-    const current = Math.floor(now().getTime() / SECOND_MS);
+    const current = Math.floor(now() / SECOND_MS);
     if (current !== second) [second, logged] = [current, 0];
     if (logged >= perSecond) {
       omitted++;

@@ -14,7 +14,7 @@ export function sendResponse(
   request: FastifyRequest,
   reply: FastifyReply,
   response: FinishedResponse,
-  { responses, now, notices = [] }: { responses: Responses; now: () => Date; notices?: readonly Notice[] },
+  { responses, now, notices = [] }: { responses: Responses; now: () => number; notices?: readonly Notice[] },
 ): FastifyReply {
   const { body } = response;
   recordSources(request, response);
@@ -22,7 +22,7 @@ export function sendResponse(
   const hasResponse = listsEtag(condition, body.etag);
   if (response.failedParts > 0) request.outcome.failedParts = response.failedParts;
   if (hasResponse && response.isFromCache) request.outcome.isFree = true;
-  reply.headers(responseHeaders(response, now().getTime()));
+  reply.headers(responseHeaders(response, now()));
   if (response.link) reply.header('link', response.link);
   const notice = noticeTo(request.query as object, response.notices, notices);
   if (notice) reply.header('x-notice', notice);

@@ -16,7 +16,7 @@ const STOPS_PER_TURN = 500;
  */
 export async function stopsDownload(
   app: FastifyInstance,
-  { stops, now }: { stops: StopRegister; now: () => Date },
+  { stops, now }: { stops: StopRegister; now: () => number },
 ): Promise<void> {
   let list: Promise<PreparedBody> | null = null;
   let writtenAt = 0;
@@ -26,7 +26,7 @@ export async function stopsDownload(
 
   function current(): Promise<PreparedBody> {
     if (list) return list;
-    const at = now().getTime();
+    const at = now();
     writtenAt = at - (at % SECOND_MS);
     list = writeList(stops);
     return list;
@@ -38,7 +38,7 @@ export async function stopsDownload(
     const isUnchanged = condition === undefined && Date.parse(since) >= writtenAt;
     const hasResponse = isUnchanged || listsEtag(condition, etag);
     if (hasResponse) request.outcome.isFree = true;
-    const sentAt = now().getTime();
+    const sentAt = now();
     reply.headers({
       ...freshnessHeaders(freshnessOfList(stops, sentAt), sentAt),
       etag,

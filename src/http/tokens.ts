@@ -64,7 +64,7 @@ export const TOKEN_EXAMPLE = {
  */
 export async function tokenRoute(
   app: FastifyInstance,
-  { signedKeys, now }: { signedKeys: SignedKeys; now: () => Date },
+  { signedKeys, now }: { signedKeys: SignedKeys; now: () => number },
 ): Promise<void> {
   app.post(OTHER_ROUTES.tokens, { preHandler: parseJsonBody }, async (request, reply) => {
     const key = request.keyInUse;
@@ -73,7 +73,7 @@ export async function tokenRoute(
     const read = tokenRequestSchema.safeParse(body);
     if (!read.success) throw invalidParameters(problemsOfBody(read.error, body, Object.keys(tokenRequestSchema.shape)));
     const { minutes, ...grant } = read.data;
-    const expiresAt = Math.floor(now().getTime() / 1000) + minutes * 60;
+    const expiresAt = Math.floor(now() / 1000) + minutes * 60;
     const token = signedKeys.createToken({ ...grant, expiresAt, id: randomBytes(6).toString('base64url') }, key);
     const expires_at = `${new Date(expiresAt * 1000).toISOString().slice(0, 19)}Z`;
     return reply.header('cache-control', 'no-store').send({ token, expires_at });

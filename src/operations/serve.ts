@@ -66,13 +66,13 @@ export function queryKey({ path }: Operation, query: Query): string {
  */
 export function createResponses(options: {
   sources: Sources;
-  now: () => Date;
+  now: () => number;
   ids: IdSigner;
   deadlineMs: number;
   log: Log<'warn' | 'debug'>;
 }): Responses {
   const { ids, deadlineMs, log } = options;
-  const now = () => options.now().getTime();
+  const now = () => options.now();
   const { queryUpstream, callsPerSecond, boards, runs, lines, punctuality } = options.sources;
   const leftOutListeners: LeftOutListener[] = [];
   const finished = createFinishedResponses({ maxBytes: cacheBytes(), now });

@@ -53,8 +53,8 @@ export interface GivenSources extends Partial<Sources> {
   queryUpstream: Sources['queryUpstream'];
 }
 
-export function createSources(given: GivenSources, now: () => Date): Sources {
-  const clock = { now: () => now().getTime() };
+export function createSources(given: GivenSources, now: () => number): Sources {
+  const clock = { now: () => now() };
   const { stops = new StopRegister(noStops) } = given;
   const { alerts = new AlertList({ ...clock, stops }) } = given;
   return {

@@ -14,7 +14,7 @@ export interface LiveReport {
 }
 
 /** Returns the feeds' part of the status. */
-export function liveFeedsJson({ isPolling, feeds }: LiveReport, now: Date) {
+export function liveFeedsJson({ isPolling, feeds }: LiveReport, now: number) {
   return {
     polled_by: isPolling ? 'this_instance' : 'another_instance',
     feeds: Object.fromEntries(
@@ -22,7 +22,7 @@ export function liveFeedsJson({ isPolling, feeds }: LiveReport, now: Date) {
         source,
         {
           problem,
-          age_seconds: headerAt === null ? null : Math.max(0, Math.round((now.getTime() - headerAt) / 1000)),
+          age_seconds: headerAt === null ? null : Math.max(0, Math.round((now - headerAt) / 1000)),
           [isPositions(source) ? 'vehicles' : 'trips']: tripCount,
           ...(foundShare !== null && { found_share: shareOf(foundShare, 1) }),
           left_out: Object.fromEntries(listLeftOut(leftOut).map(({ reason, count }) => [reason, count])),

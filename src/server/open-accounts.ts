@@ -18,7 +18,7 @@ export async function openAccounts(options: {
   dataDir: string;
   isSandbox: boolean;
   instruments: Instruments;
-  now: () => Date;
+  now: () => number;
   log: Log<'info' | 'warn' | 'error'>;
 }) {
   const { redis, dataDir, isSandbox, instruments, now, log } = options;

@@ -28,7 +28,7 @@ export function openCarParks(
 ): CarParks {
   const { source, isSandbox, dataDir, redis, clock, log, url } = options;
   const limits = isSandbox ? SANDBOX_LIMITS : LIMITS;
-  const client = new CarParkClient({ ...options, url: baseOf(url), now: () => new Date(clock.now()) });
+  const client = new CarParkClient({ ...options, url: baseOf(url), now: clock.now });
   const [shared] = redis ? createSharedMeters(redis, { apiKeys: [`car parks of ${source}`], limits, clock }) : [];
   const meter = shared ?? new ProcessMeter(limits, clock.now);
   return new CarParks({ client, meter, callsADay: limits.dailyBudget, store: openStore(), clock, log });

@@ -21,7 +21,7 @@ export function openPages(
     /** What the status page reports. */
     reported: Pick<PageOptions, 'traffic' | 'upstreamHealth' | 'live' | 'carParks' | 'timetable' | 'punctuality'>;
     instruments: Instruments;
-    now: () => Date;
+    now: () => number;
     log: Logger;
   },
 ): CreateExtension[] {

@@ -21,7 +21,7 @@ export function openProtection(
     redis: SharedRedis | null;
     deadlines: Deadlines;
     instruments: Instruments;
-    now: () => Date;
+    now: () => number;
     log: Logger;
   },
 ) {

@@ -49,7 +49,7 @@ export function openRealtime(
     return { ...closedLive, boards, trust, runs: new Runs({ now }), vehicles: new Vehicles({ now }) };
   }
   const url = baseOf(options.url);
-  const client = new FeedClient({ ...options, url, now: () => new Date(now()) });
+  const client = new FeedClient({ ...options, url, now });
   const sharing = createFeedSharing(shared, now);
   const feeds = new LiveFeeds({
     ...options,

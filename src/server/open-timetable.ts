@@ -21,7 +21,7 @@ export async function openTimetable(
 ): Promise<CurrentTimetable> {
   if (mode === 'off') return noTimetable;
   const { clock = systemClock, url, servesFile, ...more } = options;
-  const now = () => new Date(clock.now());
+  const { now } = clock;
   const source = openScheduleSource({ ...more, url, proxyUrl, now });
   const isSandbox = upstream.kind === 'sandbox';
   const folder = timetableFolder(dataDir, { isSandbox });

@@ -26,7 +26,7 @@ export function openScheduleSource(options: {
   apiKeys: readonly string[];
   proxyUrl: string | null;
   callForFeed: CallForFile;
-  now: () => Date;
+  now: () => number;
   downloadMs?: number;
   maxBytes?: number;
 }): ScheduleSource & { close(): Promise<void> } {

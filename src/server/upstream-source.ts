@@ -41,7 +41,7 @@ export interface Upstream {
 }
 
 /** Returns upstream's address and keys. Without a key it starts the embedded sandbox as upstream. */
-export async function openUpstream({ upstream }: Config, { now }: { now: () => Date }): Promise<Upstream> {
+export async function openUpstream({ upstream }: Config, { now }: { now: () => number }): Promise<Upstream> {
   if (upstream.kind === 'real') {
     const { url, apiKeys } = upstream;
     return {
@@ -61,7 +61,7 @@ export async function openUpstream({ upstream }: Config, { now }: { now: () => D
   const { isSchedule: servesFile } = await import('#sandbox/schedule/schedule.ts');
   const apiKey = crypto.randomUUID();
   const network = loadNetwork();
-  const sandbox = await startSandbox({ apiKey, now, network });
+  const sandbox = await startSandbox({ apiKey, now: () => new Date(now()), network });
   return {
     url: sandbox.url,
     source: 'sandbox',
@@ -69,7 +69,7 @@ export async function openUpstream({ upstream }: Config, { now }: { now: () => D
     isSandbox: true,
     servesFile,
     networkMap: networkMap(network, toRailOrFerry),
-    loadStops: () => tableOf([], { dataDate: now().toISOString().slice(0, 10), source: 'sandbox' }),
+    loadStops: () => tableOf([], { dataDate: new Date(now()).toISOString().slice(0, 10), source: 'sandbox' }),
     planner: plannerStops(tableOf(listStops(network))),
     close: sandbox.close,
   };

@@ -34,7 +34,7 @@ interface LinkUse {
 
 process.on('message', async (message: { key: string; requests: number } | LinkUse | 'stop' | 'die') => {
   if (typeof message === 'object' && 'link' in message) {
-    process.send?.(await store.useLink(message.link, new Date(message.issuedAt)));
+    process.send?.(await store.useLink(message.link, message.issuedAt));
     return;
   }
   if (message === 'die') {

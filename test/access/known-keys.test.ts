@@ -55,7 +55,7 @@ beforeEach(() => {
       return store.usedBySender;
     },
   };
-  quota = new Quota({ store, now: () => clock, log });
+  quota = new Quota({ store, now: () => clock.getTime(), log });
 });
 afterEach(() => vi.useRealTimers());
 

@@ -38,7 +38,7 @@ beforeEach(async () => {
 });
 
 async function used(key: string): Promise<number> {
-  return (await store.loadUsage(parseKey(key)?.accountId ?? '', [quotaDay(new Date())]))[0] ?? 0;
+  return (await store.loadUsage(parseKey(key)?.accountId ?? '', [quotaDay(Date.now())]))[0] ?? 0;
 }
 
 describe('the account database while another process holds its file', () => {

@@ -113,7 +113,7 @@ describe.each(operations.filter((route) => route in VALID_QUERY))('%s', (route) 
     spent = await issueTestKey(store);
     revoked = await issueTestKey(store);
     await countRequests(store, spent, 1000, DAY);
-    await store.revokeKey(parseKey(revoked)?.accountId ?? '', parseKey(revoked)?.hash ?? '', NOW);
+    await store.revokeKey(parseKey(revoked)?.accountId ?? '', parseKey(revoked)?.hash ?? '', NOW.getTime());
   });
 
   function expectUnauthorized(response: Response, challenge: string): void {

@@ -204,7 +204,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
     it('a revoked publishable key stops working at once', async () => {
       const key = await issue({});
       expect([await statusOf(key), await statusOf(key)]).toEqual([200, 200]);
-      await store().revokeKey(keyOf(key).accountId, keyOf(key).hash, new Date(NOW));
+      await store().revokeKey(keyOf(key).accountId, keyOf(key).hash, Date.parse(NOW));
       expect([await statusOf(key), await statusOf(key)]).toEqual([401, 401]);
     });
 
@@ -229,7 +229,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       await expect.poll(() => store().loadUsage(accountId, counters)).toEqual([1, 1, 4, 1, 0]);
       const ofOther = eventCounter(keyOf(other).hash, DAY, 'account');
       await expect.poll(() => usageOf(other, ofOther)).toBe(1);
-      await store().deleteAccount(accountId, new Date(NOW));
+      await store().deleteAccount(accountId, Date.parse(NOW));
       expect(await store().loadUsage(accountId, [...counters, keyCounter(hash, DAY)])).toEqual([0, 0, 0, 0, 0, 0]);
     });
   });
@@ -256,7 +256,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
     it.each(['free', 'pro'] as const)('a token stops working when its key is revoked, on the %s plan', async (plan) => {
       const { key, token } = await tokenOf({}, plan);
       expect([await statusOf(token), await statusOf(token)]).toEqual([200, 200]);
-      await store().revokeKey(keyOf(key).accountId, keyOf(key).hash, new Date(NOW));
+      await store().revokeKey(keyOf(key).accountId, keyOf(key).hash, Date.parse(NOW));
       for (const app of apps) app.clock.now = new Date('2026-11-21T10:20:10Z');
       expect([await statusOf(token), await statusOf(token)]).toEqual([401, 401]);
       for (const app of apps) app.clock.now = new Date(NOW);

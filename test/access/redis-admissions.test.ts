@@ -55,7 +55,7 @@ it('no command admits more than a hundred requests, because Redis serves nobody 
 
 it('each request of a turn gets its own reply, with the counts of its own allowances', async () => {
   const [plain, limited, revoked] = (await newRequests(3)) as [AdmissionRequest, AdmissionRequest, AdmissionRequest];
-  await store.revokeKey(revoked.accountId, revoked.keyHash, new Date('2026-11-20T00:00:00Z'));
+  await store.revokeKey(revoked.accountId, revoked.keyHash, Date.parse('2026-11-20T00:00:00Z'));
   const allowances = [
     { counter: `${DAY}:one`, limit: 5 },
     { counter: `${DAY}:two`, limit: 3 },

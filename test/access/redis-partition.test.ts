@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 async function used(key: string): Promise<number | undefined> {
-  return (await near.loadUsage(parseKey(key)?.accountId ?? '', [quotaDay(new Date())]))[0];
+  return (await near.loadUsage(parseKey(key)?.accountId ?? '', [quotaDay(Date.now())]))[0];
 }
 
 const send = async (app: ProbeApp, key: string) => (await app.send(key)).statusCode;

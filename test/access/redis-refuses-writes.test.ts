@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 const send = async (key: string, url?: string) => (await app.send(key, url)).statusCode;
-const used = (key: string) => store.loadUsage(parseKey(key)?.accountId ?? '', [quotaDay(app.clock.now)]);
+const used = (key: string) => store.loadUsage(parseKey(key)?.accountId ?? '', [quotaDay(app.clock.now.getTime())]);
 
 const FULL = { begin: ['CONFIG', 'SET', 'maxmemory', '1'], end: ['CONFIG', 'SET', 'maxmemory', '0'] };
 const ALONE = {
@@ -77,7 +77,7 @@ it.each([
 it('a daily limit holds while Redis refuses writes', async () => {
   const key = await issueTestKey(store);
   const { accountId } = parseKey(key) as { accountId: string };
-  await admin.set(`tis:{${accountId}}:used:${quotaDay(app.clock.now)}`, '995');
+  await admin.set(`tis:{${accountId}}:used:${quotaDay(app.clock.now.getTime())}`, '995');
   await call(REPLICA.begin);
   const statuses = [];
   for (let n = 0; n < 7; n++) statuses.push(await send(key));

@@ -143,7 +143,7 @@ describe('a request that costs five, while the store is unreachable', () => {
       return 0;
     },
   };
-  const quota = new Quota({ store, now: () => new Date(NOW), log });
+  const quota = new Quota({ store, now: () => Date.parse(NOW), log });
   afterAll(() => quota.close());
 
   it('a process without the store admits a request that costs five by its own counts, all or none, and reports it later', async () => {

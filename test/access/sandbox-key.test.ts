@@ -18,7 +18,7 @@ afterEach(() => rmSync(dataDir, { recursive: true }));
 
 async function start(directory = dataDir): Promise<string> {
   const store = await openTestStore([], directory);
-  const key = await sandboxKey(store, directory, NOW);
+  const key = await sandboxKey(store, directory, NOW.getTime());
   await store.close();
   return key;
 }
@@ -32,7 +32,7 @@ it('a data directory has the same sandbox key at each start, and another directo
 
 it('the sandbox key works only in the sandbox', async () => {
   const store = openEmbeddedStore(join(dataDir, 'accounts.db'));
-  const key = await sandboxKey(store, dataDir, NOW);
+  const key = await sandboxKey(store, dataDir, NOW.getTime());
   for (const acceptsTestKeys of [true, false]) {
     const app = await buildProbeApp({ store, acceptsTestKeys });
     expect((await app.send(key)).statusCode).toBe(acceptsTestKeys ? 200 : 401);
@@ -52,15 +52,15 @@ it('the sandbox key is recreated if the store has lost it', async () => {
 it('several data directories can store their sandbox keys in one store', async () => {
   const store = openEmbeddedStore(':memory:');
   const keys = [];
-  for (let n = 0; n < 12; n++) keys.push(await sandboxKey(store, join(dataDir, `${n}`), NOW));
+  for (let n = 0; n < 12; n++) keys.push(await sandboxKey(store, join(dataDir, `${n}`), NOW.getTime()));
   expect(new Set(keys).size).toBe(12);
-  expect(await sandboxKey(store, join(dataDir, '11'), NOW)).toBe(keys[11]);
+  expect(await sandboxKey(store, join(dataDir, '11'), NOW.getTime())).toBe(keys[11]);
   await store.close();
 });
 
 it('the sandbox’s publishable key has the limits of a new key in production', async () => {
   const store = openEmbeddedStore(':memory:');
-  const key = parseKey(await sandboxKey(store, dataDir, NOW, 'pub'));
+  const key = parseKey(await sandboxKey(store, dataDir, NOW.getTime(), 'pub'));
   const [record] = await store.listKeys(key?.accountId ?? '');
   const { grant } = makeGrant({ origins: [], apps: true, operations: [], perDay: '', perVisitorHour: '' }, 'developer');
   expect(grant?.perVisitorHour).toBe(600);

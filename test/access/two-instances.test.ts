@@ -46,7 +46,7 @@ const sendBoth = async (key: string) =>
 
 async function revoke(key: string): Promise<void> {
   const { accountId, hash } = keyOf(key);
-  await register().revokeKey(accountId, hash, apps[0].clock.now);
+  await register().revokeKey(accountId, hash, apps[0].clock.now.getTime());
 }
 
 describe('a key known to both instances', () => {

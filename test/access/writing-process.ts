@@ -13,7 +13,7 @@ const now = new Date('2026-11-21T10:00:00Z');
 for (let n = 0; ; n++) {
   const email = `${process.pid}-${n}@example.com`;
   const account = await store.openAccount({ email, plan: 'free', createdAt: now.toISOString() });
-  const issued = await issueKey(store, { account, kind: 'live', label: '', now });
+  const issued = await issueKey(store, { account, kind: 'live', label: '', now: now.getTime() });
   const key = parseKey(issued?.text ?? '');
   if (!issued || !key) throw new Error('no key');
   process.stdout.write(`key ${issued.text}\n`);

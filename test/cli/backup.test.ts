@@ -200,12 +200,12 @@ describe.each([
                 return (store[name] as (...given: never[]) => unknown)(...given);
               },
       });
-      await importAccounts(breaking, backup, { now: new Date(at) }).catch(() => {});
+      await importAccounts(breaking, backup, { now: Date.parse(at) }).catch(() => {});
       const restored = (await store.listKeys(owner.id)).filter(({ revokedAt }) => revokedAt === null);
       expect(restored.filter(({ hash }) => hash !== keys[1]?.hash)).toEqual([]);
-      await importAccounts(store, backup, { now: new Date(at) });
-      expect(await store.useLink(owner.id, new Date(at))).toBe(false);
-      expect({ ...(await exportAccounts(store, new Date(at))), exported_at: at }).toEqual({
+      await importAccounts(store, backup, { now: Date.parse(at) });
+      expect(await store.useLink(owner.id, Date.parse(at))).toBe(false);
+      expect({ ...(await exportAccounts(store, Date.parse(at))), exported_at: at }).toEqual({
         ...backup,
         format: 'transit-accounts/2',
         suspended: {},

@@ -108,7 +108,7 @@ describe.each(['embedded', 'redis'])('npm run keys with the %s store', (kind) =>
   it('the command shows until when a replaced key works, and revokes it at once', async () => {
     const { id, account } = await json('issue', '--email', 'late@example.com');
     const [key] = await store.listKeys(account.id);
-    await store.revokeKey(account.id, key?.hash ?? '', new Date('2999-01-01T00:00:00Z'));
+    await store.revokeKey(account.id, key?.hash ?? '', Date.parse('2999-01-01T00:00:00Z'));
     expect((await run('list', account.id)).stdout).toContain('valid until 2999-01-01 00:00 UTC');
     const [{ revoked_at }] = await json('revoke', id);
     expect(Date.parse(revoked_at)).toBeLessThanOrEqual(Date.now());

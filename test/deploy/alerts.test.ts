@@ -56,7 +56,9 @@ async function startService({
   const instruments = createInstruments();
   const upstreams = [createMadeUpUpstream(clock), createMadeUpUpstream(clock)] as const;
   const protection = protectUpstream({
-    callByKey: upstreams.map(({ callUpstream }) => watchUpstream(callUpstream, new Traffic(now), instruments)),
+    callByKey: upstreams.map(({ callUpstream }) =>
+      watchUpstream(callUpstream, new Traffic(() => now().getTime()), instruments),
+    ),
     limits: { rps: 5, dailyBudget },
     log: createTestLog(),
     clock,

@@ -129,7 +129,7 @@ function outcomeOf(path: string, key: string, agent: Agent): Promise<string> {
 
 async function counted(): Promise<{ developer: number; pro: number }> {
   const read = async (key: string) =>
-    (await store.loadUsage(parseKey(key)?.accountId ?? '', [quotaDay(new Date())]))[0] ?? 0;
+    (await store.loadUsage(parseKey(key)?.accountId ?? '', [quotaDay(Date.now())]))[0] ?? 0;
   return { developer: await read(keys.developer), pro: await read(keys.pro) };
 }
 

@@ -109,7 +109,7 @@ describe('TLS', () => {
       () => withCertificate('expired'),
       'localhost',
       async (url) => {
-        const client = createEfaClient({ url, apiKey: KEY, timeoutMs: 1500, now: () => new Date(NOW) });
+        const client = createEfaClient({ url, apiKey: KEY, timeoutMs: 1500, now: () => Date.parse(NOW) });
         const limits = { rps: 100, dailyBudget: 60_000 };
         const protection = protectUpstream({ callByKey: [client.callUpstream], limits, log: createTestLog() });
         const send = (text: string) => protection.queryUpstream({ kind: 'stopFinder', text }).catch(({ code }) => code);

@@ -50,7 +50,7 @@ async function startService() {
 }
 
 async function used(key: string): Promise<number | undefined> {
-  return (await near.loadUsage(parseKey(key)?.accountId ?? '', [quotaDay(new Date())]))[0];
+  return (await near.loadUsage(parseKey(key)?.accountId ?? '', [quotaDay(Date.now())]))[0];
 }
 
 /** Whether every response of Redis is lost, or so late that Redis counts as unreachable. */

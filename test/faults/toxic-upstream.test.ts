@@ -36,7 +36,7 @@ async function startService() {
   const now = () => Date.now() + ahead;
   const date = () => new Date(now());
   const url = `http://127.0.0.1:${proxy.port}/v1/tp`;
-  const client = createEfaClient({ url, apiKey: 'k', timeoutMs: CALL_MS, now: date });
+  const client = createEfaClient({ url, apiKey: 'k', timeoutMs: CALL_MS, now: () => date().getTime() });
   const limits = { rps: 5, dailyBudget: 60_000 };
   const log = createTestLog();
   const { queryUpstream } = protectUpstream({

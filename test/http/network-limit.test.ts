@@ -118,7 +118,7 @@ describe('a client network that keeps being refused', () => {
     const waits: number[] = [];
     const limit = createNetworkLimit(
       { ...LIMIT, burst: 1, maxHeld: 250 },
-      { now: () => app.clock.now, sleep: async (ms) => waits.push(ms) },
+      { now: () => app.clock.now.getTime(), sleep: async (ms) => waits.push(ms) },
     );
     const refuse = () => limit.refuse({ ip: '192.0.2.9', raw: { socket: {} } } as never, {} as never, () => {});
     for (let count = 0; count < 251; count++) refuse();

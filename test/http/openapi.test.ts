@@ -143,7 +143,7 @@ describe('the OpenAPI description', () => {
     const key = await issueTestKey(store, { plan: 'free' });
     // Some headers need a replaced key sent from a page, or an empty list.
     const { accountId = '', hash = '' } = parseKey(key) ?? {};
-    await store.revokeKey(accountId, hash, new Date(Date.parse(NOW) + 7 * 86_400_000), new Date(NOW));
+    await store.revokeKey(accountId, hash, Date.parse(NOW) + 7 * 86_400_000, Date.parse(NOW));
     const send = (etag: string) =>
       service.inject({
         url: '/v1/departures?stop=200020',

@@ -134,7 +134,7 @@ describe('the log line of a refused request', () => {
 
     const revoked = await issueTestKey(store, { now: NOW });
     const { accountId, hash } = parseKey(revoked) as ApiKey;
-    await store.revokeKey(accountId, hash, NOW);
+    await store.revokeKey(accountId, hash, NOW.getTime());
     const line = await lineFor({}, url, `Bearer ${revoked}`);
     expect(line).toMatchObject({ status: 401, problem: 'revoked', key: idOf(revoked) });
     expect(app.logged()).not.toContain(revoked.slice(9));
@@ -173,7 +173,7 @@ describe('the log line of a refused request', () => {
     expect(lastLine()).toMatchObject({ status: 429, limit: 'burst', key: idOf(key), plan: 'free' });
 
     const spent = await issueTestKey(store, { plan: 'free', now: NOW });
-    await store.raiseUsage((parseKey(spent) as ApiKey).accountId, quotaDay(NOW), 1000);
+    await store.raiseUsage((parseKey(spent) as ApiKey).accountId, quotaDay(NOW.getTime()), 1000);
     await app.inject({ url, headers: { authorization: `Bearer ${spent}` } });
     expect(lastLine()).toMatchObject({ status: 429, limit: 'day', key: idOf(spent) });
   });

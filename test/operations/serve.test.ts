@@ -39,8 +39,8 @@ function createRequests() {
     },
   });
   const responses = createResponses({
-    sources: createSources({ queryUpstream }, () => NOW),
-    now: () => NOW,
+    sources: createSources({ queryUpstream }, () => NOW.getTime()),
+    now: () => NOW.getTime(),
     ids,
     deadlineMs: 1000,
     log: { warn() {}, debug() {} },
@@ -123,8 +123,8 @@ describe('the deadline of an operation that runs others', () => {
   it('an operation that runs several others at once fails at its own deadline when upstream is slow', async () => {
     const { operation, queryUpstream } = createRequests();
     const responses = createResponses({
-      sources: createSources({ queryUpstream }, () => NOW),
-      now: () => NOW,
+      sources: createSources({ queryUpstream }, () => NOW.getTime()),
+      now: () => NOW.getTime(),
       ids,
       deadlineMs: 100,
       log: { warn() {}, debug() {} },

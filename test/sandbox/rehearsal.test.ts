@@ -80,7 +80,7 @@ beforeEach(() => clock.advance(LONG_MS));
 
 /** A service in front of the sandbox. */
 async function startService(timeoutMs: number): Promise<TestApp> {
-  const client = createEfaClient({ url: sandbox.url, apiKey: 'test-key', timeoutMs, now });
+  const client = createEfaClient({ url: sandbox.url, apiKey: 'test-key', timeoutMs, now: () => now().getTime() });
   const guard = {
     callByKey: [client.callUpstream],
     limits: { rps: 1000, dailyBudget: 1e9 },

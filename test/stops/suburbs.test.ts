@@ -97,7 +97,7 @@ function start() {
     url: upstream.url,
     apiKey: 'k',
     timeoutMs: 5000,
-    now: () => new Date(clock.now()),
+    now: () => clock.now(),
   });
   timers = 0;
   const counted: Clock = {

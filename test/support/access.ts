@@ -24,7 +24,13 @@ export async function issueTestKey(
   const { plan = 'free', email = `somebody-${process.pid}-${++accounts}@example.com`, kind = 'live' } = options;
   const now = options.now ?? new Date();
   const account = await register.openAccount({ email, plan, createdAt: now.toISOString() });
-  const issued = await issueKey(register, { account, kind, label: '', now, grant: options.grant ?? null });
+  const issued = await issueKey(register, {
+    account,
+    kind,
+    label: '',
+    now: now.getTime(),
+    grant: options.grant ?? null,
+  });
   if (!issued) throw new Error('the account has all the keys it may have');
   return issued.text;
 }

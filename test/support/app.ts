@@ -99,7 +99,7 @@ export async function buildTestApp(options: TestAppOptions): Promise<TestApp> {
       restrictions,
       ...(options.burstLimits && { burstLimits: options.burstLimits }),
     },
-    now,
+    now: () => now().getTime(),
     sleep: options.sleep ?? (() => new Promise(() => {})),
     http: { ...options, logger: pino({ level: 'trace' }, { write: keepLine }) },
     extensions: [
@@ -128,5 +128,5 @@ export async function buildSandboxApp(now: string): Promise<TestApp> {
 }
 
 function connect(url: string, { upstreamKey = 'test-key', timeoutMs = 5000 }: TestAppOptions, now: () => Date) {
-  return createEfaClient({ url, apiKey: upstreamKey, timeoutMs, now });
+  return createEfaClient({ url, apiKey: upstreamKey, timeoutMs, now: () => now().getTime() });
 }

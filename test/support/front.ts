@@ -84,14 +84,19 @@ export async function startFront(
   const sandbox: Sandbox | null = options.upstreamUrl
     ? null
     : await startSandbox({ apiKey: 'k', now, network: NETWORK });
-  const traffic = new Traffic(now);
+  const traffic = new Traffic(() => now().getTime());
   const instruments = options.instruments ?? createInstruments();
   // On a busy machine the sandbox may be slow.
   const timeoutMs = options.upstreamUrl ? 5000 : 60_000;
-  const client = createEfaClient({ url: options.upstreamUrl ?? sandbox?.url ?? '', apiKey: 'k', timeoutMs, now });
+  const client = createEfaClient({
+    url: options.upstreamUrl ?? sandbox?.url ?? '',
+    apiKey: 'k',
+    timeoutMs,
+    now: () => now().getTime(),
+  });
   const store = openEmbeddedStore(':memory:');
-  const testKey = await sandboxKey(store, dataDir, now());
-  const publishableKey = await sandboxKey(store, dataDir, now(), 'pub');
+  const testKey = await sandboxKey(store, dataDir, now().getTime());
+  const publishableKey = await sandboxKey(store, dataDir, now().getTime(), 'pub');
   const app = await buildTestApp({
     publicUrl: url,
     upstream: watchUpstream(client.callUpstream, traffic, instruments),
@@ -120,7 +125,7 @@ export async function startFront(
         mailFrom: 'Transit Information Service <keys@example.test>',
         dataDir,
         log: { warn: () => {} },
-        now: () => new Date(),
+        now: Date.now,
       }),
       mailLimits: options.mailLimits,
       contact: 'mailto:contact@example.test',

@@ -7,5 +7,5 @@ import { noUpstream } from '#test/support/no-upstream.ts';
 /** Every operation with its description, without any known stop. */
 export function describedOperations(docsUrl = 'https://example.test/docs') {
   const given = { queryUpstream: noUpstream, carParks: oneCarPark(Date.now), punctuality: emptyRecord };
-  return createOperations({ sources: createSources(given, () => new Date()), docsUrl });
+  return createOperations({ sources: createSources(given, () => Date.now()), docsUrl });
 }

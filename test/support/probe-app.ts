@@ -43,7 +43,7 @@ export async function buildProbeApp(options: {
   await app.register(sensible);
   await app.register(errorHandler, { docsUrl: 'https://example.test/docs' });
   const restrictions = new Restrictions({ store, log: app.log });
-  await app.register(requestLog, { perSecond: Number.POSITIVE_INFINITY, now });
+  await app.register(requestLog, { perSecond: Number.POSITIVE_INFINITY, now: () => now().getTime() });
   await app.register(paths);
   await app.register(restricted, { restrictions });
   await app.register(async (api) => {
@@ -52,7 +52,7 @@ export async function buildProbeApp(options: {
       acceptsTestKeys,
       restrictions,
       burstLimits,
-      now,
+      now: () => now().getTime(),
       ...(signedKeys && { signedKeys }),
     });
     await api.register(probeRoutes, { meanwhile: () => probe.meanwhile() });

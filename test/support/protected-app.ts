@@ -20,7 +20,12 @@ export async function startProtectedApp(options: {
   const clock = createSimulatedClock(options.now);
   const now = () => new Date(clock.now());
   const upstream = await startUpstream(options.response);
-  const client = createEfaClient({ url: upstream.url, apiKey: 'test-key', timeoutMs: 60_000, now });
+  const client = createEfaClient({
+    url: upstream.url,
+    apiKey: 'test-key',
+    timeoutMs: 60_000,
+    now: () => now().getTime(),
+  });
   /** In real time, unlike all else here. Short only if upstream never ends a response, because a busy machine is slow. */
   const patience = { callMs: 60_000 };
   const callUpstream: typeof client.callUpstream = (request, { signal, ...rest } = {}) =>

@@ -12,9 +12,7 @@ const log = pino({ level: 'silent' });
 const limits = { rps: Number(rps), dailyBudget: 60_000 };
 const redis = await openRedis([redisUrl], log);
 const { queryUpstream } = protectUpstream({
-  callByKey: [
-    createEfaClient({ url: upstreamUrl, apiKey: 'test-key', timeoutMs: 5000, now: () => new Date() }).callUpstream,
-  ],
+  callByKey: [createEfaClient({ url: upstreamUrl, apiKey: 'test-key', timeoutMs: 5000, now: Date.now }).callUpstream],
   limits,
   log,
   meters: createSharedMeters(redis, { apiKeys: ['test-key'], limits }),

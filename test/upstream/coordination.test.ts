@@ -54,7 +54,7 @@ async function startInstance(urls = [redis.url]) {
   const limits = { rps: 5, dailyBudget: 60_000 };
   const log = createTestLog();
   const room = await openRedis(urls, log);
-  const raw = createEfaClient({ url: upstream.url, apiKey: 'test-key', timeoutMs: 5000, now: () => new Date() });
+  const raw = createEfaClient({ url: upstream.url, apiKey: 'test-key', timeoutMs: 5000, now: Date.now });
   const meters = createSharedMeters(room, { apiKeys: ['test-key'], limits });
   closing.push(room.close, raw.close);
   const efa = protectUpstream({ callByKey: [raw.callUpstream], limits, log, meters });

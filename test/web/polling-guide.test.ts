@@ -73,7 +73,7 @@ async function openFreeAccount(): Promise<string> {
     plan: 'free',
     createdAt: START.toISOString(),
   });
-  const key = await issueKey(store, { account, kind: 'live', label: 'hall', now: START });
+  const key = await issueKey(store, { account, kind: 'live', label: 'hall', now: START.getTime() });
   return key?.text ?? '';
 }
 

@@ -61,7 +61,7 @@ async function textBoard(
     const response = await runOperation('/v1/departures', { ...withOwnDefaults(DEFAULTS, received), stop }, request);
     const { body, freshness } = response;
     recordSources(request, response);
-    reply.headers(freshnessHeaders(freshness, now().getTime())).header('cache-control', 'private, no-store');
+    reply.headers(freshnessHeaders(freshness, now())).header('cache-control', 'private, no-store');
     const notice = noticeTo(received, response.notices);
     const remarks = isSandbox ? ['SANDBOX: times, delays and alerts are made up.'] : [];
     return reply.type('text/plain; charset=utf-8').send(boardText(body.content(), notice, remarks));

@@ -123,13 +123,13 @@ async function fetchHomeBoard({ runOperation }: Service): Promise<Departures | n
 }
 
 /** Renders the board of the home page, with its age. `assets/live-board.js` updates both. */
-function boardTable(board: Departures | null, { isSandbox, now }: { isSandbox: boolean; now: Date }): Html {
+function boardTable(board: Departures | null, { isSandbox, now }: { isSandbox: boolean; now: number }): Html {
   if (!board) {
     return html`<div class="card" id="live-board"><p>No departures for Town Hall yet. Reload the page in a few seconds, or see the <a href="/status">status</a>.</p></div>`;
   }
   const { alert_texts: texts = {} } = board;
   const shownIds = Object.keys(texts).slice(0, MAX_ALERTS);
-  const ageSeconds = Math.max(0, Math.round((now.getTime() - Date.parse(board.retrieved_at)) / 1000));
+  const ageSeconds = Math.max(0, Math.round((now - Date.parse(board.retrieved_at)) / 1000));
   return html`<div class="card board" id="live-board"><table>
 <caption>${board.stop_name} <span>${isSandbox ? 'Made up by the sandbox' : 'Live'}. As of <time datetime="${board.retrieved_at}">${toSydneyClock(board.retrieved_at, 'HH:mm:ss')}</time> in Sydney, <span class="age" data-age-seconds="${ageSeconds}">${ageSeconds} s ago</span>.</span></caption>
 <thead class="visually-hidden"><tr><th scope="col">Route</th><th scope="col">Destination and platform</th><th scope="col">Leaves</th></tr></thead>

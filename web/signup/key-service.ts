@@ -28,7 +28,7 @@ function oldKeyLeft(cause: unknown): never {
 export type KeyService = ReturnType<typeof createKeyService>;
 
 /** Returns when a replaced key stops working: now, or at the end of the quota day `overlapDays` from today. */
-export function overlapEnd(now: Date, overlapDays: number): Date {
+export function overlapEnd(now: number, overlapDays: number): number {
   return overlapDays === 0 ? now : endOfDay(quotaDayFrom(now, overlapDays));
 }
 
@@ -41,12 +41,12 @@ export function createKeyService(options: {
   mailContext: MailContext;
   keyKind: KeyKind;
   createLink: (accountId: string) => Promise<string>;
-  now: () => Date;
+  now: () => number;
   sleep: (ms: number) => Promise<unknown>;
 }) {
   const { accounts, mailer, mailContext, keyKind, createLink, now, sleep } = options;
 
-  const oneDayFromNow = () => new Date(now().getTime() + DAY_MS);
+  const oneDayFromNow = () => now() + DAY_MS;
 
   /** Returns null when the account already has `maxLive` valid keys. With `canWait` the mail may be sent later. */
   async function issueAndMail(
@@ -111,7 +111,7 @@ export function createKeyService(options: {
      * unknown addresses alike.
      */
     async signUp(email: string, label: string): Promise<boolean> {
-      const account = await accounts.openAccount({ email, plan: 'free', createdAt: now().toISOString() });
+      const account = await accounts.openAccount({ email, plan: 'free', createdAt: new Date(now()).toISOString() });
       const issued = await issueAndMail(account, label, MAX_LIVE_KEYS, { canWait: true });
       return issued?.isSent ?? (await mail(email, keyLimitMail(mailContext), { until: oneDayFromNow() }));
     },

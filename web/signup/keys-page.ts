@@ -49,7 +49,7 @@ export interface KeysPageOptions {
   searchStops: (name: string) => Promise<readonly { stop_id: string; name: string }[]>;
   /** Text shown after a link was mailed. */
   sentText: string;
-  now: () => Date;
+  now: () => number;
 }
 
 const DESCRIPTION = 'See, replace and revoke your API keys through a link sent by email.';

@@ -49,7 +49,7 @@ export function keysView(view: {
   quotaMails: { isOn: boolean; url: string };
   notice: string | undefined;
   refused: RefusedGrant | undefined;
-  now: Date;
+  now: number;
 }): Html {
   const { account, keys, events, token, usage, quotaMails, notice, refused, now } = view;
   const { title, dailyLimit } = PLANS[account.plan];
@@ -77,13 +77,13 @@ ${
 }`;
 }
 
-function keyCard(key: KeyRecord, counts: readonly KeyCounts[] = [], token: string, now: Date): Html {
+function keyCard(key: KeyRecord, counts: readonly KeyCounts[] = [], token: string, now: number): Html {
   const { hash, lastFour, label, createdAt, lastUsedOn, revokedAt, grant } = key;
   const hidden = html`<input type="hidden" name="token" value="${token}"><input type="hidden" name="key" value="${hash}">`;
   const fromPages = totalOf(counts, 'browser');
   return html`<section class="card" aria-label="Key ending in ${lastFour}">
 <h3><code>…${lastFour}</code> ${label}${grant && html` <span class="quiet">publishable</span>`}</h3>
-<p class="quiet">Created ${dateOf(createdAt)} · ${lastUsedOn ? `last used ${formatDay(lastUsedOn)} (${QUOTA_ZONE})` : 'not used yet'}${revokedAt && html` · replaced; works until ${localTime(new Date(revokedAt), 'date-time')} ${zoneName} (${revokedAt.slice(0, 10)} ${revokedAt.slice(11, 16)} UTC)`}</p>
+<p class="quiet">Created ${dateOf(createdAt)} · ${lastUsedOn ? `last used ${formatDay(lastUsedOn)} (${QUOTA_ZONE})` : 'not used yet'}${revokedAt && html` · replaced; works until ${localTime(Date.parse(revokedAt), 'date-time')} ${zoneName} (${revokedAt.slice(0, 10)} ${revokedAt.slice(11, 16)} UTC)`}</p>
 ${grant ? grantFacts(grant, counts) : refusalsIn(counts).length > 0 && html`<p class="quiet">Refused with tokens of this key in the last seven days: ${refusalsText(counts)}</p>`}
 ${fromPages > 0 && html`<p class="notice bad">This secret key was sent from a web page ${fromPages.toLocaleString('en')} times in the last seven days. Anyone can read it there: rotate this key, and use a publishable key in pages.</p>`}
 <div class="forms">
@@ -196,7 +196,7 @@ ${problem('operations')}</fieldset></details>
 </form></details>`;
 }
 
-function overlapOption(days: number, now: Date): Html {
+function overlapOption(days: number, now: number): Html {
   const after = days === 1 ? 'after 24 hours' : `after ${days} days`;
   const text = days === 0 ? 'immediately' : `${after} (${SYDNEY_MINUTE.format(overlapEnd(now, days))})`;
   return html`<option value="${days}"${days === 1 && html` selected`}>${text}</option>`;
@@ -226,7 +226,7 @@ export function openKeysView(token: string): Html {
 export const uselessLinkNotice = html`<p class="notice bad" role="alert">This link has been used, has expired or is incomplete, or a key was revoked after it was sent. Links work once, within ${LINK_MINUTES} minutes. Request a new one.</p>`;
 
 function dateOf(timestamp: string | null): Html | null {
-  return timestamp === null ? null : localTime(new Date(timestamp), 'date');
+  return timestamp === null ? null : localTime(Date.parse(timestamp), 'date');
 }
 
 const TICK_EVERY = 7;

@@ -30,7 +30,7 @@ export function createMagicLinks(options: {
   secrets: Secrets;
   publicUrl: string;
   accounts: Accounts;
-  now: () => Date;
+  now: () => number;
 }) {
   const { secrets, publicUrl, accounts, now } = options;
   const { sign, isSigned } = createSigner(secrets);
@@ -50,22 +50,21 @@ export function createMagicLinks(options: {
   async function verify(purpose: 'link' | 'visit', token: string): Promise<KeysVisit | null> {
     const [, accountId = '', moment, signature = ''] = TOKEN.exec(token) ?? [];
     const since = Number(moment);
-    if (!moment || now().getTime() >= since + LINK_MINUTES * MINUTE_MS) return null;
+    if (!moment || now() >= since + LINK_MINUTES * MINUTE_MS) return null;
     if (!isSigned(await textToSign(purpose, accountId, since), signature)) return null;
     const account = await accounts.loadAccount(accountId);
     return account && { account, since };
   }
 
   return {
-    createUrl: async (accountId: string) =>
-      `${publicUrl}/keys?token=${await createToken('link', accountId, now().getTime())}`,
+    createUrl: async (accountId: string) => `${publicUrl}/keys?token=${await createToken('link', accountId, now())}`,
     /** Checks a link, except whether it was used. Changes nothing, because mail scanners open links. */
     isValid: async (token: string) => (await verify('link', token)) !== null,
     /** Uses a link. Returns null when it is invalid, or when it or a later one of the account was used. */
     async use(token: string): Promise<KeysVisit | null> {
       const link = await verify('link', token);
-      if (!link || !(await accounts.useLink(link.account.id, new Date(link.since)))) return null;
-      return { account: link.account, since: now().getTime() };
+      if (!link || !(await accounts.useLink(link.account.id, link.since))) return null;
+      return { account: link.account, since: now() };
     },
     createVisitToken: ({ account, since }: KeysVisit) => createToken('visit', account.id, since),
     verifyVisit: (token: string) => verify('visit', token),

@@ -32,7 +32,7 @@ export interface SignupOptions {
   linkSecrets: Secrets;
   /** Overrides some of `MAIL_LIMITS`. */
   mailLimits?: Partial<MailLimits> | undefined;
-  now: () => Date;
+  now: () => number;
   sleep: (ms: number) => Promise<unknown>;
 }
 

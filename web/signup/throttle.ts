@@ -41,14 +41,14 @@ interface ThrottleWindow {
 }
 
 /** Limits how many mails clients can request, in this process. */
-export function createThrottle(limits: MailLimits, now: () => Date) {
+export function createThrottle(limits: MailLimits, now: () => number) {
   const { perHour, perNetwork, perDomain = Number.POSITIVE_INFINITY, perAddress, addressWindowMinutes = 360 } = limits;
   // Keys: a network, `@` with a domain, a mailbox, or the empty string for all.
   const windows = createBoundedMap<ThrottleWindow>('requested mails', MAX_WINDOWS);
   const maxPerEnclosingNetwork = Math.max(perNetwork, perHour * MAX_SHARE_OF_ALL);
 
   function openWindow(name: string, lengthMs: number): ThrottleWindow {
-    const at = now().getTime();
+    const at = now();
     const existing = windows.get(name);
     // A window that ends later than a new one would is from before the clock was set back.
     return existing && existing.endsAt > at && existing.endsAt <= at + lengthMs
@@ -57,7 +57,7 @@ export function createThrottle(limits: MailLimits, now: () => Date) {
   }
 
   function check({ count, endsAt }: ThrottleWindow, limit: number, reason: string): void {
-    if (count >= limit) throw tooManyMails(reason, Math.max(1, Math.ceil((endsAt - now().getTime()) / 1000)));
+    if (count >= limit) throw tooManyMails(reason, Math.max(1, Math.ceil((endsAt - now()) / 1000)));
   }
 
   return {

@@ -5,11 +5,11 @@ import { type Html, html } from '../html.ts';
 import { localTime } from '../local-time.ts';
 
 /** Renders the history: a bar of days, and the incidents, newest first. */
-export function incidentsSection(record: IncidentRecord | null, now: Date): Html {
+export function incidentsSection(record: IncidentRecord | null, now: number): Html {
   if (!record) return html`<h2>History</h2><p>Incidents are not recorded yet.</p>`;
   const { since, incidents } = record;
-  const isYoung = since > now.getTime() - KEPT_DAYS * DAY_MS;
-  const span = isYoung ? html`since ${localTime(new Date(since), 'date')}` : `in the last ${KEPT_DAYS} days`;
+  const isYoung = since > now - KEPT_DAYS * DAY_MS;
+  const span = isYoung ? html`since ${localTime(since, 'date')}` : `in the last ${KEPT_DAYS} days`;
   return html`<h2>History</h2>
 <div class="card">${daysBar(record, now)}
 <p><strong>${uptime(record, now)} up</strong> ${span}. <a href="/status.atom">Feed of incidents</a> · <a href="/status.svg">Badge</a></p>
@@ -21,12 +21,11 @@ export function stateText({ status, reason }: BadState): string {
   return `${status === 'down' ? 'Down' : 'Degraded'}: ${reason}`;
 }
 
-function incidentItem(incident: Incident, now: Date): Html {
+function incidentItem(incident: Incident, now: number): Html {
   const { status, from, to } = incident;
-  const end =
-    to === null ? 'until now' : html`to ${localTime(new Date(to), isSameDay(from, to) ? 'time' : 'date-time')}`;
+  const end = to === null ? 'until now' : html`to ${localTime(to, isSameDay(from, to) ? 'time' : 'date-time')}`;
   return html`<li id="incident-${from}"><strong class="state ${status}">${stateText(incident)}</strong><br>
-<span class="quiet">${localTime(new Date(from), 'date-time')} ${end} (${lengthText((to ?? now.getTime()) - from)})</span></li>
+<span class="quiet">${localTime(from, 'date-time')} ${end} (${lengthText((to ?? now) - from)})</span></li>
 `;
 }
 
@@ -40,11 +39,11 @@ function lengthText(ms: number): string {
 }
 
 /** The share of time that the service was not down, rounded down. */
-function uptime({ since, incidents }: IncidentRecord, now: Date): string {
-  const begin = Math.max(since, now.getTime() - KEPT_DAYS * DAY_MS);
+function uptime({ since, incidents }: IncidentRecord, now: number): string {
+  const begin = Math.max(since, now - KEPT_DAYS * DAY_MS);
   const down = incidents.filter(({ status }) => status === 'down');
-  const downMs = down.reduce((sum, incident) => sum + overlap(incident, begin, now.getTime()), 0);
-  const share = 1 - downMs / Math.max(1, now.getTime() - begin);
+  const downMs = down.reduce((sum, incident) => sum + overlap(incident, begin, now), 0);
+  const share = 1 - downMs / Math.max(1, now - begin);
   return `${Math.floor(share * 10_000) / 100}%`;
 }
 
@@ -54,11 +53,11 @@ function overlap({ from, to }: Incident, begin: number, end: number): number {
 }
 
 /** Renders one bar for each UTC day, in the colour of its worst state. */
-function daysBar({ since, incidents }: IncidentRecord, now: Date): Html {
-  const today = Math.floor(now.getTime() / DAY_MS) * DAY_MS;
+function daysBar({ since, incidents }: IncidentRecord, now: number): Html {
+  const today = Math.floor(now / DAY_MS) * DAY_MS;
   const days = Array.from({ length: KEPT_DAYS }, (_, index) => {
     const begin = today - (KEPT_DAYS - 1 - index) * DAY_MS;
-    const end = Math.min(begin + DAY_MS, now.getTime());
+    const end = Math.min(begin + DAY_MS, now);
     const hits = incidents.filter((incident) => overlap(incident, begin, end) > 0);
     const worst = hits.find(({ status }) => status === 'down') ?? hits[0];
     const minutes = hits.reduce((sum, incident) => sum + overlap(incident, begin, end), 0);
@@ -76,10 +75,10 @@ ${days.map(({ kind, title }, index) => html`<rect class="${kind}" x="${index * 1
 }
 
 /** Renders the incidents as an Atom feed. */
-export function incidentsFeed(record: IncidentRecord | null, publicUrl: string, now: Date): string {
+export function incidentsFeed(record: IncidentRecord | null, publicUrl: string, now: number): string {
   const page = `${publicUrl}/status`;
   const incidents = (record?.incidents ?? []).toReversed();
-  const latest = Math.max(record?.since ?? now.getTime(), ...incidents.map(({ from, to }) => to ?? from));
+  const latest = Math.max(record?.since ?? now, ...incidents.map(({ from, to }) => to ?? from));
   return html`<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
 <title>Incidents of the Transit Information Service</title>

@@ -174,7 +174,7 @@ function timetableSection({ timetable, live, at }: Report, upstream: string): Ht
   if (!timetable || timetable.mode === 'off') return false;
   const { mode, importedAt, isUpdating, files } = timetable;
   const agreements = Object.entries(live?.agreement ?? {});
-  const state = importedAt === null ? 'Not imported yet' : `Imported ${ago(new Date(importedAt), at)}`;
+  const state = importedAt === null ? 'Not imported yet' : `Imported ${ago(importedAt, at)}`;
   const trust =
     mode === 'on'
       ? 'Boards of every mode come from it.'
@@ -201,7 +201,7 @@ ${table(
   files.map(({ id, currentAt, problem, good }) => [
     id,
     problem
-      ? `${good ? 'last up to date' : 'never imported, first tried'} ${ago(new Date(currentAt), at)}: ${problem}`
+      ? `${good ? 'last up to date' : 'never imported, first tried'} ${ago(currentAt, at)}: ${problem}`
       : 'up to date',
     good ? `${day(good.report.firstDay)} to ${day(good.report.lastDay)}` : '–',
     good ? good.report.trips.toLocaleString('en') : '–',
@@ -222,7 +222,7 @@ ${table(
   live.feeds.map(({ source, problem, headerAt, tripCount }) => [
     source,
     problem ?? 'in use',
-    headerAt === null ? '–' : ago(new Date(headerAt), at),
+    headerAt === null ? '–' : ago(headerAt, at),
     tripCount === null ? '–' : tripCount.toLocaleString('en'),
   ]),
 )}
@@ -276,8 +276,8 @@ function duration(ms: number | null): string {
     : `${ms.toLocaleString('en')} ms`;
 }
 
-function ago(time: Date, now: Date): string {
-  const seconds = Math.max(0, Math.round((now.getTime() - time.getTime()) / 1000));
+function ago(time: number, now: number): string {
+  const seconds = Math.max(0, Math.round((now - time) / 1000));
   if (seconds < 120) return `${seconds} s ago`;
   return seconds < 7200 ? `${Math.round(seconds / 60)} min ago` : `${Math.round(seconds / 3600)} h ago`;
 }
@@ -303,8 +303,8 @@ function dayChart(quarters: Report['quarters']): Html {
 <p class="quiet small">Responses per quarter of an hour: ${count(answered, 'response')}, including <span${failed > 0 && html` class="failed-sign"`}>${count(failed, 'failure')}</span>. Below the bars: ${zoneName}<span data-utc>, and UTC under it</span>.</p>`;
 }
 
-function utcClock(at: Date): string {
-  return at.toISOString().slice(11, 16);
+function utcClock(at: number): string {
+  return new Date(at).toISOString().slice(11, 16);
 }
 
 function count(number: number, noun: string): string {

@@ -10,12 +10,12 @@ export interface Rate {
 const MAX_BUCKETS = 50_000;
 
 /** Named token buckets. The same name must always be used with the same rate. A new bucket is full. */
-export function createTokenBuckets(now: () => Date) {
+export function createTokenBuckets(now: () => number) {
   /** The tokens in each bucket at `at`, in milliseconds since 1970. */
   const buckets = createBoundedMap<{ tokens: number; at: number }>('token buckets', MAX_BUCKETS);
 
   function fill(name: string, { perSecond, burst }: Rate) {
-    const at = now().getTime();
+    const at = now();
     const bucket = buckets.get(name);
     if (!bucket) {
       const full = { tokens: burst, at };

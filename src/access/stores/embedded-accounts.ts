@@ -54,7 +54,7 @@ export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock): 
     deleteAccount: (accountId, now) =>
       durably(() => {
         const isDeleted = statements.deleteAccount.run(accountId).changes === 1;
-        if (isDeleted) statements.noteDeleted.run(accountId, now.toISOString());
+        if (isDeleted) statements.noteDeleted.run(accountId, new Date(now).toISOString());
         return isDeleted;
       }),
     addKey: ({ hash, accountId, lastFour, label, createdAt, revokedAt = null, grant }, maxLive) =>
@@ -67,11 +67,10 @@ export function createEmbeddedAccounts(database: DatabaseSync, lock: FileLock): 
     listKeys: (accountId) => runPatiently(() => statements.listKeys.all(accountId).map(toKeyRecord)),
     revokeKey: (accountId, keyHash, at, decidedAt = at) =>
       durably(() => {
-        const moments = { at: at.toISOString(), decidedAt: decidedAt.toISOString() };
+        const moments = { at: new Date(at).toISOString(), decidedAt: new Date(decidedAt).toISOString() };
         return statements.revokeKey.run({ ...moments, keyHash, accountId }).changes === 1;
       }),
-    useLink: (accountId, issuedAt) =>
-      durably(() => statements.useLink.run({ accountId, issuedAt: issuedAt.getTime() }).changes === 1),
+    useLink: (accountId, issuedAt) => durably(() => statements.useLink.run({ accountId, issuedAt }).changes === 1),
     loadUsage: (accountId, days) =>
       runPatiently(() => {
         const counts = days.map((day) => statements.readUsage.get(day, accountId) as { used: number } | undefined);

@@ -187,11 +187,10 @@ export function openRedisAccounts(urls: readonly string[]): Omit<AccountStore, k
         .sort((a, b) => (a.createdAt + a.hash < b.createdAt + b.hash ? -1 : 1));
     },
     async revokeKey(accountId, keyHash, at, decidedAt = at) {
-      const values: [string, string, string] = [keyHash, at.toISOString(), decidedAt.toISOString()];
+      const values: [string, string, string] = [keyHash, new Date(at).toISOString(), new Date(decidedAt).toISOString()];
       return (await durably(revokeKey(redis, [keysKey(accountId)], values))) === 1;
     },
-    useLink: async (accountId, issuedAt) =>
-      (await durably(useLink(redis, [accountKey(accountId)], [issuedAt.getTime()]))) === 1,
+    useLink: async (accountId, issuedAt) => (await durably(useLink(redis, [accountKey(accountId)], [issuedAt]))) === 1,
     async loadUsage(accountId, days) {
       const counts = days.length > 0 ? await redis.mget(days.map((day) => counterKey(accountId, day))) : [];
       return counts.map((count) => Number(count ?? 0));
@@ -216,7 +215,7 @@ async function loadAccount(redis: RedisConnection, id: string): Promise<Account 
   return { id, email: fields.email, plan: planFrom(fields.plan ?? ''), createdAt: fields.createdAt ?? '' };
 }
 
-async function deleteAccount(redis: RedisConnection, accountId: string, now: Date): Promise<boolean> {
+async function deleteAccount(redis: RedisConnection, accountId: string, now: number): Promise<boolean> {
   const account = await loadAccount(redis, accountId);
   const days = Array.from({ length: DAYS_KEPT + 2 }, (_, index) => quotaDayFrom(now, 1 - index));
   const hashes = await redis.hkeys(keysKey(accountId));
@@ -225,7 +224,7 @@ async function deleteAccount(redis: RedisConnection, accountId: string, now: Dat
   const counters = days.flatMap((day) => [day, ...ofKeys(day)]);
   const counts = counters.flatMap((counter) => [counterKey(accountId, counter), sendersKey(accountId, counter)]);
   // Done first, so that no backup restores an account if its deletion is interrupted.
-  if (account) await rememberDeleted(redis, accountId, now.toISOString());
+  if (account) await rememberDeleted(redis, accountId, new Date(now).toISOString());
   const deleted = await redis.del(accountKey(accountId), keysKey(accountId), ...counts);
   if (account) await redis.hdel(ACCOUNTS, account.email);
   await waitForDisk(redis);

@@ -242,7 +242,7 @@ function pathOf(request: UpstreamRequest, overrides: Record<string, string> = {}
 async function responseOf(received: Received, request: UpstreamRequest): Promise<UpstreamResponse<unknown>> {
   const { status, headers, body, sentAt, tookMs } = received;
   if (status !== 200) {
-    throw unexpectedStatus(status, headers, body.toString(), { now: new Date(sentAt), apiKey: '' });
+    throw unexpectedStatus(status, headers, body.toString(), { now: sentAt, apiKey: '' });
   }
   return { payload: await parsePayload(body, request, ''), retrievedAt: sentAt + tookMs };
 }

@@ -78,7 +78,7 @@ async function runTool(
   request.outcome.isFree = false;
   const namedStops = await resolveStops(toolArguments, request, runOperation);
   const query = parseQuery(operation, { ...toolArguments, ...namedStops.stopIds }, operation.id);
-  const price = priceOf(operation, query, now().getTime());
+  const price = priceOf(operation, query, now());
   await request.chargeMore(price - (namedStops.notes.length > 0 ? 0 : 1));
   const response = await responses.get(operation, query, requesterOf(request)).catch((error) => {
     if (error instanceof ApiError && error.isUnbegun) request.outcome.unbegunParts = price - 1;

@@ -39,7 +39,7 @@ interface Channel extends FollowedQuery {
  * all. `minMs` is the minimum time between two requests: otherwise each poll of each feed would have a board computed again, up
  * to once a second.
  */
-export function createChannels(options: { responses: Responses; now: () => Date; times: { minMs: number } }) {
+export function createChannels(options: { responses: Responses; now: () => number; times: { minMs: number } }) {
   const { responses, now, times } = options;
   const channels = new Map<string, Channel>();
 
@@ -53,7 +53,7 @@ export function createChannels(options: { responses: Responses; now: () => Date;
   }
 
   function delayAfter({ validUntil }: FinishedResponse): number {
-    return Math.max(times.minMs, validUntil - now().getTime());
+    return Math.max(times.minMs, validUntil - now());
   }
 
   async function check(channel: Channel): Promise<void> {

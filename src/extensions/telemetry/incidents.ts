@@ -64,9 +64,9 @@ export function createIncidentLog({
 }: {
   store: IncidentStore;
   isSandbox: boolean;
-  now: () => Date;
+  now: () => number;
 }): IncidentLog {
-  const startedAt = isSandbox ? 0 : now().getTime();
+  const startedAt = isSandbox ? 0 : now();
   let lastRecord: IncidentRecord | null = null;
 
   /** Returns the last known record if the store does not respond. */
@@ -81,7 +81,7 @@ export function createIncidentLog({
     async observe(state: BadState | null): Promise<void> {
       if (store.claim && !(await store.claim())) return;
       const before = await load();
-      const after = addObservation(before, state, { at: now().getTime(), startedAt });
+      const after = addObservation(before, state, { at: now(), startedAt });
       const isOld = !before || after.seenAt - before.seenAt >= WRITE_EVERY_MS;
       if (!isOld && JSON.stringify({ ...after, seenAt: before.seenAt }) === JSON.stringify(before)) return;
       await store.write(JSON.stringify(after));

@@ -48,11 +48,11 @@ export class SharedTraffic extends Traffic {
   readonly #instance = randomUUID();
   readonly #timer = setInterval(() => this.publish().catch(() => {}), ANNOUNCE_EVERY_MS).unref();
   #unpublished = new Map<number, Bucket>();
-  #lastUpstreamResponse: Date | null = null;
+  #lastUpstreamResponse: number | null = null;
   #lastView: { at: number; view: Promise<TrafficView> } | null = null;
 
   /** `source` keeps the sandbox's numbers apart from upstream's. */
-  constructor(options: { redis: SharedRedis; source: string; now: () => Date }) {
+  constructor(options: { redis: SharedRedis; source: string; now: () => number }) {
     super(options.now);
     this.#redis = options.redis;
     // All names share a hash tag, so that an addition is one transaction on a cluster too.
@@ -75,7 +75,7 @@ export class SharedTraffic extends Traffic {
   }
 
   override getView(): Promise<TrafficView> {
-    const at = this.now().getTime();
+    const at = this.now();
     if (!this.#lastView || at - this.#lastView.at >= READ_AT_MOST_EVERY_MS) {
       this.#lastView = { at, view: this.#loadView() };
     }
@@ -125,8 +125,8 @@ export class SharedTraffic extends Traffic {
     for (const minute of this.#unpublished.keys()) if (minute < oldest) this.#unpublished.delete(minute);
   }
 
-  async #add(minutes: ReadonlyMap<number, Bucket>, lastUpstreamResponse: Date | null): Promise<void> {
-    const report: z.infer<typeof reportSchema> = { at: this.now().getTime(), health: this.health() };
+  async #add(minutes: ReadonlyMap<number, Bucket>, lastUpstreamResponse: number | null): Promise<void> {
+    const report: z.infer<typeof reportSchema> = { at: this.now(), health: this.health() };
     const instances = this.#key('instances');
     const replies = await this.#redis.sendTo(instances, (connection) => {
       const transaction = connection.multi();
@@ -139,7 +139,7 @@ export class SharedTraffic extends Traffic {
         increase(this.#key('quarter', quarterOf(minute)), bucket, DAY_KEPT_SECONDS);
       }
       if (lastUpstreamResponse) {
-        transaction.set(this.#key('last-answer'), lastUpstreamResponse.getTime(), 'EX', DAY_KEPT_SECONDS);
+        transaction.set(this.#key('last-answer'), lastUpstreamResponse, 'EX', DAY_KEPT_SECONDS);
       }
       transaction.hset(instances, this.#instance, JSON.stringify(report));
       transaction.expire(instances, DAY_KEPT_SECONDS);
@@ -166,14 +166,14 @@ export class SharedTraffic extends Traffic {
       this.#redis.sendTo(this.#prefix, (connection) => connection.get(this.#key('last-answer'))),
       this.#loadHash(this.#key('instances')),
     ]);
-    const goneAt = this.now().getTime() - INSTANCE_GONE_MS;
+    const goneAt = this.now() - INSTANCE_GONE_MS;
     const reports = Object.values(instances).flatMap((report) => parseSaved(reportSchema, report) ?? []);
     const alive = reports.filter(({ at }) => at > goneAt);
     return {
       recent: (minutes) =>
         sumOf(minutes <= HOUR_MINUTES ? byMinute.slice(0, minutes) : byQuarter.slice(0, minutes / QUARTER_MINUTES)),
       quarters: () => byQuarter,
-      lastUpstreamResponse: /^\d{1,15}$/.test(lastResponse ?? '') ? new Date(Number(lastResponse)) : null,
+      lastUpstreamResponse: /^\d{1,15}$/.test(lastResponse ?? '') ? Number(lastResponse) : null,
       scope: { instances: alive.length },
       health: worstOf(alive.flatMap(({ health }) => health ?? [])),
     };

@@ -34,7 +34,7 @@ export interface StatusSources {
   punctuality?: (() => PunctualityState) | undefined;
   incidents?: { load: IncidentLog['load'] } | undefined;
   isSandbox: boolean;
-  now: () => Date;
+  now: () => number;
 }
 
 const WINDOWS = [
@@ -80,13 +80,13 @@ export async function loadReport(sources: StatusSources, { isOwn = false } = {})
 }
 
 /** Returns the last 24 hours in quarters of an hour, oldest first. */
-function quartersOf(newestFirst: readonly Bucket[], operations: readonly string[], now: Date) {
+function quartersOf(newestFirst: readonly Bucket[], operations: readonly string[], now: number) {
   const newest = quarterOf(minuteOf(now));
   return newestFirst
     .map((bucket, index) => {
       const counts = operations.flatMap((operation) => bucket.operations.get(operation) ?? []);
       return {
-        from: new Date((newest - index) * QUARTER_MINUTES * MINUTE_MS),
+        from: (newest - index) * QUARTER_MINUTES * MINUTE_MS,
         answered: counts.reduce((sum, { answered }) => sum + answered, 0),
         failed: counts.reduce((sum, { failed }) => sum + failed, 0),
       };
@@ -133,12 +133,12 @@ export function toJson(report: Report) {
   return {
     status,
     reason,
-    at: formatTimestamp(at.getTime()),
+    at: formatTimestamp(at),
     source: isSandbox ? 'sandbox' : 'real',
     scope: scope === 'this instance' ? 'this_instance' : 'all_instances',
     instances: scope === 'this instance' ? 1 : scope.instances,
     upstream: {
-      last_good_answer_at: lastResponse && formatTimestamp(lastResponse.getTime()),
+      last_good_answer_at: lastResponse && formatTimestamp(lastResponse),
       budget_left: health && round(health.budgetLeft, 3),
       calls_of_the_day: health && (health.shortage ?? 'left'),
       breaker: health && (health.isBreakerOpen ? 'open' : 'closed'),

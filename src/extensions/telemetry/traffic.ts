@@ -23,7 +23,7 @@ export interface TrafficView {
   recent(minutes: number): Bucket;
   /** The last 24 hours in quarters of an hour, newest first. */
   quarters(): Bucket[];
-  lastUpstreamResponse: Date | null;
+  lastUpstreamResponse: number | null;
   /** Number of instances included, or only this one because the others could not be read. */
   scope: { instances: number } | 'this instance';
   /** Worst health of all instances; null if only this one's is known. */
@@ -32,11 +32,11 @@ export interface TrafficView {
 
 /** This process's responses of the last day, in a ring of minutes. Its size does not depend on traffic. */
 export class Traffic {
-  protected readonly now: () => Date;
+  protected readonly now: () => number;
   readonly #ring = new Array<{ at: number; bucket: Bucket } | undefined>(MINUTES);
-  #lastUpstreamResponse: Date | null = null;
+  #lastUpstreamResponse: number | null = null;
 
-  constructor(now: () => Date) {
+  constructor(now: () => number) {
     this.now = now;
   }
 
@@ -93,8 +93,8 @@ export class Traffic {
 }
 
 /** Minutes since 1970. */
-export function minuteOf(moment: Date): number {
-  return Math.floor(moment.getTime() / MINUTE_MS);
+export function minuteOf(moment: number): number {
+  return Math.floor(moment / MINUTE_MS);
 }
 
 /** Quarters of an hour since 1970. */

@@ -48,7 +48,7 @@ export async function runHistory(faults: readonly FaultName[], maxPauseMs: numbe
 
 async function observe(scene: Scene, register: Accounts, happen: () => Promise<void>): Promise<Outcome[]> {
   const { instances } = scene;
-  const days = [quotaDay(new Date())];
+  const days = [quotaDay(Date.now())];
   const plans = Object.keys(PLANS) as PlanName[];
   const accounts = await Promise.all(
     plans.map(async (plan) => ({ plan, key: await issueTestKey(register, { plan }), history: [] as Told[] })),
@@ -61,7 +61,7 @@ async function observe(scene: Scene, register: Accounts, happen: () => Promise<v
   await Promise.all(instances.running.map(redisIsBack));
   await clients.stop();
   await Promise.all(instances.running.map(instances.stop));
-  days.push(quotaDay(new Date()));
+  days.push(quotaDay(Date.now()));
 
   return Promise.all(
     accounts.map(async ({ plan, key, history }) => {

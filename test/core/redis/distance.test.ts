@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 async function used(key: string): Promise<number> {
-  return (await near.loadUsage(parseKey(key)?.accountId ?? '', [quotaDay(new Date())]))[0] ?? 0;
+  return (await near.loadUsage(parseKey(key)?.accountId ?? '', [quotaDay(Date.now())]))[0] ?? 0;
 }
 
 describe(`accounts in a Redis ${FAR_MS} ms away`, () => {

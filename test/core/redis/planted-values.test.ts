@@ -47,7 +47,7 @@ afterAll(async () => {
 });
 
 function startInstance() {
-  const raw = createEfaClient({ url: upstream.url, apiKey: 'test-key', timeoutMs: 1500, now: () => new Date() });
+  const raw = createEfaClient({ url: upstream.url, apiKey: 'test-key', timeoutMs: 1500, now: Date.now });
   closing.push(raw.close);
   const meters = createSharedMeters(room, { apiKeys: ['test-key'], limits: LIMITS });
   const efa = protectUpstream({
@@ -117,7 +117,7 @@ describe('other values in Redis', () => {
     await admin.set('{tis:traffic:test}:last-answer', 'yesterday');
     const health = { budgetLeft: 1, isBreakerOpen: false };
     const now = () => new Date(100 * 60_000);
-    const traffic = new SharedTraffic({ redis: room, source: 'test', now });
+    const traffic = new SharedTraffic({ redis: room, source: 'test', now: () => now().getTime() });
     traffic.health = () => health;
     const view = await traffic.getView();
     expect(view.scope).toEqual({ instances: 1 });

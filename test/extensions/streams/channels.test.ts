@@ -17,7 +17,7 @@ it('a channel makes its request on behalf of the account of its most urgent read
     return response;
   };
   const responses = { get: find } as unknown as Responses;
-  const channels = createChannels({ responses, now, times: { minMs: 1 } });
+  const channels = createChannels({ responses, now: () => now().getTime(), times: { minMs: 1 } });
   const reader = (requester: Requester): Subscriber => ({
     ...requester,
     changed() {},
@@ -49,7 +49,7 @@ function responseOf(etag: string): FinishedResponse {
 function follow(find: () => Promise<FinishedResponse>) {
   const channels = createChannels({
     responses: { get: find } as unknown as Responses,
-    now,
+    now: () => now().getTime(),
     times: { minMs: 1 },
   });
   const received: string[] = [];
@@ -86,7 +86,11 @@ it('ten streams of one board have it computed once for all, every five seconds a
   vi.useFakeTimers();
   try {
     const find = vi.fn(async () => responseOf('W/"1"'));
-    const channels = createChannels({ responses: { get: find } as unknown as Responses, now, times: { minMs: 5000 } });
+    const channels = createChannels({
+      responses: { get: find } as unknown as Responses,
+      now: () => now().getTime(),
+      times: { minMs: 5000 },
+    });
     const subscriber = { priority: 'low', changed() {}, calledUpstream() {}, failed() {}, refused() {} } as const;
     const leave = Array.from({ length: 10 }, () => channels.follow(topic, responseOf('W/"1"'), { ...subscriber }));
     await vi.advanceTimersByTimeAsync(60_000);

@@ -248,7 +248,7 @@ describe('the cost of a stream', () => {
     const stream = await open();
     await stream.next('board');
     const { accountId = '', hash = '' } = parseKey(key) ?? {};
-    await store.revokeKey(accountId, hash, new Date(NOW));
+    await store.revokeKey(accountId, hash, Date.parse(NOW));
     expect(await stream.next('end')).toMatchObject({ error: { code: 'UNAUTHORIZED' } });
     await stream.ended;
   });
@@ -262,7 +262,7 @@ describe('the cost of a stream', () => {
     await stream.next('board');
     leaves = later;
     const { accountId = '', hash = '' } = parseKey(key) ?? {};
-    await store.revokeKey(accountId, hash, new Date(NOW));
+    await store.revokeKey(accountId, hash, Date.parse(NOW));
     app.clock.now = new Date(app.clock.now.getTime() + 10_000);
     expect(await stream.next('end')).toMatchObject({ error: { code: 'UNAUTHORIZED' } });
     await stream.ended;

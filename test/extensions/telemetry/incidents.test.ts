@@ -69,7 +69,7 @@ it('the record survives a restart in a file, and a corrupt file is replaced', as
   const folder = await mkdtemp(join(tmpdir(), 'incidents-'));
   const path = join(folder, 'incidents.json');
   let at = START;
-  const open = () => createIncidentLog({ store: fileIncidents(path), isSandbox: false, now: () => new Date(at) });
+  const open = () => createIncidentLog({ store: fileIncidents(path), isSandbox: false, now: () => at });
   const log = open();
   expect(await log.load()).toBeNull();
   await log.observe(DOWN);
@@ -97,7 +97,7 @@ afterAll(async () => {
 it('instances share one record in Redis, and only one of them observes at a time', async () => {
   const store = redisIncidents({ redis: room, source: 'test' });
   const [one, other] = [store, redisIncidents({ redis: room, source: 'test' })].map((shared) =>
-    createIncidentLog({ store: shared, isSandbox: false, now: () => new Date(START) }),
+    createIncidentLog({ store: shared, isSandbox: false, now: () => START }),
   );
   await one?.observe(DOWN);
   // It would confirm the state, if it observed as well.

@@ -26,9 +26,9 @@ async function startMeasured(answer: Handler) {
   const now = () => new Date();
   const instruments = createInstruments();
   const upstream = await startUpstream(answer);
-  const client = createEfaClient({ url: upstream.url, apiKey: 'k', timeoutMs: 2000, now });
+  const client = createEfaClient({ url: upstream.url, apiKey: 'k', timeoutMs: 2000, now: () => now().getTime() });
   const protection = protectUpstream({
-    callByKey: [watchUpstream(client.callUpstream, new Traffic(now), instruments)],
+    callByKey: [watchUpstream(client.callUpstream, new Traffic(() => now().getTime()), instruments)],
     limits: { rps: 1000, dailyBudget: 1e9 },
     log: createTestLog(),
   });

@@ -30,7 +30,7 @@ afterEach(async () => {
 async function startInstance(health = WELL, source = 'sandbox', url = redis.url): Promise<SharedTraffic> {
   const connection = await openRedis(url.split(','), { info() {}, warn() {} });
   const now = () => clock;
-  const traffic = new SharedTraffic({ redis: connection, source, now });
+  const traffic = new SharedTraffic({ redis: connection, source, now: () => now().getTime() });
   traffic.health = () => health;
   closers.push(async () => {
     await traffic.close();
@@ -42,7 +42,13 @@ async function startInstance(health = WELL, source = 'sandbox', url = redis.url)
 /** Reads the instance's status page. Reports are cached for two seconds, so the clock moves on. */
 async function report(traffic: SharedTraffic) {
   clock = new Date(clock.getTime() + 2000);
-  const options = { operations: [TRIPS], traffic, upstreamHealth: () => WELL, isSandbox: true, now: () => clock };
+  const options = {
+    operations: [TRIPS],
+    traffic,
+    upstreamHealth: () => WELL,
+    isSandbox: true,
+    now: () => clock.getTime(),
+  };
   const { at: _, ...rest } = toJson(await loadReport(options));
   return rest;
 }
@@ -98,10 +104,10 @@ describe('several instances with one Redis', () => {
     for (let n = 0; n < 6; n++) one.answered(TRIPS, 200, 10);
     other.answered(TRIPS, 503, 1000);
     await other.publish();
-    const options = { operations: [TRIPS], traffic: one, isSandbox: true, now: () => clock };
+    const options = { operations: [TRIPS], traffic: one, isSandbox: true, now: () => clock.getTime() };
     const [all, own] = [await loadReport(options), await loadReport(options, { isOwn: true })];
     expect(all.quarters).toHaveLength(96);
-    expect(all.quarters.at(-1)).toMatchObject({ from: new Date('2026-11-20T02:00:00Z'), answered: 7, failed: 1 });
+    expect(all.quarters.at(-1)).toMatchObject({ from: Date.parse('2026-11-20T02:00:00Z'), answered: 7, failed: 1 });
     expect(own.quarters.at(-1)).toMatchObject({ answered: 6, failed: 0 });
     expect(toJson(own)).toMatchObject({ scope: 'this_instance', status: 'ok' });
   });

@@ -26,9 +26,9 @@ function createCold(rps: number) {
   });
   const now = () => new Date(clock.now());
   const responses = createResponses({
-    sources: createSources({ queryUpstream: protection.queryUpstream, callsPerSecond: rps }, now),
+    sources: createSources({ queryUpstream: protection.queryUpstream, callsPerSecond: rps }, () => now().getTime()),
     ids,
-    now,
+    now: () => now().getTime(),
     deadlineMs: 9500,
     log: { warn() {}, debug() {} },
   });

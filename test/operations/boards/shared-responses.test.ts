@@ -33,9 +33,9 @@ it('boards reuse the cached responses of their stops, and so do requests for one
   const log = { ...createTestLog(), debug: () => {} };
   const now = () => new Date(NOW);
   const responses = createResponses({
-    sources: createSources({ queryUpstream: noUpstream }, now),
+    sources: createSources({ queryUpstream: noUpstream }, () => now().getTime()),
     ids,
-    now,
+    now: () => now().getTime(),
     deadlineMs: 1000,
     log,
   });

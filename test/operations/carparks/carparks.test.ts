@@ -32,7 +32,7 @@ function connect(url: string, now: () => number) {
     apiKeys: ['k'],
     callForFeed,
     timeoutMs: 10_000,
-    now: () => new Date(now()),
+    now: () => now(),
   });
   const meter = new ProcessMeter(UNLIMITED, now);
   const carParks = new CarParks({ client, meter, log: LOG, clock: { now, after: (ms, task) => after(ms, task) } });

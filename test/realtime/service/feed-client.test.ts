@@ -24,8 +24,8 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const options = { url, apiKeys: [KEY], callForFeed: <T>(call: (key: number) => Promise<T>) => call(0) };
-  client = new FeedClient({ ...options, timeoutMs: 300, now: () => new Date() });
-  patient = new FeedClient({ ...options, timeoutMs: 10_000, now: () => new Date() });
+  client = new FeedClient({ ...options, timeoutMs: 300, now: Date.now });
+  patient = new FeedClient({ ...options, timeoutMs: 10_000, now: Date.now });
 });
 beforeEach(() => {
   sent = [];

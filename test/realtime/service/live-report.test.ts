@@ -29,7 +29,7 @@ const report: LiveReport = {
 };
 
 it('the status report gives the age of each feed, and what of it is not in the timetable or not understood', () => {
-  expect(liveFeedsJson(report, NOW)).toEqual({
+  expect(liveFeedsJson(report, NOW.getTime())).toEqual({
     polled_by: 'this_instance',
     feeds: {
       buses: {

@@ -31,7 +31,7 @@ export async function startPlayedSandbox(start: string) {
     url: sandbox.url,
     apiKey: 'key',
     timeoutMs: 5000,
-    now: () => new Date(clock.now()),
+    now: () => clock.now(),
   });
   return {
     clock,

@@ -80,7 +80,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     return { countedBytes: responses.size().bytes, table: responses };
   },
   async 'token buckets'() {
-    const buckets = createTokenBuckets(() => new Date(NOW));
+    const buckets = createTokenBuckets(() => NOW);
     for (let n = 0; n < 50_000; n++)
       buckets.spend(`2001:0db8:85a3:08d3:${String(n).padStart(12, '0')}::/64`, { perSecond: 1, burst: 10 });
     return { countedBytes: 12 * MEGABYTE, table: buckets };
@@ -119,7 +119,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
     return { countedBytes: 7 * MEGABYTE, table: parseCredential };
   },
   async 'known keys'() {
-    const keys = new KnownKeys({ now: () => new Date(NOW), instances: () => 1, log: { warn() {} } });
+    const keys = new KnownKeys({ now: () => NOW, instances: () => 1, log: { warn() {} } });
     for (let n = 0; n < 70_000; n++) {
       const email = `a@${'y'.repeat(60)}.${'z'.repeat(60)}.${String(n).padStart(60, 'd')}.${'e'.repeat(50)}.example`;
       const reply = { kind: 'exhausted', plan: 'free', email, used: 1000, usedBySender: 0 } as const;
@@ -129,7 +129,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
   },
   async 'counts of accounts'() {
     const counts = createAccountCounts();
-    const keys = new KnownKeys({ now: () => new Date(NOW), instances: () => 1, log: { warn() {} }, counts });
+    const keys = new KnownKeys({ now: () => NOW, instances: () => 1, log: { warn() {} }, counts });
     const pending = new PendingCounts({} as never, counts);
     const key = keyOf(0);
     const reply = { kind: 'exhausted', plan: 'free', used: 1000, usedBySender: 0 } as const;
@@ -141,7 +141,7 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
   },
   async 'requested mails'() {
     const limits = { perHour: 1e9, perNetwork: 1e9, perAddress: 1e9, perDomain: 1e9 };
-    const throttle = createThrottle(limits, () => new Date(NOW));
+    const throttle = createThrottle(limits, () => NOW);
     for (let n = 0; n < 40_000; n++) {
       const number = n.toString(16).padStart(8, '0');
       const ip = `2001:${number.slice(0, 4)}:${number.slice(4)}:85a3::`;

@@ -10,7 +10,8 @@ const NOW = new Date('2026-11-20T02:00:20Z');
 async function openAccount() {
   const accounts = openEmbeddedStore(':memory:');
   const account = await accounts.openAccount({ email: 'jo@example.com', plan: 'free', createdAt: NOW.toISOString() });
-  for (let n = 0; n < MAX_LIVE_KEYS; n++) await issueKey(accounts, { account, kind: 'live', label: `${n}`, now: NOW });
+  for (let n = 0; n < MAX_LIVE_KEYS; n++)
+    await issueKey(accounts, { account, kind: 'live', label: `${n}`, now: NOW.getTime() });
   const sent: PromiseWithResolvers<void>[] = [];
   const service = createKeyService({
     accounts,
@@ -25,7 +26,7 @@ async function openAccount() {
     mailContext: { publicUrl: '', docsUrl: '', isSandbox: false },
     keyKind: 'live',
     createLink: async () => '',
-    now: () => NOW,
+    now: () => NOW.getTime(),
     sleep: () => new Promise(() => {}),
   });
   const validKeys = async () => (await accounts.listKeys(account.id)).filter(({ revokedAt }) => revokedAt === null);

@@ -198,7 +198,7 @@ describe('a link to the keys', () => {
     await signUp('jo@example.com');
     const link = await requestLink();
     const account = await front.store.loadAccountByEmail('jo@example.com');
-    await front.store.deleteAccount(account?.id ?? '', front.clock.now);
+    await front.store.deleteAccount(account?.id ?? '', front.clock.now.getTime());
     await signUp('jo@example.com');
     const { opened, used } = await openLink(link);
     expect([opened.statusCode, used.statusCode]).toEqual([400, 400]);

@@ -24,7 +24,12 @@ async function liveKeys(front: Front): Promise<string[]> {
 async function issueWithLink(front: Front): Promise<{ key: string; token: string }> {
   const issued = parseKey(await issueTestKey(front.store, { email: 'jo@example.com' }));
   const now = () => front.clock.now;
-  const links = createMagicLinks({ secrets: [LINK_SECRET], publicUrl: front.url, accounts: front.store, now });
+  const links = createMagicLinks({
+    secrets: [LINK_SECRET],
+    publicUrl: front.url,
+    accounts: front.store,
+    now: () => now().getTime(),
+  });
   const link = new URL(await links.createUrl(issued?.accountId ?? '')).searchParams.get('token');
   const visit = await links.use(link ?? '');
   return { key: issued?.hash ?? '', token: visit ? await links.createVisitToken(visit) : '' };
@@ -221,7 +226,7 @@ it('links signed with the previous secret work while it is replaced, and new one
   await using front = await startFront();
   const { accountId = '' } = parseKey(await issueTestKey(front.store, { email: 'jo@example.com' })) ?? {};
   const linksOf = (...secrets: [string, ...string[]]) =>
-    createMagicLinks({ secrets, publicUrl: front.url, accounts: front.store, now: () => front.clock.now });
+    createMagicLinks({ secrets, publicUrl: front.url, accounts: front.store, now: () => front.clock.now.getTime() });
   const [before, both, after] = [linksOf('old'), linksOf('new', 'old'), linksOf('new')];
   const token = (url: string) => new URL(url).searchParams.get('token') ?? '';
   const [old, now] = [token(await before.createUrl(accountId)), token(await both.createUrl(accountId))];

@@ -7,7 +7,7 @@ import { startFront } from '../../support/front.ts';
 const HOUR_MS = 3_600_000;
 const clock = { now: new Date('2026-11-20T02:00:00Z') };
 const open = (limits: Partial<MailLimits>) =>
-  createThrottle({ perHour: 1e6, perNetwork: 1e6, perAddress: 1e6, ...limits }, () => clock.now);
+  createThrottle({ perHour: 1e6, perNetwork: 1e6, perAddress: 1e6, ...limits }, () => clock.now.getTime());
 
 /** Whether two clients share one network: the second is refused after one request of the first. */
 function shareNetwork(first: string, second: string): boolean {

@@ -22,7 +22,7 @@ export interface MailContext {
 export interface ReplacedKey {
   lastFour: string;
   /** Null: the key is revoked immediately. */
-  worksUntil: Date | null;
+  worksUntil: number | null;
 }
 
 export function newKeyMail(
@@ -140,7 +140,7 @@ export function unknownAddressMail({ publicUrl }: MailContext): MailMessage {
 /** Mail when most or all of a day's requests are used. `link` opens the switch for these mails. */
 export function quotaMail(
   { docsUrl }: MailContext,
-  { plan, percent, link, resetAt }: { plan: PlanName; percent: number; link: string; resetAt: Date },
+  { plan, percent, link, resetAt }: { plan: PlanName; percent: number; link: string; resetAt: number },
 ): MailMessage {
   const { title, dailyLimit } = PLANS[plan];
   const limit = `${dailyLimit?.toLocaleString('en')} requests a day of the ${title} plan`;
@@ -162,8 +162,8 @@ export function quotaMail(
 const SIGNATURE = '-- \nTransit Information Service. Data: Transport for NSW, CC BY 4.0.';
 
 /** "2026-11-24 00:00 UTC (11:00 in Sydney)" */
-function utcAndSydney(moment: Date): string {
-  const utc = moment.toISOString();
+function utcAndSydney(moment: number): string {
+  const utc = new Date(moment).toISOString();
   return `${utc.slice(0, 10)} ${utc.slice(11, 16)} UTC (${toSydneyClock(utc)} in Sydney)`;
 }
 

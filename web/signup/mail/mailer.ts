@@ -38,7 +38,7 @@ export function createMailer(options: {
   mailFrom: string;
   dataDir: string;
   log: Log<'warn'>;
-  now: () => Date;
+  now: () => number;
 }): Mailer {
   const { smtpUrl, smtpTimeoutMs = SMTP_TIMEOUT_MS, mailFrom, dataDir, log, now } = options;
   if (smtpUrl !== null) {
@@ -62,7 +62,10 @@ export function createMailer(options: {
       const parts = { text: readablePart('plain', text), html: readablePart('html', html) };
       const composed = await composer.sendMail({ ...mail, ...parts });
       await makePrivateFolder(outbox);
-      const path = join(outbox, `${now().toISOString().replaceAll(':', '-')}-${randomUUID().slice(0, 8)}.eml`);
+      const path = join(
+        outbox,
+        `${new Date(now()).toISOString().replaceAll(':', '-')}-${randomUUID().slice(0, 8)}.eml`,
+      );
       await writeFile(path, composed.message as Buffer, { mode: 0o600 });
       log.warn({ path }, 'SMTP_URL is not set: a mail was written to a file instead of being sent');
     },

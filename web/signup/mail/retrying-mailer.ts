@@ -21,7 +21,7 @@ export interface RetryingMailer extends Mailer, PatientMailer {
 
 /** How long a mail is useful, and what to undo if it was never accepted. */
 export interface Retries {
-  until: Date;
+  until: number;
   giveUp?: () => Promise<unknown>;
 }
 
@@ -33,7 +33,7 @@ const MAX_WAITING = 500;
 export function createRetryingMailer(options: {
   mailer: Mailer;
   count: (outcome: MailOutcome) => void;
-  now: () => Date;
+  now: () => number;
   sleep: (ms: number) => Promise<unknown>;
   log: Log<'warn'>;
 }): RetryingMailer {
