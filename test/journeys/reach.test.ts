@@ -6,8 +6,10 @@ import { createPlanner } from '#src/journeys/raptor/plan.ts';
 import { type ReachQuery, timetableReach } from '#src/journeys/reach.ts';
 import { countRides, listReached } from '#src/journeys/reached.ts';
 import type { ScheduleFile } from '#src/timetable/import/schedule-file.ts';
+import { type Journey, originOf } from '#src/transit/journey.ts';
 import { MODES } from '#src/transit/mode.ts';
 import { distanceMetres, type Position } from '#src/transit/place.ts';
+import { bestKnown } from '#src/transit/time.ts';
 import type { FeedSpec } from '../realtime/feed-bytes.ts';
 import { HARBOUR, harbourFile } from '../support/harbour.ts';
 import { createInlineEngine } from '../support/inline-engine.ts';
@@ -342,6 +344,33 @@ describe('reach by the timetable', () => {
     ]);
     const none = await reach.times({ ...QUERY, modes: ['bus'], from: '3', to: ['2'] });
     expect(none.destinations[0]?.journey).toBeNull();
+  });
+
+  it('of two rides that arrive in the same minute as shown, a travel time has the one that leaves last', async () => {
+    const ride = (id: string, leaves: string, arrives: string) => ({
+      id,
+      days: DAYS,
+      calls: [
+        ['1', leaves],
+        ['21', arrives],
+      ] as const,
+    });
+    const trips = [
+      ride('first', '08:10', '08:40'),
+      ride('faster', '08:12', '08:40:30'),
+      ride('late', '08:20', '08:41'),
+    ];
+    const times = open(scheduleFile('buses', { ...TOWNS, trips }));
+    const leavesAt = async (feed: FeedSpec | null = null) => {
+      const { destinations } = await times(feed).times({ ...QUERY, to: ['2'] });
+      return clock(bestKnown(originOf(destinations[0]?.journey as Journey)));
+    };
+    expect(await leavesAt()).toBe('08:12');
+    // Live times are shown with their seconds.
+    const onTime = { delay: 0 };
+    const stops = ['1', '21'].map((stopId) => ({ stopId, arrival: onTime, departure: onTime }));
+    const live = ['first', 'faster'].map((tripId) => ({ tripId, startDate: '20261126', stops }));
+    expect(await leavesAt({ timestamp: EIGHT / 1000, trips: live })).toBe('08:10');
   });
 
   it('reach names the parameter with a stop that the timetable lacks, and refuses days beyond the timetable', async () => {

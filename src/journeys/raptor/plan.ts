@@ -75,6 +75,8 @@ const NEXT_SECONDS = [2 * 60 * 60, 6 * 60 * 60, Number.POSITIVE_INFINITY];
 const PASS_SECONDS = 60 * 60;
 /** Where a single journey is chosen, one more change must save this many seconds. */
 export const CHANGE_IS_WORTH_SECONDS = 600;
+/** The most by which an arrival can be later than another one that is shown with the same minute. */
+const SAME_MINUTE_SECONDS = 59;
 /** The search stops after this many results, even if most were dropped, for instance because walking is faster. */
 const MAX_FOUND = 40;
 /** A search is aimed at its destinations if it has at most this many. */
@@ -283,23 +285,33 @@ export function createPlanner(
     // With more destinations, finding the time left to the nearest one takes longer than it saves.
     const egress = ends && ends.length <= MOST_AIMED ? ends.flatMap((end) => end.egress) : [];
     forward.begin(request, { access: ways, egress, ...(ends && { ends }), latest, changeSeconds });
-    forward.reach(request.at, Math.min(request.maxRides, MAX_RIDES), 0);
+    forward.reach(request.at, Math.min(request.maxRides, MAX_RIDES), SAME_MINUTE_SECONDS);
     return forward.labels;
   }
 
   /**
-   * After `spread`: finds the best journey that reaches `egress` at `arrivesAt`, the first arrival there. That is the one that
-   * leaves last, but one more ride must save `CHANGE_IS_WORTH_SECONDS`.
+   * After `spread`: finds the best journey that reaches `egress` at `arrivesAt`, the first arrival there, or is shown to arrive no
+   * later. That is the one that leaves last, but one more ride must save `CHANGE_IS_WORTH_SECONDS`.
    */
   function leaveLast(request: SpreadRequest, egress: readonly Walk[], arrivesAt: number): Plan | null {
     const ends = { access: egress, egress: request.access, latest: -request.at };
     const back = openBackward();
     back.begin(request, { ...ends, changeSeconds: request.changeSeconds });
     const maxRides = Math.min(request.maxRides, MAX_RIDES);
-    const range = { from: -arrivesAt, until: 1 - arrivesAt, maxRides, bounds: forward.labels };
-    const cost = ({ arrivesAt: at, rides }: Found) => at + rides.length * CHANGE_IS_WORTH_SECONDS;
-    const [best] = [...back.range(range)].sort((a, b) => cost(a) - cost(b));
-    return best ? withEnds(mirrorFound(lines, best), { ...request, egress }) : null;
+    const from = -arrivesAt - SAME_MINUTE_SECONDS;
+    const plans = [...back.range({ from, until: 1 - arrivesAt, maxRides, bounds: forward.labels })].map((found) =>
+      withEnds(mirrorFound(lines, found), { ...request, egress }),
+    );
+    const first = Math.min(...plans.map(shownArrival));
+    const cost = ({ departsAt, rides }: Plan) => rides.length * CHANGE_IS_WORTH_SECONDS - departsAt;
+    const [best] = plans.filter((plan) => shownArrival(plan) === first).sort((a, b) => cost(a) - cost(b));
+    return best ?? null;
+  }
+
+  /** Only planned times are cut to the minute. */
+  function shownArrival(plan: Plan): number {
+    const { alightRun } = plan.rides.at(-1) as Ride;
+    return alightRun < lines.plannedRuns ? toShownTimes(plan).arrivesAt : plan.arrivesAt;
   }
 
   /** Reads the lines again, after they have changed. */

@@ -430,7 +430,7 @@ export function createSearcher(
     const firstAt = ({ egress, walked }: Destination) =>
       egress.reduce((first, { stop, seconds }) => Math.min(first, (arrived[row + stop] as number) + seconds), walked);
     const last = ends.reduce((latest, end) => Math.max(latest, firstAt(end)), Number.NEGATIVE_INFINITY);
-    for (let other = 0; other < rounds; other++) cutoff[other] = Math.min(cutoff[other] as number, last + 1);
+    for (let other = 0; other < rounds; other++) cutoff[other] = Math.min(cutoff[other] as number, last + 1 + slack);
   }
 
   /** Runs the rounds, beginning with the lines in the queue. */
