@@ -30,6 +30,8 @@ export interface FoundRide extends FromFeeds {
   hasFeed: boolean;
   /** Whether the vehicle has left the stop of boarding. */
   hasLeft: boolean;
+  /** Whether the vehicle lets all riders off before the stop of alighting. */
+  endsBefore: boolean;
   /** The calls of the run from boarding to alighting; null if the run lacks the last one. */
   runCalls: RunCall[] | null;
   /** Returns the trip planner's calls with the times, platforms and cancellations of the run. */
@@ -59,6 +61,7 @@ export function findRide(
     source: SCHEDULE_FILES[file].feed,
     hasFeed: live.snapshotOf(file) !== null,
     hasLeft: view.sources[start]?.call.hasLeft ?? false,
+    endsBefore: view.sources.slice(start, end ?? start).some(({ call }) => call.isEnd),
     runCalls: end === null ? null : view.calls.slice(start, end + 1),
     withTimes(others) {
       const matches = matchListed(live, view, others);

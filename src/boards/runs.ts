@@ -265,7 +265,11 @@ export class Runs {
       calls,
       hasLeft: ride.hasLeft || leavesAt < this.#now() - MINUTE_MS,
       isCancelled:
-        origin.isCancelled || destination.isCancelled || origin.departure === null || destination.arrival === null,
+        ride.endsBefore ||
+        origin.isCancelled ||
+        destination.isCancelled ||
+        origin.departure === null ||
+        destination.arrival === null,
       freshness: this.#freshnessOf(sources, ride.asOf),
     };
   }

@@ -100,7 +100,20 @@ describe('journeys of the trip planner', () => {
 });
 
 describe('a ride of the trip planner', () => {
-  const planned = timetable([run('R', [-8, ['S1', 5, 6], 10, 15]), run('Q', [20, 30])]);
+  const block = { blockId: 'b' };
+  const planned = timetable([
+    run('R', [-8, ['S1', 5, 6], 10, 15]),
+    run('Q', [20, 30]),
+    run('M', [20, 30, 40], block),
+    run(
+      'N',
+      [
+        ['C', 42],
+        ['D', 50],
+      ],
+      block,
+    ),
+  ]);
   const end = (stopId: string, minutes: number, more: Partial<LegEnd> = {}): LegEnd => ({
     stopId,
     ids: [stopId],
@@ -179,6 +192,11 @@ describe('a ride of the trip planner', () => {
     const first = ride({ runId: 'Q', origin: end('A', 20), destination: end('B', 30) });
     expect(laid(first, trip('Q', [update('A', { delay: 0 }), skipped('B')])).isCancelled).toBe(true);
     expect(laid(first, trip('Q', [update('A', { delay: 0 })])).isCancelled).toBe(false);
+  });
+  it('is cancelled if its vehicle ends the run early and continues as the next one without riders', () => {
+    const through = ride({ runId: 'M', origin: end('A', 20), destination: end('D', 50) });
+    expect(laid(through, trip('M', [update('A', { delay: 0 }), skipped('C')])).isCancelled).toBe(true);
+    expect(laid(through, trip('M', [update('A', { delay: 0 }), skipped('B')])).isCancelled).toBe(false);
   });
   it('runs if a feed says so although the trip planner has cancelled it, and else stays cancelled', () => {
     const off = ride({ isCancelled: true });
