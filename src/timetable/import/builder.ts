@@ -1,4 +1,4 @@
-import { Int32Column, Uint8Column, Uint32Column } from '../../core/columns.ts';
+import { Float64Column, Int32Column, Uint8Column, Uint32Column } from '../../core/columns.ts';
 import { Numbers } from '../../core/growing-numbers.ts';
 import { lineIdOf } from '../../transit/line-names.ts';
 import { MODES, type Mode } from '../../transit/modes.ts';
@@ -512,8 +512,8 @@ export class TimetableBuilder {
       stopId: stops.map(({ id }) => this.#texts.add(id)),
       stopName: stops.map((_, stop) => this.#texts.add(nameOf(stop).name)),
       stopPlatform: stops.map((_, stop) => this.#texts.add(nameOf(stop).platform ?? '')),
-      stopLat: stops.map(({ lat }) => lat),
-      stopLng: stops.map(({ lng }) => lng),
+      stopLat: Float64Column.from(stops, ({ lat }) => lat),
+      stopLng: Float64Column.from(stops, ({ lng }) => lng),
       stopParent: parents,
       childStart: children.start,
       children: children.members,

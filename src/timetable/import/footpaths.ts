@@ -3,7 +3,7 @@ import { Numbers } from '../../core/growing-numbers.ts';
 import { MODES } from '../../transit/modes.ts';
 import { distanceMetres, type Position } from '../../transit/position.ts';
 import { walkSeconds } from '../../transit/walking.ts';
-import type { SectionNumbers, Sections } from '../packed-timetable.ts';
+import type { Sections } from '../packed-timetable.ts';
 import { createWater } from '../water.ts';
 
 const MAX_METRES = 500;
@@ -27,8 +27,7 @@ export function createFootpaths({
   stopModes,
   visitStart,
   ferryWays,
-}: Pick<SectionNumbers, 'stopLat' | 'stopLng' | 'stopParent' | 'stopModes' | 'visitStart'> &
-  Pick<Sections, 'ferryWays'>) {
+}: Pick<Sections, 'stopLat' | 'stopLng' | 'stopParent' | 'stopModes' | 'visitStart' | 'ferryWays'>) {
   const isOverWater = createWater({ ferryWays });
   const stops = Array.from(stopLat, (_, stop) => stop);
   const cells = Map.groupBy(stops.filter(isServed), (stop) => cellOf(positionOf(stop)));
@@ -59,11 +58,11 @@ export function createFootpaths({
   }
 
   function isServed(stop: number): boolean {
-    return (visitStart[stop + 1] as number) > (visitStart[stop] as number) || (stopParent[stop] as number) >= 0;
+    return visitStart.valueAt(stop + 1) > visitStart.valueAt(stop) || stopParent.valueAt(stop) >= 0;
   }
 
   function positionOf(stop: number): Position {
-    return [stopLat[stop] as number, stopLng[stop] as number];
+    return [stopLat.valueAt(stop), stopLng.valueAt(stop)];
   }
 
   function reachOf(stop: number, other: number): number {
@@ -72,7 +71,7 @@ export function createFootpaths({
   }
 
   function isSameStation(stop: number, other: number): boolean {
-    return (stopParent[stop] as number) >= 0 && stopParent[stop] === stopParent[other];
+    return stopParent.valueAt(stop) >= 0 && stopParent[stop] === stopParent[other];
   }
 }
 
