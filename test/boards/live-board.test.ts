@@ -147,19 +147,19 @@ describe('a board of arrivals', () => {
     ]),
   ]);
 
-  it('shows arrival times, early ones too', () => {
+  it('a board of arrivals shows arrival times, early ones too', () => {
     expect(arrivals(planned, 'S', trip('R', [arrives('S1', { delay: -120 }, { departure: { delay: 600 } })]))).toEqual([
       'R S1 3 live',
     ]);
   });
-  it('shows where a vehicle arrives that goes no further, and not where it begins', () => {
+  it('a board of arrivals shows where a vehicle arrives that goes no further, and not where it begins', () => {
     const short = trip('R', [update('S1', { delay: 60 }), skipped('B')]);
     expect(arrivals(planned, 'S', short)).toEqual(['R S1 6 live']);
     const begins = trip('R', [skipped('A'), update('S1', { delay: 60 }), update('B', { delay: 60 })]);
     expect(arrivals(planned, 'S', begins)).toEqual(['R S1 5 cancelled']);
     expect(rows(planned, 'S', [begins])).toEqual(['R S1 7 live']);
   });
-  it('shows the first stop that the run serves today as its origin', () => {
+  it('a board of arrivals shows the first stop that the run serves today as its origin', () => {
     const two = timetable([run('R', [5, 10, 15, 20])]);
     const originOf = (...trips: TripSpec[]) => board(two, 'D', trips, { isArrival: true }).map(({ origin }) => origin);
     expect(originOf()).toEqual(['A']);
@@ -168,7 +168,7 @@ describe('a board of arrivals', () => {
     const stops = [skipped('A'), update('B', { time: 8 }), update('D', { time: 12 })];
     expect(originOf(added('X', stops))).toEqual(['B', 'A']);
   });
-  it('shows skipped and moved calls', () => {
+  it('a board of arrivals shows skipped and moved calls', () => {
     expect(arrivals(planned, 'S', trip('R', [skipped('S1'), update('B', { delay: 0 })]))).toEqual(['R S1 5 cancelled']);
     const moved = trip('R', [update('S2', { time: 7, delay: 120 }), update('B', { delay: 120 })]);
     expect(arrivals(planned, 'S', moved)).toEqual(['R S2 7 live']);
@@ -187,11 +187,11 @@ describe('a loop that calls twice at a stop', () => {
   const timed = (stop: string, minutes: number, delay: number) =>
     update(stop, { time: minutes + delay, delay: delay * 60 });
 
-  it('each call has its own update, by planned time', () => {
+  it('each call at a stop that a run serves twice has its own update, by planned time', () => {
     const stops = [timed('S1', 5, 1), timed('B', 15, 1.5), timed('S1', 25, 2), timed('C', 35, 2)];
     expect(rows(planned, 'S', [trip('R', stops)])).toEqual(['R S1 6 live', 'R S1 27 live']);
   });
-  it('the second call has its own once the feed has dropped the first', () => {
+  it('the second call at a stop has its own update once the feed has dropped the first', () => {
     expect(rows(planned, 'S', [trip('R', [timed('B', 15, 1.5), timed('S1', 25, 2)])])).toEqual([
       'R S1 6.5 live',
       'R S1 27 live',
@@ -206,7 +206,7 @@ describe('a loop that calls twice at a stop', () => {
     ]);
     expect(rows(begun, 'S', [trip('R', [timed('B', 15, 1.5), timed('S1', 25, 2)])])).toEqual(['R S1 27 live']);
   });
-  it('updates without times count from the end', () => {
+  it('updates of a stop without times belong to its last calls', () => {
     const stops = [update('S1', { delay: 30 }), update('B', { delay: 60 }), update('S1', { delay: 90 })];
     expect(rows(planned, 'S', [trip('R', stops)])).toEqual(['R S1 5.5 live', 'R S1 26.5 live']);
   });

@@ -146,7 +146,7 @@ const TRIPS = [
 ];
 
 describe('npm run timetable -- explain', () => {
-  it('shows the run, the update, the rule and the feed behind each time', async () => {
+  it('npm run timetable -- explain shows the run, the update, the rule and the feed behind each time', async () => {
     await startService(PLANNED, TRIPS);
     const explained = await run('explain', 'B');
     expect(explained.code).toBe(0);
@@ -174,7 +174,7 @@ describe('npm run timetable -- explain', () => {
     ]);
   });
 
-  it('shows why a call is not live, and why it is not on the board', async () => {
+  it('npm run timetable -- explain shows why a call is not live, and why it is not on the board', async () => {
     await startService(PLANNED, TRIPS);
     const explained = await run('explain', 'B');
     expect(linesOf(explained, '09:12').slice(2)).toEqual(['why planned time; feed buses has no update of this run']);
@@ -188,14 +188,14 @@ describe('npm run timetable -- explain', () => {
     expect(linesOf(explained, '09:18')[2]).toBe('why the run ends here today');
   });
 
-  it('shows why a feed is not used, and that a mode comes from the trip planner', async () => {
+  it('npm run timetable -- explain shows why a feed is not used, and that a mode comes from the trip planner', async () => {
     await startService(PLANNED, null, { mode: 'auto' });
     const { lines } = await run('explain', 'B');
     expect(lines).toContain('NOT what callers see: boards of bus come from the trip planner now.');
     expect(linesOf({ lines }, '09:10')[2]).toBe('why planned time; feed buses is not used: an old header');
   });
 
-  it('shows arrivals, and only a route, if asked, and JSON for scripts', async () => {
+  it('npm run timetable -- explain shows arrivals, and only a route, if asked, and JSON for scripts', async () => {
     await startService(PLANNED, TRIPS);
     expect(linesOf(await run('explain', 'C', '--arrivals'), '09:20')[0]).toBe('09:20:00 09:22:00 live R to City, C');
     expect((await run('explain', 'B', 'X9')).lines).toContain('nothing');
@@ -207,7 +207,7 @@ describe('npm run timetable -- explain', () => {
     });
   });
 
-  it('names the platform to which a call has moved', async () => {
+  it('npm run timetable -- explain names the platform to which a call has moved', async () => {
     const station = timetableFrom([
       runOf('R', [
         ['A', -5],
@@ -219,7 +219,7 @@ describe('npm run timetable -- explain', () => {
     expect(linesOf(await run('explain', 'S'), '09:08')[0]).toBe('09:08:00 09:10:00 live R to City, S2, planned at S1');
   });
 
-  it('says that no service runs, and which stop the timetable lacks', async () => {
+  it('npm run timetable -- explain says that no service runs, and which stop the timetable lacks', async () => {
     expect(await run('explain', 'B')).toEqual({
       code: 1,
       lines: [`No service runs on this machine with DATA_DIR ${dataDir}: its feeds are unknown.`],
@@ -234,7 +234,7 @@ describe('npm run timetable -- explain', () => {
 });
 
 describe('npm run timetable -- status', () => {
-  it('shows what is left out of the feeds of a running service, with examples', async () => {
+  it('npm run timetable -- status shows what is left out of the feeds of a running service, with examples', async () => {
     await startService(PLANNED, TRIPS);
     const { code, lines } = await run('status');
     expect(code).toBe(0);
@@ -245,7 +245,7 @@ describe('npm run timetable -- status', () => {
       { feed: 'buses', left_out: { 'trip not in the timetable': { examples: ['77', '78'] } } },
     ]);
   });
-  it('says that no service runs', async () => {
+  it('npm run timetable -- status says that no service runs', async () => {
     const { code, lines } = await run('status');
     expect([code, lines.at(-1)]).toEqual([0, expect.stringContaining('No service runs on this machine')]);
     expect(JSON.parse((await run('status', '--json')).lines.join('\n')).feeds).toBeNull();

@@ -548,11 +548,14 @@ describe('an unknown parameter', () => {
     expect([response.statusCode, response.json()]).toEqual([200, (await app.inject(DEPARTURES)).json()]);
   });
 
-  it.each(OPERATIONS.map(({ url }) => url))('is 400 on %s, and the message lists the known ones', async (url) => {
-    const response = await app.inject(`${url}${url.includes('?') ? '&' : '?'}colour=red`);
-    expect(response.statusCode).toBe(400);
-    expect(response.json().error.message).toMatch(/Unknown parameter `colour`\. \/v1\/\S+ takes/);
-  });
+  it.each(OPERATIONS.map(({ url }) => url))(
+    'an unknown parameter is 400 on %s, and the message lists the known ones',
+    async (url) => {
+      const response = await app.inject(`${url}${url.includes('?') ? '&' : '?'}colour=red`);
+      expect(response.statusCode).toBe(400);
+      expect(response.json().error.message).toMatch(/Unknown parameter `colour`\. \/v1\/\S+ takes/);
+    },
+  );
 
   it('that other operations take is answered with every one of them', async () => {
     const { paths } = (await app.inject('/openapi.json')).json();
@@ -568,7 +571,7 @@ describe('an unknown parameter', () => {
     }
   });
 
-  it('is named shortened if it is very long', async () => {
+  it('an unknown parameter is named shortened if it is very long', async () => {
     const { message } = (await app.inject(`${DEPARTURES}&${'x'.repeat(600)}=1`)).json().error;
     expect(message).toContain(`Unknown parameter \`${'x'.repeat(50)}\`. `);
   });

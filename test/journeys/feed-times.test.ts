@@ -158,13 +158,13 @@ describe('a ride of the trip planner', () => {
     isLive,
   ];
 
-  it('has the times of its run, whatever the trip planner says', () => {
+  it('a ride of the trip planner has the times of its run, whatever the trip planner says', () => {
     const own = ride({ isLive: true, origin: { ...ride().origin, realtimeAt: at(6) * 1000 } });
     expect(timesOf(laid(own, trip('R', [update('S1', { delay: 120 })])))).toEqual([8, 17, true]);
     expect(timesOf(laid(own, trip('R', [noData('S1'), noData('D')])))).toEqual([null, null, false]);
     expect(timesOf(laid(own))).toEqual([null, null, false]);
   });
-  it('stays as it is if its feed is not available, and if nothing has its run', () => {
+  it('a ride of the trip planner stays as it is if its feed is not available, and if nothing has its run', () => {
     const away = new Runs({ now: () => NOW, timetable: { get: () => planned } });
     const own = ride();
     expect(withFeedTimes(own, away).leg).toBe(own);
@@ -179,14 +179,14 @@ describe('a ride of the trip planner', () => {
       7,
     ]);
   });
-  it('is cancelled if the run is, skips an end, or ends before', () => {
+  it('a ride of the trip planner is cancelled if the run is, skips an end, or ends before', () => {
     const isCancelled = (one: TripSpec) => laid(ride(), one).isCancelled;
     expect(isCancelled(trip('R', [], { scheduleRelationship: TRIP.canceled }))).toBe(true);
     expect(isCancelled(trip('R', [skipped('S1'), update('D', { delay: 0 })]))).toBe(true);
     expect(isCancelled(trip('R', [update('A', { delay: 0 }), skipped('D')]))).toBe(true);
     expect(isCancelled(trip('R', [update('S1', { delay: 0 }), skipped('C')]))).toBe(false);
   });
-  it('is cancelled if its vehicle goes no further than where it boards, also at the first stop', () => {
+  it('a ride of the trip planner is cancelled if its vehicle goes no further than where it boards, also at the first stop', () => {
     const endsAtStart = [update('S1', { delay: 0 }), skipped('C'), skipped('D')];
     expect(laid(ride(), trip('R', endsAtStart)).isCancelled).toBe(true);
     const first = ride({ runId: 'Q', origin: end('A', 20), destination: end('B', 30) });
@@ -207,7 +207,7 @@ describe('a ride of the trip planner', () => {
     const leg = laid(ride(), trip('R', [update('D', { time: -1 })]));
     expect(timesOf(leg)).toEqual([-2.5, -1, true]);
   });
-  it('is not offered when its vehicle has left before the planned time', () => {
+  it('a ride of the trip planner is not offered when its vehicle has left before the planned time', () => {
     const options = { cancelled: 'exclude', now: NOW } as const;
     const gone = feedsOf(trip('R', [update('D', { time: 7 })]));
     expect(withFeeds([{ legs: [ride()] }], gone, options)).toMatchObject({

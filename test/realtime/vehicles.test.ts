@@ -58,7 +58,7 @@ async function nextCall(...given: Parameters<typeof found>): Promise<string | nu
 describe('the next call of a vehicle', () => {
   const planned = timetable([run('R', [-5, 10, ['C', 20, 22], 30])]);
 
-  it('is the first call that is ahead by its live arrival, also where the plan says otherwise', async () => {
+  it('the next call of a vehicle is the first call that is ahead by its live arrival, also where the plan says otherwise', async () => {
     const late = [update('A', { time: 2 }), update('B', { time: 17 })];
     expect(await nextCall(planned, [trip('R', late)])).toBe('A 2');
     const early = [update('C', { time: 1, delay: -1200 })];
@@ -66,20 +66,20 @@ describe('the next call of a vehicle', () => {
     const passed = [update('B', { time: -1, delay: -660 }), update('C', { time: 9, delay: -660 })];
     expect(await nextCall(planned, [trip('R', passed)])).toBe('C 9');
   });
-  it('is no skipped call', async () => {
+  it('the next call of a vehicle is no skipped call', async () => {
     expect(await nextCall(planned, [trip('R', [skipped('B'), update('C', { time: 20 })])])).toBe('C 20');
   });
-  it('is by the timetable, without a time, where the feed has no data', async () => {
+  it('the next call of a vehicle is by the timetable, without a time, where the feed has no data', async () => {
     expect(await nextCall(planned, [trip('R', [noData('B'), noData('C')])])).toBe('B unknown');
   });
-  it('is the call where the vehicle reports that it stands until it departs', async () => {
+  it('the next call of a vehicle is the call where the vehicle reports that it stands until it departs', async () => {
     const stands = vehicle({ currentStatus: STOPPED_AT, stopId: 'C', timestamp: at(21) });
     const trips = [trip('R', [update('B', { delay: 0 }), departs('C', { delay: 0 }), update('D', { delay: 0 })])];
     expect(await nextCall(planned, trips, stands, NOW + 21 * 60_000)).toBe('C 20');
     expect(await nextCall(planned, trips, vehicle({ stopId: 'C', timestamp: at(21) }), NOW + 21 * 60_000)).toBe('D 30');
     expect(await nextCall(planned, trips, stands, NOW + 24 * 60_000)).toBe('D 30');
   });
-  it('is the second call at a stop if the vehicle reports its sequence number', async () => {
+  it('the next call of a vehicle is the second call at a stop if the vehicle reports its sequence number', async () => {
     const loop = timetable([
       run('R', [
         ['A', -20],
@@ -92,18 +92,18 @@ describe('the next call of a vehicle', () => {
     const stands = vehicle({ currentStatus: STOPPED_AT, stopId: 'A', currentStopSequence: 3 });
     expect(await nextCall(loop, trips, stands)).toBe('A -1');
   });
-  it('is the stop where the vehicle reports that it stands if its sequence number is that of another stop', async () => {
+  it('the next call of a vehicle is the stop where the vehicle reports that it stands if its sequence number is that of another stop', async () => {
     const trips = [trip('R', [update('B', { delay: 0 }), update('C', { delay: 0 })])];
     const stands = vehicle({ currentStatus: STOPPED_AT, stopId: 'B', currentStopSequence: 3, timestamp: at(10) });
     expect(await nextCall(planned, trips, stands, NOW + 10.5 * 60_000)).toBe('B 10');
   });
-  it('is the station where the vehicle reports that it stands, whatever the platform', async () => {
+  it('the next call of a vehicle is the station where the vehicle reports that it stands, whatever the platform', async () => {
     const station = timetable([run('R', [-5, ['S1', 8], 30])]);
     const trips = [trip('R', [update('S1', { delay: 0 })])];
     const stands = vehicle({ currentStatus: STOPPED_AT, stopId: 'S2', timestamp: at(8) });
     expect(await nextCall(station, trips, stands, NOW + 8.5 * 60_000)).toBe('S1 8');
   });
-  it('is the platform to which the call has moved', async () => {
+  it('the next call of a vehicle is the platform to which the call has moved', async () => {
     const station = timetable([
       run('R', [
         ['A', -5],
@@ -113,7 +113,7 @@ describe('the next call of a vehicle', () => {
     ]);
     expect(await nextCall(station, [trip('R', [update('S2', { time: 10, delay: 120 })])])).toBe('S2 10');
   });
-  it('is the stop that the vehicle reports where no feed predicts its run', async () => {
+  it('the next call of a vehicle is the stop that the vehicle reports where no feed predicts its run', async () => {
     const report = vehicle({ stopId: 'C' });
     expect(await nextCall(planned, null, report)).toBe('C unknown');
     expect(await nextCall(planned, null)).toBeNull();
@@ -122,7 +122,7 @@ describe('the next call of a vehicle', () => {
 });
 
 describe('the run of a vehicle', () => {
-  it('is the one nearest to its report by live times', async () => {
+  it('the run of a vehicle is the one nearest to its report by live times', async () => {
     const evening = timetable([run('R', [-7 * 60, -6.5 * 60])]);
     expect((await found(evening, null))?.start).toBeNull();
     const delayed = [
@@ -131,7 +131,7 @@ describe('the run of a vehicle', () => {
     ];
     expect(await found(evening, [trip('R', delayed)])).toMatchObject({ tripId: 'R', start: { stopId: 'A' } });
   });
-  it('may be one that only the feed has', async () => {
+  it('the run of a vehicle may be one that only the feed has', async () => {
     const planned = timetable([
       run('Q', [
         ['A', 100],
@@ -149,7 +149,7 @@ describe('the run of a vehicle', () => {
     });
     expect(one?.findNextCall()).toEqual({ stopId: 'B', name: 'B', arrivesAt: NOW + 240_000 });
   });
-  it('is unknown where neither timetable nor feed has it', async () => {
+  it('the run of a vehicle is unknown where neither timetable nor feed has it', async () => {
     const planned = timetable([
       run('Q', [
         ['A', 100],

@@ -132,14 +132,14 @@ describe('GET /v1/vehicles', () => {
     ['/v1/alerts?limit=50', 'alerts'],
     [`/v1/vehicles?${CITY}`, 'vehicles'],
   ])('%s', (url, list) => {
-    it('lists the same by the short name of a line and by its ID', async () => {
+    it('GET /v1/vehicles lists the same by the short name of a line and by its ID', async () => {
       const [byName, byId] = [await inject(`${url}&routes=T4`), await inject(`${url}&routes=train_t4`)];
       expect(byName.json()[list].length).toBeGreaterThan(0);
       expect(byId.json()[list]).toEqual(byName.json()[list]);
       expect(byId.headers['x-notice']).toBeUndefined();
     });
 
-    it('is empty for a line that does not exist, and says so', async () => {
+    it('GET /v1/vehicles is empty for a line that does not exist, and says so', async () => {
       const { headers, statusCode, ...response } = await inject(`${url}&routes=T44`);
       expect([statusCode, response.json()[list]]).toEqual([200, []]);
       expect(headers['x-notice']).toContain('No line T44; did you mean T4? Find lines with /v1/lines?q=T44.');

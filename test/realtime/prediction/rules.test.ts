@@ -219,14 +219,14 @@ describe('an impossible time', () => {
   it('ten minutes early at the first stop is possible', () => {
     expect(predicted([15, 20], [update('A', { delay: -600 }), update('B', { delay: -600 })])?.[0]).toBe('A 15>5');
   });
-  it('costs one update, not the others', () => {
+  it('an impossible time costs one update, not the others', () => {
     expect(predicted([15, 20, 25], [update('A', { delay: 60 }), update('B', { delay: -3000 })])).toEqual([
       'A 15>16',
       'B 20>21',
       'C 25>26',
     ]);
   });
-  it('of an arrival is none either, and the departure stays', () => {
+  it('an impossible time of an arrival is no estimate, and the departure stays', () => {
     expect(predicted([15, 20, 25], [update('A', { delay: 60 }), arrives('B', { delay: -3 * 3600 })])).toEqual([
       'A 15>16',
       'B 20>21',
@@ -235,16 +235,16 @@ describe('an impossible time', () => {
     const stops = [{ ...departs('A', { delay: 60 }), arrival: { delay: -3600 } }];
     expect(predicted([['A', 15, 16], 20], stops)).toEqual(['A 15/16>16/17', 'B 20>21']);
   });
-  it('of the whole trip is none either', () => {
+  it('an impossible time of the whole trip is no estimate', () => {
     expect(predicted([15, 20], [], { delay: -3000 })).toBeNull();
     expect(predicted([15, 20], [], { delay: 43_260 })).toBeNull();
   });
-  it('is counted, also if the trip says nothing else', () => {
+  it('an impossible time is counted, also if the trip says nothing else', () => {
     const planned = timetable([run('R', [15, 20])]);
     const snapshot = predict(planned, [trip('R', [update('A', { delay: -3000 })])]);
     expect(snapshot.about.leftOut).toEqual({ 'impossible time': { count: 1, examples: ['R'] } });
   });
-  it('of years ahead does not hide the other times of its run', () => {
+  it('an impossible time of years ahead does not hide the other times of its run', () => {
     const stops = [update('A', { time: 60 * 24 * 4000 }), update('B', { time: 22 })];
     expect(predicted([15, 20, 25], stops)).toEqual(['A 15', 'B 20>22', 'C 25>27']);
   });
@@ -606,16 +606,16 @@ describe('the next run of a vehicle', () => {
   ]);
   const late = [update('B', { time: 30, delay: 1800 }), arrives('C', { time: 35, delay: 1800 })];
 
-  it('leaves no earlier than the late one arrives, and keeps its running times', () => {
+  it('the next run of a vehicle leaves no earlier than the late one arrives, and keeps its running times', () => {
     const snapshot = predict(planned, [trip('R', late)]);
     expect(callsOf(planned, snapshot, 'Q')).toEqual(['C 8>35', 'D 15>42', 'E 20>47']);
     expect(callsOf(planned, snapshot, 'P')).toBeNull();
   });
-  it('has its own update if there is one', () => {
+  it('the next run of a vehicle has its own update if there is one', () => {
     const snapshot = predict(planned, [trip('R', late), trip('Q', [update('C', { time: 9 })])]);
     expect(callsOf(planned, snapshot, 'Q')?.[0]).toBe('C 8>9');
   });
-  it('is as planned if the vehicle ends its run early or is cancelled', () => {
+  it('the next run of a vehicle is as planned if the vehicle ends its run early or is cancelled', () => {
     const short = [update('B', { time: 30, delay: 1800 }), skipped('C')];
     expect(callsOf(planned, predict(planned, [trip('R', short)]), 'Q')).toBeNull();
     expect(
@@ -661,12 +661,12 @@ describe('a vehicle that stands', () => {
   it('at a stop whose update is still in the feed has not left it', () => {
     expect(callsOf(planned, predict(planned, trips, { vehicles: vehicle(1, 'B') }), 'R')?.[1]).toBe('B -2>-1/0');
   });
-  it('leaves as planned if the feed has no time', () => {
+  it('a vehicle that stands leaves as planned if the feed has no time', () => {
     const waiting = timetable([run('R', [-10, ['B', -2, 3], 5])]);
     const snapshot = predict(waiting, [trip('R', [noData('B'), noData('C')])], { vehicles: vehicle(1, 'B') });
     expect(callsOf(waiting, snapshot, 'R')?.slice(1)).toEqual(['B -2/3>0/3', 'C 5']);
   });
-  it('keeps its estimate while it moves', () => {
+  it('a vehicle that stands keeps its estimate while it moves', () => {
     expect(callsOf(planned, predict(planned, trips, { vehicles: vehicle(2, 'B') }), 'R')?.[1]).toBe('B -2>-1');
   });
   it('at another platform of the station than planned has not left it', () => {
@@ -677,19 +677,19 @@ describe('a vehicle that stands', () => {
       expect(callsOf(station, snapshot, 'R')?.[1]).toBe('S2 -2>-1/0');
     }
   });
-  it('has not left its stop where the feed inserts a call before it', () => {
+  it('a vehicle that stands has not left its stop where the feed inserts a call before it', () => {
     const stops = [update('K', { time: -5 }), update('B', { time: -1 }), update('C', { time: 6 })];
     const snapshot = predict(planned, [trip('R', stops)], { vehicles: vehicle(1, 'B') });
     expect(callsOf(planned, snapshot, 'R')?.[2]).toBe('B -2>-1/0');
   });
-  it('has not left its stop on a run that only the feed has', () => {
+  it('a vehicle that stands has not left its stop on a run that only the feed has', () => {
     const stops = [update('A', { time: -8 }), update('B', { time: -1 }), update('C', { time: 6 })];
     const added = trip('X', stops, { scheduleRelationship: TRIP.added, routeId: 'R' });
     const position = [{ ...vehicle(1, 'B')[0], trip: { tripId: 'X' } }];
     const snapshot = predict(planned, [added], { vehicles: position });
     expect(calls(planned, snapshot, 0)[1]).toBe('B -1>-1/0');
   });
-  it('has not left its stop where its position has the ID of another publication', () => {
+  it('a vehicle that stands has not left its stop where its position has the ID of another publication', () => {
     const dated = timetable([run('F.150626.31.0850', [-10, -2, 5])], 'sydneyferries');
     const position = [{ ...vehicle(1, 'B')[0], trip: { tripId: 'F.160626.31.0850' } }];
     const updates = [trip('F.170626.31.0850', trips[0]?.stops ?? [])];

@@ -144,7 +144,6 @@ export function createPlayedService(
         ids,
         run,
       }),
-    /** Polls these feeds. */
     async poll(sources: readonly FeedSourceId[]) {
       for (let poll = 0; poll < 2; poll++) {
         feeds.request(sources);
