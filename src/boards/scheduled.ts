@@ -100,7 +100,7 @@ function listBackwards(request: BoardRequest, reader: StopReader): Selection {
 
 interface ListedDepartures {
   departures: Departure[];
-  /** How many of them count towards the limit and are certainly in order: no departure before them is still to be added. */
+  /** The number of those at the start that count towards the limit and before which none can be added. */
   certain: number;
   /** Of the added departures, all that are planned before this time are listed. */
   unseenFrom: number;

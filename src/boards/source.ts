@@ -72,7 +72,6 @@ interface Available {
   at: number | null;
 }
 
-/** What boards need of the feeds. */
 interface BoardFeeds extends FeedRequests, FeedAges {
   snapshotFor: LiveFeeds['snapshotFor'];
   problemOf: LiveFeeds['problemOf'];

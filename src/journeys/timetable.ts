@@ -51,7 +51,6 @@ export const DEFAULT_CHANGES = 6;
 /** The timetable must cover the time from this long before the requested one to this long after it. */
 const COVERED_MS = HOUR_MS / 2;
 
-/** What a search of the timetable uses: timetable, search threads, feeds and alerts. */
 export interface TimetableSearch {
   timetable: TimetableInUse & { missing(): MissingTimetable };
   engines: { get(timetable: Timetable): Pick<JourneyEngine, 'search'> };
@@ -291,7 +290,6 @@ export function isWharf(timetable: Timetable, stop: number): boolean {
   return timetable.modesOf(stop).every((mode) => mode === 'ferry');
 }
 
-/** What a journey is shown with. */
 interface ShownWith {
   /** The snapshots that the search used. */
   live: LiveTimetable;

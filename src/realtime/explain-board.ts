@@ -72,7 +72,6 @@ interface ListedCall {
   at: number;
 }
 
-/** What an explanation needs of the feeds. */
 interface ExplainedFeeds extends FeedRequests {
   snapshot: LiveFeeds['snapshot'];
   problemOf: LiveFeeds['problemOf'];

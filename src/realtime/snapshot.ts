@@ -213,7 +213,7 @@ export class Snapshot {
     return (this.sections.state.valueAt(call) & CALL.left) !== 0;
   }
 
-  /** Whether the run ends there early, or for arrivals whether it begins there late. */
+  /** Whether the run ends early at this call; with `isArrival` whether it begins late there. */
   isCut(call: number, isArrival: boolean): boolean {
     return (this.sections.state.valueAt(call) & (isArrival ? CALL.start : CALL.end)) !== 0;
   }

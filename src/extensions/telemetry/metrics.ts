@@ -38,7 +38,7 @@ const PROCESS_METRICS = {
   nodejs_heap_size_used_bytes: 'nodejs_heap_size_total_bytes',
 };
 
-/** What the metrics are read from on each scrape. */
+/** Read on each scrape. */
 export interface MetricSources {
   /** Where data comes from. */
   source: 'real' | 'sandbox';

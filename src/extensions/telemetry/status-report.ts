@@ -18,7 +18,6 @@ import {
   type UpstreamHealth,
 } from './traffic.ts';
 
-/** What the status report is built from. */
 export interface StatusSources {
   /** Paths of the operations. */
   operations: readonly string[];

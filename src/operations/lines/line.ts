@@ -10,8 +10,6 @@ import { latitudeSchema, longitudeSchema } from '../../transit/place.ts';
 import { dateParameter, endOfDay } from '../../transit/time.ts';
 import type { Notice } from '../operation.ts';
 
-/** Code that the operations on lines share. */
-
 export const lineIdQuery = describe(lineIdParameter, 'A `line_id` from /v1/lines.', 'train_T1');
 export const serviceDayQuery = optional(
   describe(

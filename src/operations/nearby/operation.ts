@@ -163,7 +163,6 @@ function findPlanned(query: NearbyQuery, register: StopRegister, now: number): F
   };
 }
 
-/** What a search of the trip planner needs. */
 interface PlannerSearch {
   queryUpstream: FindContext['queryUpstream'];
   now: () => number;

@@ -60,7 +60,6 @@ export const UNREAD: FeedHealth = {
   grownSince: null,
 };
 
-/** What a feed is judged by. */
 interface MeasuredFeed {
   headerAt: number;
   tripCount: number;

@@ -35,7 +35,6 @@ const SOONEST_MS = 15_000;
 /** A feed with an older header is polled at its plain interval, not when new data would be due. */
 const STANDS_STILL_MS = 90_000;
 
-/** What polling needs of the rest of the service. */
 export interface PollerOptions {
   client: { fetch: FeedClient['fetch'] };
   reader: Omit<FeedReader, 'use'>;
