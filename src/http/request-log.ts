@@ -127,17 +127,15 @@ function whyOf({ admission, failure, keyInUse }: FastifyRequest, reply: FastifyR
   };
 }
 
-const ID_BYTES = 8;
-/** Filled for many IDs at once. */
-const random = Buffer.alloc(512 * ID_BYTES);
-let used = random.length;
+const ID_DIGITS = 16;
+const random = Buffer.alloc(256 * ID_DIGITS);
+/** The digits of many IDs, made at once. */
+let digits = '';
 
 /** A request ID for the response and the log: 16 hexadecimal digits, random so that it does not reveal the number of requests. */
 export function createRequestId(): string {
-  if (used === random.length) {
-    randomFillSync(random);
-    used = 0;
-  }
-  used += ID_BYTES;
-  return random.toString('hex', used - ID_BYTES, used);
+  if (digits === '') digits = randomFillSync(random).toString('hex');
+  const id = digits.slice(0, ID_DIGITS);
+  digits = digits.slice(ID_DIGITS);
+  return id;
 }

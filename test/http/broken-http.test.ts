@@ -1,11 +1,11 @@
 import type { AddressInfo } from 'node:net';
-import type { FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '#src/errors/api-error.ts';
+import type { TestApp } from '#test/support/app.ts';
 import { buildHealthyApp } from '#test/support/healthy-upstream.ts';
 import { openConnection, readResponses } from './socket.ts';
 
-let app: FastifyInstance;
+let app: TestApp;
 let port: number;
 
 let lines: object[] = [];
@@ -46,6 +46,23 @@ it('the server answers OPTIONS * with the methods of the whole server', async ()
   expect(response?.status).toBe(204);
   expect(response?.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
 });
+
+it.each(['/mcp', '/v1/tokens', '/healthz', '/nowhere'])(
+  'a POST to %s that names the type of a body and has none gets the response to an empty body',
+  async (path) => {
+    for (const type of ['application/json', 'text/plain', 'application/x-www-form-urlencoded']) {
+      const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${app.apiKey}\r\nContent-Type: ${type}\r\nConnection: close\r\n`;
+      const [expected, received] = [
+        await sendAndRead(`${head}Content-Length: 0\r\n\r\n`),
+        await sendAndRead(`${head}\r\n`),
+      ];
+      expect(received.map(({ status, body }) => [status, body])).toEqual(
+        expected.map(({ status, body }) => [status, body]),
+      );
+      expect(received).toHaveLength(1);
+    }
+  },
+);
 
 describe('invalid HTTP', () => {
   it.each<[string, string, number, ErrorCode?]>([

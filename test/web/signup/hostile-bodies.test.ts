@@ -1,4 +1,6 @@
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openConnection, readResponses } from '../../http/socket.ts';
 import { type Front, openKeysPage, startFront } from '../../support/front.ts';
 import { listRoutes } from '../../support/routes.ts';
 
@@ -150,4 +152,22 @@ it.each(METHODS)('no page answers a hostile %s with a 5xx', async (method) => {
     }
   }
   expect(failed).toEqual([]);
+});
+
+it('a form sent without a body and its length gets the response to an empty form', async () => {
+  const { port } = front.app.server.address() as AddressInfo;
+  const statusesOf = async (length: string) => {
+    const statuses: (number | undefined)[] = [];
+    for (const url of FORMS) {
+      const connection = await openConnection(port);
+      const type = 'Content-Type: application/x-www-form-urlencoded';
+      connection.write(`POST ${url} HTTP/1.1\r\nHost: x\r\n${type}\r\n${length}Connection: close\r\n\r\n`);
+      statuses.push(readResponses(await connection.closed)[0]?.status);
+      connection.socket.destroy();
+    }
+    return statuses;
+  };
+  const expected = await statusesOf('Content-Length: 0\r\n');
+  expect(expected).not.toContain(undefined);
+  expect(await statusesOf('')).toEqual(expected);
 });
