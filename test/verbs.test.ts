@@ -11,7 +11,8 @@ function listFunctions({ path, text }: (typeof files)[number]) {
   const declared = text.matchAll(
     /^ *(?:export )?(?:static )?(?:(async) )?(?:function\*? |\*)?#?([a-z]\w*)(?:<.*>)?\((?:[^;]*)\{$/gm,
   );
-  return [...declared]
+  const local = text.matchAll(/^ *(?:export )?(?:const|let) ([a-z]\w*) = (async )?(?:<.*>)?\(.*=>/gm);
+  return [...declared, ...[...local].map(([whole, name, async]) => [whole, async, name])]
     .filter(([, , name = '']) => !['if', 'for', 'while', 'switch', 'catch', 'constructor'].includes(name))
     .map(([, async, name = '']) => ({ path, name, isAsync: async !== undefined }));
 }

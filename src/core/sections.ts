@@ -20,12 +20,12 @@ export function placeSections<Types extends SectionTypes>(types: Types, start: n
     total = roundToEight(offset + length * Section.BYTES_PER_ELEMENT);
     return { name, Section, offset, length };
   });
-  const view = (packed: SharedArrayBuffer): SectionsOf<Types> =>
+  const open = (packed: SharedArrayBuffer): SectionsOf<Types> =>
     Object.fromEntries(
       places.map(({ name, Section, offset, length }) => [
         name,
         new Section(packed as ArrayBufferLike as ArrayBuffer, offset, length),
       ]),
     ) as SectionsOf<Types>;
-  return { total, view };
+  return { total, open };
 }

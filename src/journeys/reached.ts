@@ -59,19 +59,19 @@ export function listReached(
   const row = rides * stopCount;
   const arrivesAt = new Int32Column(stopCount).fill(NEVER);
   const alightedAt = new Int32Column(stopCount).fill(-1);
-  const note = (stop: number, moment: number, from: number) => {
+  const record = (stop: number, moment: number, from: number) => {
     if (moment >= arrivesAt.valueAt(stop) || moment > latest) return;
     arrivesAt[stop] = moment;
     alightedAt[stop] = from;
   };
-  for (const { stop, seconds } of walks) note(stop, at + seconds, -1);
+  for (const { stop, seconds } of walks) record(stop, at + seconds, -1);
   for (let stop = 0; stop < stopCount; stop++) {
     const moment = int32At(labels.arrived, row + stop);
     if (moment === NEVER) continue;
     const arrival = moment % 60 === 0 ? moment : shownTime(moment, isLiveAt(stop));
-    note(stop, arrival, stop);
+    record(stop, arrival, stop);
     for (let walk = int32At(first, stop), end = int32At(first, stop + 1); walk < end; walk++) {
-      note(int32At(targets, walk), arrival + int32At(walkSeconds, walk), stop);
+      record(int32At(targets, walk), arrival + int32At(walkSeconds, walk), stop);
     }
   }
   const reached: Reached[] = [];

@@ -99,11 +99,11 @@ export function packSnapshot(about: SnapshotAbout, numbers: SnapshotNumbers): Sh
   const names = Object.keys(SECTIONS) as (keyof typeof SECTIONS)[];
   const lengths = names.map((name) => numbers[name].length);
   const header = Buffer.from(JSON.stringify({ ...about, lengths } satisfies SnapshotHeader));
-  const { total, view } = placeSections(SECTIONS, HEADER_START + header.length, lengths);
+  const { total, open } = placeSections(SECTIONS, HEADER_START + header.length, lengths);
   const packed = new SharedArrayBuffer(total);
   new DataView(packed).setUint32(0, header.length, true);
   Buffer.from(packed).set(header, HEADER_START);
-  const sections = view(packed);
+  const sections = open(packed);
   for (const name of names) sections[name].set(numbers[name]);
   return packed;
 }
@@ -126,7 +126,7 @@ export class Snapshot {
     );
     this.packed = packed;
     this.about = about;
-    this.sections = placeSections(SECTIONS, HEADER_START + length, lengths).view(packed);
+    this.sections = placeSections(SECTIONS, HEADER_START + length, lengths).open(packed);
     this.headerAt = about.base * 1000;
     this.runCount = this.sections.runTrip.length;
     this.tripCount = this.runCount - about.addedIds.length;

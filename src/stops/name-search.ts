@@ -203,20 +203,20 @@ class NameIndex {
   /** The numbers of the words that match a query word, with a weight of at most 1. */
   #matchesOf(word: string, isLast: boolean): ReadonlyMap<number, number> {
     const best = new Map<number, number>();
-    const note = (index: number, weight: number) => best.set(index, Math.max(weight, best.get(index) ?? 0));
+    const record = (index: number, weight: number) => best.set(index, Math.max(weight, best.get(index) ?? 0));
     const exact = this.#tree.get(word);
-    if (exact !== undefined) note(exact, 1);
+    if (exact !== undefined) record(exact, 1);
     if (isLast || word.length >= MIN_PREFIX) {
       for (const [longer, index] of this.#tree.atPrefix(word)) {
         const extraLetters = longer.length - word.length;
-        if (extraLetters > 0) note(index, (PREFIX_WEIGHT * longer.length) / (longer.length + 0.3 * extraLetters));
+        if (extraLetters > 0) record(index, (PREFIX_WEIGHT * longer.length) / (longer.length + 0.3 * extraLetters));
       }
     }
     if (word.length >= MIN_FOR_TYPO && !/\d/.test(word)) {
       for (const [other, [index, typos]] of this.#tree.fuzzyGet(word, word.length < MIN_FOR_TWO_TYPOS ? 1 : 2)) {
         if (typos === 0) continue;
         const first = other[0] === word[0] ? 1 : OTHER_FIRST_LETTER;
-        note(index, (TYPO_WEIGHT / typos) * first);
+        record(index, (TYPO_WEIGHT / typos) * first);
       }
     }
     return best;

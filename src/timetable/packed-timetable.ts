@@ -152,14 +152,14 @@ export function packSections(about: TimetableAbout, numbers: SectionNumbers): Sh
   const names = Object.keys(SECTIONS) as (keyof typeof SECTIONS)[];
   const lengths = names.map((name) => numbers[name].length);
   const header = Buffer.from(JSON.stringify({ about, lengths } satisfies TimetableHeader));
-  const { total, view } = placeSections(SECTIONS, HEADER_START + header.length, lengths);
+  const { total, open } = placeSections(SECTIONS, HEADER_START + header.length, lengths);
   const packed = new SharedArrayBuffer(total);
   const head = Buffer.from(packed);
   MAGIC.copy(head);
   for (const [index, number] of [FORMAT, header.length, total].entries())
     head.writeUInt32LE(number, MAGIC.length + 4 * index);
   header.copy(head, HEADER_START);
-  const sections = view(packed);
+  const sections = open(packed);
   for (const name of names) sections[name].set(numbers[name]);
   return packed;
 }
@@ -176,7 +176,7 @@ export function openSections(packed: SharedArrayBuffer): { about: TimetableAbout
     const { about, lengths }: TimetableHeader = JSON.parse(
       head.toString('utf8', HEADER_START, HEADER_START + headerLength),
     );
-    return { about, sections: placeSections(SECTIONS, HEADER_START + headerLength, lengths).view(packed) };
+    return { about, sections: placeSections(SECTIONS, HEADER_START + headerLength, lengths).open(packed) };
   } catch (error) {
     throw new NotATimetable('its header is damaged', { cause: error });
   }

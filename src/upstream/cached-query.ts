@@ -102,10 +102,10 @@ export function createCachedQuery(layers: {
   async function fetch(lookup: Lookup, ticket: CallTicket, abandoned: AbortSignal): Promise<UpstreamResponse<unknown>> {
     const { request, key } = lookup;
     try {
-      const keep = (arrived: ReceivedResponse<unknown>) => {
+      const store = (arrived: ReceivedResponse<unknown>) => {
         if (isKeptWhole(request)) void cache.store(key, arrived);
       };
-      const { payload, retrievedAt } = await call(request, ticket, keep, abandoned);
+      const { payload, retrievedAt } = await call(request, ticket, store, abandoned);
       failures.recordSuccess(request.kind, key);
       return { payload, retrievedAt, freshness: freshnessIn(retrievedAt, lookup, 'upstream', null) };
     } catch (error) {

@@ -40,7 +40,7 @@ function write(field, text) {
   }
 }
 
-const read = () =>
+const listParameters = () =>
   fields.map((field) => {
     const { name, in: place, type } = field.dataset;
     return { name, place, type, text: textOf(field) };
@@ -64,13 +64,13 @@ const keyForSamples = () => (/^[\w-]+$/.test(find('try-key').value) ? find('try-
 
 /** Updates the samples and the address of the page, which never contains the key. */
 function update() {
-  const query = queryOf(read().filter(({ text }) => text !== ''));
+  const query = queryOf(listParameters().filter(({ text }) => text !== ''));
   history.replaceState(null, '', (query ? `?${query}` : location.pathname) + location.hash);
   writeSamples();
 }
 
 function writeSamples() {
-  const parameters = read();
+  const parameters = listParameters();
   const key = keyForSamples();
   const address = addressOf(parameters);
   find('try-url').textContent = publicUrl + address;
@@ -397,7 +397,7 @@ let begun = beginWithCurrent();
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
   await begun;
-  send({ url: addressOf(read()) });
+  send({ url: addressOf(listParameters()) });
 });
 find('try-key').addEventListener('input', writeSamples);
 find('try-key').addEventListener('change', () => {
@@ -406,7 +406,7 @@ find('try-key').addEventListener('change', () => {
 find('try-tool')?.addEventListener('click', async () => {
   await begun;
   const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-  const body = JSON.stringify(toolCallOf(operation, placeParameters(read())));
+  const body = JSON.stringify(toolCallOf(operation, placeParameters(listParameters())));
   send({ url: '/mcp', method: 'POST', headers, body });
 });
 addEventListener('pagehide', () => current.abort());

@@ -127,7 +127,7 @@ export function createPlanner(
     /** As `back` finds them, in mirrored time: `departsAt` is minus the arrival in the direction of `ahead`. */
     const plans: Found[] = [];
     /** Returns whether no more are needed. */
-    const note = (plan: Found) => {
+    const addPlan = (plan: Found) => {
       plans.push(plan);
       return add(isArrival ? plan : mirrorFound(lines, plan));
     };
@@ -218,7 +218,7 @@ export function createPlanner(
       const until = 1 - Math.max(first, limit + 1);
       limit = Math.min(latest, first + seconds - 1);
       for (const plan of back.range({ from: -limit, until, maxRides: rides, bounds: ahead.labels })) {
-        if (note(plan)) return false;
+        if (addPlan(plan)) return false;
       }
       const left = Math.max(...plans.map(({ arrivesAt }) => -arrivesAt));
       if (left < start) return false;
@@ -250,7 +250,7 @@ export function createPlanner(
       startBack();
       for (const [from, to] of spans) {
         const range = { from: -to, until: -from, maxRides: fewer, bounds: ahead.labels, known };
-        for (const plan of back.range(range)) note(plan);
+        for (const plan of back.range(range)) addPlan(plan);
       }
     }
   }

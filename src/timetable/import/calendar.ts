@@ -33,7 +33,7 @@ export async function loadServices(zip: ScheduleZip, leftOut: LeftOutCounter): P
     throw new UnreadableFile('neither calendar.txt nor calendar_dates.txt');
   }
   const calendars = new Map<string, Calendar>();
-  const find = (id: string) => {
+  const calendarOf = (id: string) => {
     const calendar = calendars.get(id) ?? { weekdays: 0, from: 1, until: 0, added: [], removed: [] };
     calendars.set(id, calendar);
     if (calendars.size > MAX_SERVICES)
@@ -48,7 +48,7 @@ export async function loadServices(zip: ScheduleZip, leftOut: LeftOutCounter): P
   await zip.loadRows(calendar, (row, at) => {
     const [from, until] = [toDayNumber(row.text(at.start_date)), toDayNumber(row.text(at.end_date))];
     if (from === null || until === null || until - from > MAX_DAYS) return leftOut.add('calendar without valid dates');
-    Object.assign(find(row.text(at.service_id)), { weekdays: parseWeekdays(row, at), from, until });
+    Object.assign(calendarOf(row.text(at.service_id)), { weekdays: parseWeekdays(row, at), from, until });
   });
   const dates = {
     name: 'calendar_dates.txt',
@@ -58,7 +58,7 @@ export async function loadServices(zip: ScheduleZip, leftOut: LeftOutCounter): P
   await zip.loadRows(dates, (row, at) => {
     const [day, type] = [toDayNumber(row.text(at.date)), row.text(at.exception_type)];
     if (day === null || (type !== '1' && type !== '2')) return leftOut.add('calendar date that cannot be read');
-    const { added, removed } = find(row.text(at.service_id));
+    const { added, removed } = calendarOf(row.text(at.service_id));
     (type === '1' ? added : removed).push(day);
   });
   return merge(calendars, leftOut);
