@@ -31,7 +31,7 @@ export function createQuotaDays(zone: string) {
   const dayAt = (ms: number) => DateTime.fromMillis(ms, { zone }).startOf('day');
 
   function boundsOf(day: QuotaDay) {
-    return day === latest.day ? latest : find(DateTime.fromFormat(day, 'yyyyMMdd', { zone }));
+    return day === latest.day ? latest : find(DateTime.fromISO(day, { zone }));
   }
 
   return {

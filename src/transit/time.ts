@@ -35,7 +35,7 @@ export const dateParameter = parameterOf(requiredText('a date such as 20261130')
   const trimmed = text.trim();
   const day = trimmed.replaceAll('-', '');
   if (!DAY.test(trimmed)) return refuse('must be a date such as 20261130 or 2026-11-30');
-  return DateTime.fromFormat(day, 'yyyyMMdd', { zone: 'utc' }).isValid ? day : refuse('must be a day that exists');
+  return DateTime.fromISO(day, { zone: 'utc' }).isValid ? day : refuse('must be a day that exists');
 }).meta({
   type: 'string',
   pattern: DAY.source,
@@ -84,9 +84,14 @@ export function toSydneyWallClock(moment: number): WallClock {
   return { date: local.toFormat('yyyyMMdd'), time: local.toFormat('HHmm') };
 }
 
+/** Reads it as ISO 8601, which takes a fraction of the time of a format of its own. */
+function parseWallClock({ date, time }: WallClock): DateTime {
+  return DateTime.fromISO(`${date}T${time}`, { zone: SYDNEY });
+}
+
 /** The moment of a local time; null in the hours that daylight saving repeats or skips. */
 export function fromSydneyWallClock({ date, time }: WallClock): number | null {
-  const local = DateTime.fromFormat(`${date}${time}`, 'yyyyMMddHHmm', { zone: SYDNEY });
+  const local = parseWallClock({ date, time });
   const isUnique = local.isValid && local.toFormat('HHmm') === time && local.getPossibleOffsets().length === 1;
   return isUnique ? local.toMillis() : null;
 }
@@ -95,9 +100,12 @@ export function fromSydneyWallClock({ date, time }: WallClock): number | null {
  * The moment of a local time: the first of two in a repeated hour, and one hour later in a
  * skipped one.
  */
-export function earliestMoment({ date, time }: WallClock): number {
-  const local = DateTime.fromFormat(`${date}${time}`, 'yyyyMMddHHmm', { zone: SYDNEY });
-  return Math.min(...local.getPossibleOffsets().map((offset) => offset.toMillis()));
+export function earliestMoment(local: WallClock): number {
+  return Math.min(
+    ...parseWallClock(local)
+      .getPossibleOffsets()
+      .map((offset) => offset.toMillis()),
+  );
 }
 
 /**
@@ -145,7 +153,7 @@ export function endOfDay(moment: number): number {
 
 /** The day before; both as `YYYYMMDD`. */
 export function dayBefore(date: string): string {
-  return DateTime.fromFormat(date, 'yyyyMMdd', { zone: 'utc' }).minus({ days: 1 }).toFormat('yyyyMMdd');
+  return DateTime.fromISO(date, { zone: 'utc' }).minus({ days: 1 }).toFormat('yyyyMMdd');
 }
 
 /** The day formatted last: a response has hundreds of timestamps, most of them of one day. */
