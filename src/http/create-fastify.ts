@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import type { Build } from './build.ts';
 import { refuseConnect, sendClientError } from './connection/client-error.ts';
@@ -64,19 +63,12 @@ export function createFastify(
       connectionsCheckingInterval: Math.min(DEADLINE_CHECK_MS, arrivalMs),
       // Node would reject a request without Host with an empty body.
       requireHostHeader: false,
-      // Most requests have no body; Node then ends its stream at once, without the events of one that is read.
-      optimizeEmptyRequests: true,
       ServerResponse: OneWriteResponse,
     },
     frameworkErrors: (error, request, reply) => sendErrorEarly(error, request, reply, docsUrl),
     clientErrorHandler: (error, socket) => sendClientError(error, socket, { docsUrl, connections, log: app.log }),
   });
   const connections = new Connections(app.server);
-  // A stream that Node has ended before the request arrives here would let the parser of a body wait for ever.
-  app.addHook('preParsing', ({ method }, _reply, payload, done) => {
-    const isEnded = method !== 'GET' && 'readableEnded' in payload && payload.readableEnded;
-    done(null, isEnded ? Readable.from([]) : payload);
-  });
   // Node would reject an unknown `Expect` with an empty body too.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   // By default Node closes the connection without a response.
