@@ -1,13 +1,10 @@
 import { pino } from 'pino';
-import { parseCredential } from '#src/access/credential.ts';
-import { generateKey, parseKey } from '#src/access/keys.ts';
 import { openLog } from '#src/core/log.ts';
 import { createInstruments } from '#src/extensions/telemetry/instruments.ts';
 import { describeMachine, print } from './machine.ts';
 
 /*
- * Measures what recording a response costs, and what two parts gain that exist purely for speed: the buffer of `log.ts`, and the
- * cached keys of `credential.ts`.
+ * Measures what recording a response costs, and what the buffer of `log.ts` gains, the only part that exists purely for speed.
  * The fastest of many short slices counts, because other load on the machine can only add time.
  * `node bench/micro-gains.ts`
  */
@@ -30,13 +27,6 @@ measure('counts of a response', () => {
 });
 measure('a log line, many in one write', () => buffered.info(line, 'answered'));
 measure('a log line, each in a write of its own', () => direct.info(line, 'answered'));
-const keys = Array.from({ length: 600 }, (_, n) => generateKey('live', String(n).padStart(8, '0')));
-const headers = keys.map((key) => ({ authorization: `Bearer ${key}` }));
-let turn = 0;
-measure('a key parsed', () => parseKey(keys[turn++ % keys.length] as string));
-measure('a header whose key is cached', () => {
-  parseCredential({ headers: headers[turn++ % headers.length] ?? {}, url: OPERATION, query: {} });
-});
 process.exit(0);
 
 function measure(name: string, work: () => void): void {

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest } from 'fastify';
-import { createBoundedMap } from '../core/own-memory.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { missingKey, unauthorized } from '../errors/messages.ts';
 import { type ApiKey, looksLikeKey, mayHoldKey, parseKey } from './keys.ts';
@@ -16,11 +15,9 @@ const BEARER = 'bearer';
 /** Five times as long as a key: a longer header is no mistyped key. */
 const MAX_LENGTH = 256;
 const MAX_TOKEN_LENGTH = 4096;
-/** Every header of a well-formed key is cached, whether the key exists or not. */
-const MAX_HEADERS = 10_000;
 
-/** Authorization headers with their keys. The proxy in front sends many callers' requests over one connection. */
-const keysOfHeaders = createBoundedMap<ApiKey>('keys of headers', MAX_HEADERS);
+/** The last Authorization header of each connection with its key; most clients resend it unchanged. */
+const latest = new WeakMap<object, { header: string; key: ApiKey }>();
 
 /** `EventSource` cannot send headers, so streams accept a publishable key or token in this parameter. */
 export const STREAM_KEY_PARAMETER = 'access_token';
@@ -58,11 +55,12 @@ function splitStreamKey({ headers, query, routeOptions }: FastifyRequest): strin
   return text;
 }
 
-/** What may hold a key. */
+/** What may hold a key. `raw` has the connection, whose last key is cached. */
 interface CredentialRequest {
   headers: IncomingHttpHeaders;
   url: string;
   query: unknown;
+  raw?: { socket: object };
 }
 
 /**
@@ -70,7 +68,7 @@ interface CredentialRequest {
  * was sent.
  */
 export function parseCredential(
-  { headers, url, query }: CredentialRequest,
+  { headers, url, query, raw }: CredentialRequest,
   parseToken: SignedKeys['parseToken'] = () => null,
 ): ApiKey {
   const { authorization } = headers;
@@ -88,8 +86,8 @@ export function parseCredential(
       logged: 'key in X-API-Key',
     });
   }
-  const cached = keysOfHeaders.get(authorization);
-  if (cached) return cached;
+  const before = raw && latest.get(raw.socket);
+  if (before?.header === authorization) return before.key;
   const isToken = authorization.slice(BEARER.length + 1, BEARER.length + 1 + TOKEN_PREFIX.length) === TOKEN_PREFIX;
   if (authorization.length > (isToken ? MAX_TOKEN_LENGTH : MAX_LENGTH)) {
     throw unauthorized('The Authorization header is longer than any API key.', {
@@ -108,7 +106,7 @@ export function parseCredential(
   if (!token) throw unauthorized('The Authorization header contains no key.', { wasKeySent: false, logged: 'missing' });
   if (isToken) return parseToken(token) ?? rejectIncomplete('token');
   const key = parseKey(token) ?? rejectIncomplete('API key');
-  keysOfHeaders.set(authorization, key);
+  if (raw) latest.set(raw.socket, { header: authorization, key });
   return key;
 }
 

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { createAccountCounts } from '#src/access/account-counts.ts';
-import { parseCredential } from '#src/access/credential.ts';
 import { type ApiKey, generateKey, parseKey } from '#src/access/keys.ts';
 import { KnownKeys } from '#src/access/known-keys.ts';
 import { createTokenBuckets } from '#src/access/limits/token-buckets.ts';
@@ -107,16 +106,6 @@ export const HELD_MEMORY_CASES: Readonly<Record<string, () => Promise<FilledTabl
       ] as never);
     }
     return { countedBytes: 12 * MEGABYTE, table: mapAlerts };
-  },
-  async 'keys of headers'() {
-    for (let n = 0; n < 12_000; n++) {
-      const key = generateKey('live', accountOf(n));
-      const padding = ' '.repeat(256 - `Bearer ${key}`.length);
-      // Node reads each header from the bytes of its request.
-      const authorization = Buffer.from(`Bearer ${padding}${key}`).toString('latin1');
-      parseCredential({ headers: { authorization }, url: '/', query: {} });
-    }
-    return { countedBytes: 7 * MEGABYTE, table: parseCredential };
   },
   async 'known keys'() {
     const keys = new KnownKeys({ now: () => NOW, instances: () => 1, log: { warn() {} } });
