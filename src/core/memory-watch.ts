@@ -21,6 +21,10 @@ const SHRINK_EVERY_MS = 10_000;
  */
 const REGROWTH_SHARE = 0.03;
 const SAMPLE_EVERY_MS = 1000;
+/** Another process of the group that has grown by this much is an import. */
+const IMPORT_FROM_BYTES = 20 * 2 ** 20;
+/** What an import of all New South Wales takes at its highest. It gets there faster than caches could be shrunk. */
+const IMPORT_BYTES = 125 * 2 ** 20;
 
 /** Limits of this process in bytes: V8's heap limit and the container's memory limit. Zero disables a limit. */
 export function ownMemoryLimits() {
@@ -44,7 +48,8 @@ interface Measures {
 
 /**
  * Samples every second, and shrinks caches when memory runs short. The import of a timetable is another process with the same
- * limit: it may cause caches to shrink, but no refusals. If memory is too short for both, the kernel ends the import.
+ * limit: caches make room for it as soon as it has begun, but nothing is refused. If memory is too short for both, the kernel ends
+ * the import.
  */
 export class MemoryWatch {
   readonly #limits: ReturnType<typeof ownMemoryLimits>;
@@ -52,8 +57,10 @@ export class MemoryWatch {
   #cancelSample = () => {};
   #heapBytes = 0;
   #ownBytes = 0;
-  /** Bytes of all processes that share the limit. */
+  /** Bytes of all processes that share the limit, with what an import under way is going to take. */
   #allBytes = 0;
+  /** The least that the other processes have had. */
+  #otherBytes = Number.POSITIVE_INFINITY;
   #shrunkAt = Number.NEGATIVE_INFINITY;
   /** Below this size of the process, caches are not shrunk again. */
   #regrownBytes = 0;
@@ -101,7 +108,10 @@ export class MemoryWatch {
     this.#heapBytes = getHeapStatistics().used_heap_size;
     try {
       this.#ownBytes = this.#measures.countBytes();
-      this.#allBytes = Math.max(this.#ownBytes, this.#measures.countGroupBytes());
+      const otherBytes = Math.max(0, this.#measures.countGroupBytes() - this.#ownBytes);
+      this.#otherBytes = Math.min(this.#otherBytes, otherBytes);
+      const isImport = otherBytes - this.#otherBytes >= IMPORT_FROM_BYTES;
+      this.#allBytes = this.#ownBytes + Math.max(otherBytes, isImport ? this.#otherBytes + IMPORT_BYTES : 0);
     } catch {
       // Reading needs a file descriptor, and the process may have none left. The previous sample is used instead.
     }

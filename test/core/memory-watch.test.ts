@@ -60,6 +60,29 @@ describe('a process whose memory runs short', () => {
     watch.close();
   });
 
+  it('a process makes room for an import as soon as that has begun, but not for other processes that stay as they are', async () => {
+    const MB = 2 ** 20;
+    const sizes = [
+      { own: 380, others: 60, later: 85, shares: [0] },
+      { own: 330, others: 10, later: 35, shares: [0.5] },
+      { own: 300, others: 10, later: 35, shares: [] },
+      { own: 380, others: 60, later: 75, shares: [] },
+    ];
+    for (const { own, others, later, shares: expected } of sizes) {
+      const shares: number[] = [];
+      let groupBytes = (own + others) * MB;
+      const measures = { countBytes: () => own * MB, countGroupBytes: () => groupBytes };
+      const shrink = (keptShare: number) => void shares.push(keptShare);
+      const watch = new MemoryWatch({ ...OFF, memoryBytes: 510 * MB }, { ...measures, shrink, clock });
+      await clock.advance(SAMPLE_EVERY_MS);
+      expect(shares).toEqual([]);
+      groupBytes = (own + later) * MB;
+      await clock.advance(SAMPLE_EVERY_MS);
+      expect(shares).toEqual(expected);
+      watch.close();
+    }
+  });
+
   const GROUPS = ['/sys/fs/cgroup/memory.stat', '/sys/fs/cgroup/memory/memory.stat'];
   it.runIf(GROUPS.some((path) => existsSync(path)))(
     'the memory of the other processes of the control group counts',
