@@ -14,7 +14,7 @@ const MEMORY_SHARE = 0.95;
 /** From this share of a limit on, caches drop their least recently used half. */
 const SHRINK_SHARE = 0.9;
 /** Freed memory is not returned at once, so caches are not shrunk again within this time. */
-const SHRINK_EVERY_MS = 10_000;
+const SHRINK_EVERY_MS = 5000;
 /**
  * Freed memory may never be returned, but it is used again. So caches may refill, and are shrunk again only after the process has
  * grown by this share of the limit.
