@@ -146,7 +146,7 @@ async function openSource(
     apiKeys,
     proxyUrl,
     callForFeed,
-    now: now,
+    now,
     ...bounds,
   };
   const source = openScheduleSource(options);

@@ -164,7 +164,7 @@ function connect(
       proxyUrl,
       headers: { accept, 'accept-encoding': 'gzip' },
       maxBytes: MAX_FEED_BYTES,
-      now: now,
+      now,
     });
   const planner = open(url, 'application/json');
   const feeds = open(new URL(url).origin, 'application/x-google-protobuf, */*');

@@ -60,7 +60,7 @@ export class MemoryWatch {
   /** Bytes of all processes that share the limit, with what an import under way is going to take. */
   #allBytes = 0;
   /** The least that the other processes have had. */
-  #otherBytes = Number.POSITIVE_INFINITY;
+  #leastOtherBytes = Number.POSITIVE_INFINITY;
   #shrunkAt = Number.NEGATIVE_INFINITY;
   /** Below this size of the process, caches are not shrunk again. */
   #regrownBytes = 0;
@@ -109,9 +109,9 @@ export class MemoryWatch {
     try {
       this.#ownBytes = this.#measures.countBytes();
       const otherBytes = Math.max(0, this.#measures.countGroupBytes() - this.#ownBytes);
-      this.#otherBytes = Math.min(this.#otherBytes, otherBytes);
-      const isImport = otherBytes - this.#otherBytes >= IMPORT_FROM_BYTES;
-      this.#allBytes = this.#ownBytes + Math.max(otherBytes, isImport ? this.#otherBytes + IMPORT_BYTES : 0);
+      this.#leastOtherBytes = Math.min(this.#leastOtherBytes, otherBytes);
+      const isImport = otherBytes - this.#leastOtherBytes >= IMPORT_FROM_BYTES;
+      this.#allBytes = this.#ownBytes + Math.max(otherBytes, isImport ? this.#leastOtherBytes + IMPORT_BYTES : 0);
     } catch {
       // Reading needs a file descriptor, and the process may have none left. The previous sample is used instead.
     }

@@ -71,8 +71,7 @@ export function createResponses(options: {
   deadlineMs: number;
   log: Log<'warn' | 'debug'>;
 }): Responses {
-  const { ids, deadlineMs, log } = options;
-  const now = () => options.now();
+  const { ids, deadlineMs, log, now } = options;
   const { queryUpstream, callsPerSecond, boards, runs, lines, punctuality } = options.sources;
   const leftOutListeners: LeftOutListener[] = [];
   const finished = createFinishedResponses({ maxBytes: cacheBytes(), now });
