@@ -62,7 +62,8 @@ async function open(checkout: string, path: string) {
   engine.warm(at);
   const live = LiveTimetable && new LiveTimetable(timetable);
   const search = async (name: string, query: object) => {
-    const found = structuredClone(engine.search(name, query));
+    const near = engine.search(name, query);
+    const found = structuredClone(engine.mayBeFar?.() ? engine.search(name, { ...query, isFar: true }) : near);
     return live ? { found, live } : found;
   };
   // The baseline takes the first of them.

@@ -51,7 +51,8 @@ const parts: TimetableSearch = {
     get: () => ({
       search: async (name, query) => {
         const before = threadMs();
-        const found = engine.search(name, query);
+        const near = engine.search(name, query);
+        const found = engine.mayBeFar() ? engine.search(name, { ...query, isFar: true }) : near;
         searchMs = threadMs() - before;
         return { found: structuredClone(found), live };
       },

@@ -5,7 +5,6 @@ import type { BoardRequest } from '#src/boards/pager.ts';
 import { getScheduledBoard } from '#src/boards/scheduled.ts';
 import { MINUTE_MS } from '#src/core/clock.ts';
 import { createIdSigner } from '#src/core/signer.ts';
-import { openEngine } from '#src/journeys/engine-thread.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
 import type { FindContext } from '#src/operations/operation.ts';
 import { createTripsOperation } from '#src/operations/trips/operation.ts';
@@ -17,6 +16,7 @@ import { openNewest } from '#src/timetable/update/folder.ts';
 import { noTimetable } from '#src/timetable/update/keep-current.ts';
 import { updateTimetable } from '#src/timetable/update/update.ts';
 import { MODES } from '#src/transit/mode.ts';
+import { createInlineEngine } from '#test/support/inline-engine.ts';
 import { describeMachine, hold, print } from './machine.ts';
 import {
   CLOCK_NIGHTS,
@@ -154,16 +154,12 @@ async function compareDay(day: number, timetable: Timetable): Promise<void> {
       return momentOf(day, 3 * 3600 + (isNight ? 19 * 3600 + random(9 * 3600) : random(DAY_SECONDS)));
     });
   for (const moment of moments(BOARDS_A_DAY)) compareBoard(moment, { day, timetable, live, runs });
-  const engine = openEngine(timetable.packed);
+  const engines = createInlineEngine(timetable);
   for (const moment of moments(JOURNEYS_A_DAY)) {
     const now = moment;
     const journeys = timetableJourneys({
       timetable: { ...noTimetable, get: () => timetable },
-      engines: {
-        get: () => ({
-          search: async (name, query) => ({ found: structuredClone(engine.search(name, query)), live }),
-        }),
-      },
+      engines,
       feeds: null,
       now: () => now,
     });

@@ -23,7 +23,7 @@ export interface EngineEnd {
 }
 
 /** What all searches have in common. Moments are in milliseconds since 1970. */
-export interface EngineSearch {
+interface EngineSearch {
   at: number;
   now: number;
   choices?: Choices | undefined;
@@ -36,8 +36,10 @@ export interface EngineSearch {
 }
 
 /** A search for a list of journeys, as in `PlanRequest`. */
-interface EngineListQuery extends EngineSearch {
+export interface EngineListQuery extends EngineSearch {
   isArrival: boolean;
+  /** Searches the three days ahead or before instead of one. */
+  isFar?: boolean;
   withoutBooking?: boolean;
   limit: number;
 }
@@ -166,7 +168,7 @@ export type EngineResult<Name extends SearchName> = ReturnType<Searches[Name]>;
 export const TOOK_TOO_LONG = 'the journey search took too long';
 
 export type EngineReply = { id: number } & (
-  | { found: EngineResult<SearchName>; isPartial?: boolean }
+  | { found: EngineResult<SearchName>; isPartial?: boolean; mayBeFar?: boolean }
   | { problem: string }
 );
 

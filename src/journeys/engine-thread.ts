@@ -17,9 +17,9 @@ import { type DaySpan, firstRunsAt } from './day-lines.ts';
 import {
   type EngineEnd,
   type EngineJourney,
+  type EngineListQuery,
   type EngineMessage,
   type EngineResult,
-  type EngineSearch,
   type EngineViaPart,
   type Searches,
   type SearchName,
@@ -79,6 +79,7 @@ export function openEngine(
   const access = toAccess(timetable);
   let deadlineAt = Number.POSITIVE_INFINITY;
   let isLate = false;
+  let mayBeFar = false;
   const checkDeadline = () => {
     isLate = Date.now() >= deadlineAt;
     if (isLate) throw new SearchEnded(TOOK_TOO_LONG);
@@ -90,20 +91,20 @@ export function openEngine(
 
   /** A search that can be repeated with other usable stops and with the runs of other days. */
   interface DayByDay<One> {
-    query: EngineSearch & { isArrival: boolean };
+    query: EngineListQuery;
     /** The origin, the places on the way and the destination. */
     ends: readonly EngineEnd[];
-    search(usableStops: Uint8Array, days: { day?: number; span?: DaySpan; isFar?: boolean }): One[];
+    search(usableStops: Uint8Array, days: { day?: number; span?: DaySpan }): One[];
     hasRides(one: One): boolean;
     departsAt(one: One): number;
   }
 
-  /** Searches one day. If nothing is found, not even a walk, it searches three, unless the timetable never connects the ends. */
   function listJourneys<One>(wanted: DayByDay<One>): One[] {
     const { query, ends } = wanted;
     const stops = query.avoidedStops.length > 0 ? [withoutStops(query.avoidedStops), access.stops] : [access.stops];
-    const found = planWith(stops, wanted, planNear);
-    return found.length > 0 || !areConnected(ends, query.choices) ? found : planWith(stops, wanted, planFar);
+    const found = planWith(stops, wanted, query.isFar ? planFar : planNear);
+    mayBeFar = found.length === 0 && !query.isFar && areConnected(ends, query.choices);
+    return found;
   }
 
   function withoutStops(avoidedStops: readonly number[]): Uint8Array {
@@ -146,7 +147,7 @@ export function openEngine(
   }
 
   function planFar<One>(stops: Uint8Array, { query, search }: DayByDay<One>): One[] {
-    return search(stops, { span: query.isArrival ? DAYS_BEFORE : DAYS_AHEAD, isFar: true });
+    return search(stops, { span: query.isArrival ? DAYS_BEFORE : DAYS_AHEAD });
   }
 
   function areConnected(ends: readonly EngineEnd[], choices: Choices | undefined): boolean {
@@ -160,7 +161,7 @@ export function openEngine(
     return listJourneys({
       query: { ...query, avoidedStops },
       ends: [query.from, query.to],
-      search: (stops, { isFar, ...days }) => planOn(days, stops, { ...query, ...(isFar && { isFar }) }),
+      search: (stops, days) => planOn(days, stops, query),
       hasRides: ({ rides }) => rides.length > 0,
       departsAt: ({ departsAt }) => departsAt,
     });
@@ -169,7 +170,7 @@ export function openEngine(
   function planOn(
     days: { day?: number; span?: DaySpan },
     usableStops: Uint8Array,
-    { from, to, at, now, choices, ...query }: OneSearch & { isFar?: boolean },
+    { from, to, at, now, choices, ...query }: OneSearch,
   ) {
     const opened = planners.open({ at, now, ...days });
     const ends = { access: listWalksFrom(from, choices), egress: listWalksFrom(to, choices) };
@@ -285,7 +286,7 @@ export function openEngine(
     return listJourneys({
       query: { ...query, avoidedStops },
       ends,
-      search: (stops, { isFar, ...days }) => viaOn(days, stops, { ends, ...query, ...(isFar && { isFar }) }),
+      search: (stops, days) => viaOn(days, stops, { ends, ...query }),
       hasRides: (parts) => parts.some(({ journey }) => journey.rides.length > 0),
       departsAt: ([first]) => first?.journey.departsAt ?? Number.POSITIVE_INFINITY,
     });
@@ -294,7 +295,7 @@ export function openEngine(
   function viaOn(
     days: { day?: number; span?: DaySpan },
     usableStops: Uint8Array,
-    { ends, at, now, choices, ...query }: Omit<SearchQuery<'via'>, 'avoidedStops'> & { isFar?: boolean },
+    { ends, at, now, choices, ...query }: Omit<SearchQuery<'via'>, 'avoidedStops'>,
   ): EngineViaPart[][] {
     const opened = planners.open({ at, now, ...days });
     const { planner } = opened;
@@ -393,12 +394,15 @@ export function openEngine(
       until = Number.POSITIVE_INFINITY,
     ): EngineResult<Name> {
       deadlineAt = until;
+      mayBeFar = false;
       checkDeadline();
       footpaths = chooseFootpaths(query.choices);
       return (searches[name] as (query: SearchQuery<Name>) => EngineResult<Name>)(query);
     },
     /** Whether the last search ended at its deadline. */
     isPartial: () => isLate,
+    /** Whether the last search has found nothing, not even a walk, where a far one may find journeys. */
+    mayBeFar: () => mayBeFar,
     warm: planners.warm,
     /** Searches along line number `one` of today, if it still runs, so that V8 compiles what all searches run. */
     rehearse(one: number, now: number): void {
@@ -489,7 +493,9 @@ parentPort?.on('message', (message: EngineMessage) => {
     const { id, name, query, deadlineAt } = message;
     isAsked = true;
     try {
-      if (engine) reply({ id, found: engine.search(name, query, deadlineAt), isPartial: engine.isPartial() });
+      if (!engine) return;
+      const found = engine.search(name, query, deadlineAt);
+      reply({ id, found, isPartial: engine.isPartial(), mayBeFar: engine.mayBeFar() });
     } catch (error) {
       reply({ id, problem: describeProblem(error) });
     }

@@ -30,6 +30,8 @@ const DEADLINE_MS = 5 * SECOND_MS;
 const REPLY_MS = SECOND_MS / 2;
 /** A search that would begin later would hardly have time. */
 const MAX_WAIT_MS = 4 * SECOND_MS;
+/** A far search lets all others go first for this long after it was requested. */
+const FAR_PATIENCE_MS = 2 * SECOND_MS;
 /** After a search, the last thread is reserved for its priority and higher ones for this long (see `JourneyEngine`). */
 const RESERVED_MS = MINUTE_MS;
 /** How long a search waits for a busy thread that has its day, while another one is idle and would have to build the day's lines. */
@@ -68,7 +70,8 @@ interface WaitingSearch extends PromiseWithResolvers<Searched<SearchName>> {
   day: number;
   queuedAt: number;
   begin(): void;
-  timer: NodeJS.Timeout;
+  signal: AbortSignal;
+  timer: NodeJS.Timeout | undefined;
   /** Whether its caller has the result or an error. */
   isSettled: boolean;
 }
@@ -87,9 +90,10 @@ interface Thread {
 
 /**
  * Plans journeys of one timetable in worker threads. Each thread runs one search at a time; further searches wait for their turn, by
- * priority and account. A search cannot be interrupted, so the last of two threads is kept free for short ones: it never takes
- * journeys with `via`. For a minute after a search of a higher priority, it takes lower priorities only if the search is short and no
- * other one of the same account is running.
+ * priority and account. A search that finds nothing within a day waits a second time, to search three days: such a far search takes
+ * many times as long, so others go first. A search cannot be interrupted, so the last of two threads is kept free for short ones: it
+ * never takes far searches or journeys with `via`. For a minute after a search of a higher priority, it takes lower priorities only if
+ * the search is short and no other one of the same account is running.
  */
 export class JourneyEngine {
   readonly #log: Log<'warn' | 'error'>;
@@ -146,20 +150,27 @@ export class JourneyEngine {
       day: dayOf(query),
       queuedAt,
       begin,
-      timer: setTimeout(() => this.#fail(waiting, serviceUnavailable('no thread was free')), MAX_WAIT_MS),
+      signal,
+      timer: undefined,
       isSettled: false,
     };
-    const leave = () => {
-      if (this.#queue.has(waiting)) this.#fail(waiting, serviceUnavailable('nobody waits for the search any more'));
-    };
+    const leave = () => this.#failUnwanted(waiting);
     signal.addEventListener('abort', leave, { once: true });
     this.#latestAt.set(priority, queuedAt);
-    this.#queue.join(waiting);
-    if (signal.aborted) leave();
+    this.#join(waiting);
     this.#serve();
     this.#refuseSurplus();
     const found = waiting.promise.finally(() => signal.removeEventListener('abort', leave));
     return found as Promise<Searched<Name>>;
+  }
+
+  #join(waiting: WaitingSearch): void {
+    const { queuedAt, signal } = waiting;
+    const leftMs = queuedAt + MAX_WAIT_MS - systemClock.now();
+    clearTimeout(waiting.timer);
+    waiting.timer = setTimeout(() => this.#fail(waiting, serviceUnavailable('no thread was free')), leftMs);
+    this.#queue.join(waiting);
+    if (signal.aborted) this.#failUnwanted(waiting);
   }
 
   /** Searches that are under way or wait are refused for `cause`. */
@@ -196,7 +207,8 @@ export class JourneyEngine {
   /** The first search of the queue that has a thread now. */
   #findNext(): { thread: Thread; waiting: WaitingSearch } | null {
     if (this.#threads.every(({ isReady, current }) => !isReady || current)) return null;
-    for (const { waiting } of this.#queue.inOrder()) {
+    const inOrder = this.#queue.inOrder().map(({ waiting }) => waiting);
+    for (const waiting of [...inOrder.filter((one) => !isBehind(one)), ...inOrder.filter(isBehind)]) {
       const thread = this.#chooseThread(waiting);
       if (thread) return { thread, waiting };
     }
@@ -222,7 +234,7 @@ export class JourneyEngine {
 
   #isOpenTo(thread: Thread, waiting: WaitingSearch): boolean {
     if (this.#threads.length === 1 || thread !== this.#threads.at(-1)) return true;
-    if (waiting.search.name === 'via') return false;
+    if (waiting.search.name === 'via' || isFar(waiting)) return false;
     return !this.#isReservedFrom(waiting) || (isShortIn(thread, waiting) && !this.#isSearchingFor(waiting));
   }
 
@@ -241,7 +253,7 @@ export class JourneyEngine {
   #begin(thread: Thread, waiting: WaitingSearch): void {
     this.#queue.serve(waiting);
     clearTimeout(waiting.timer);
-    waiting.begin();
+    if (!isFar(waiting)) waiting.begin();
     const { search, day } = waiting;
     const leftMs = search.deadlineAt + REPLY_MS - systemClock.now();
     waiting.timer = setTimeout(() => this.#giveUp(thread, waiting), leftMs);
@@ -268,7 +280,7 @@ export class JourneyEngine {
   #refuseSurplus(): void {
     let place = 0;
     for (const { waiting, isBeyond } of this.#queue.inOrder()) {
-      if (isBeyond) this.#fail(waiting, tooManySearches());
+      if (isBeyond && !isFar(waiting)) this.#fail(waiting, tooManySearches());
       else if (++place > MAX_QUEUE) this.#fail(waiting, serviceUnavailable('too many journey searches are waiting'));
     }
   }
@@ -368,7 +380,10 @@ export class JourneyEngine {
 
   #settleSearch({ waiting, live }: NonNullable<Thread['current']>, reply: EngineReply): void {
     if (waiting.isSettled) return;
-    if ('found' in reply) {
+    if ('found' in reply && reply.mayBeFar) {
+      waiting.search.query = { ...waiting.search.query, isFar: true } as SearchQuery<SearchName>;
+      this.#join(waiting);
+    } else if ('found' in reply) {
       waiting.isSettled = true;
       clearTimeout(waiting.timer);
       waiting.resolve({ found: reply.found, live, isPartial: reply.isPartial ?? false });
@@ -385,6 +400,11 @@ export class JourneyEngine {
     this.#fail(waiting, searchTookTooLong());
     const endStuck = () => thread.current?.waiting === waiting && this.#replace(thread);
     setTimeout(endStuck, STUCK_MS - DEADLINE_MS).unref();
+  }
+
+  /** A search goes on once it has begun, until it has to wait again. */
+  #failUnwanted(waiting: WaitingSearch): void {
+    if (this.#queue.has(waiting)) this.#fail(waiting, serviceUnavailable('nobody waits for the search any more'));
   }
 
   #fail(waiting: WaitingSearch, error: ApiError): void {
@@ -418,6 +438,15 @@ function startThread(workerData: { isLast: boolean }): Worker {
 /** Whether the search takes some 50 ms in that thread, because the lines of its day are there. */
 function isShortIn({ days }: Thread, { search: { name, query }, day }: WaitingSearch): boolean {
   return name === 'plan' && !isByArrival(query) && days.includes(day);
+}
+
+function isFar({ search: { query } }: WaitingSearch): boolean {
+  return 'isFar' in query && query.isFar === true;
+}
+
+/** Whether it lets all others go first. */
+function isBehind(waiting: WaitingSearch): boolean {
+  return isFar(waiting) && systemClock.now() - waiting.queuedAt < FAR_PATIENCE_MS;
 }
 
 function isByArrival(query: SearchQuery<SearchName>): boolean {

@@ -21,8 +21,8 @@ class Thread extends EventEmitter {
     if (message.kind === 'search') this.searches.push(message);
     else this.received.push(message.kind);
   }
-  finish(): void {
-    this.emit('message', { id: this.searches.at(-1)?.id, found: [] });
+  finish(more: { mayBeFar?: boolean } = {}): void {
+    this.emit('message', { id: this.searches.at(-1)?.id, found: [], ...more });
   }
   unref(): void {}
   async terminate(): Promise<void> {}
@@ -176,16 +176,82 @@ it('without a Pro client, Free accounts use all threads', () => {
 });
 
 it('a process with less than 768 MiB plans in one thread, which takes searches of every kind', async () => {
-  const memoryLimit = 512 * 2 ** 20;
-  await engine.close();
-  threads = [];
-  engine = createEngine(memoryLimit);
-  startThreads();
+  const thread = await useOneThread();
   expect(threads).toHaveLength(1);
   send('high', 'a', { name: 'via' });
-  threads[0]?.finish();
+  thread.finish();
   send('low', 'b', { isArrival: true });
   expect(begun).toEqual(['a', 'b']);
+});
+
+async function useOneThread(): Promise<Thread> {
+  await engine.close();
+  threads = [];
+  engine = createEngine(512 * 2 ** 20);
+  startThreads();
+  return threads[0] as Thread;
+}
+
+/** The origins of a thread's searches, in order, and whether they are far. */
+const searchedBy = ({ searches }: Thread) =>
+  searches.map(({ query }) => `${(query as EngineQuery).from.stops[0]?.stop}${'isFar' in query ? ' far' : ''}`);
+const from = (stop: number) => ({ from: { stops: [{ stop, seconds: 0 }], withAround: false } });
+
+it('a far search goes behind all others for two seconds, then it has the place of its plan', async () => {
+  const thread = await useOneThread();
+  const far = send('high', 'far', from(1));
+  for (let other = 2; other <= 5; other++) send('low', `other ${other}`, from(other));
+  thread.finish({ mayBeFar: true });
+  expect(searchedBy(thread)).toEqual(['1', '2']);
+  await vi.advanceTimersByTimeAsync(1900);
+  thread.finish();
+  expect(searchedBy(thread)).toEqual(['1', '2', '3']);
+  await vi.advanceTimersByTimeAsync(200);
+  thread.finish();
+  expect(searchedBy(thread)).toEqual(['1', '2', '3', '1 far']);
+  thread.finish();
+  await settled();
+  expect(far.outcome).toBe('found');
+  expect(begun).toEqual(['far', 'other 2', 'other 3', 'other 4']);
+});
+
+it('a far search begins at once while no other one waits, and ends by the deadline of its request', async () => {
+  const thread = await useOneThread();
+  const sentAt = Date.now();
+  const sent = send('low', 'a');
+  await vi.advanceTimersByTimeAsync(1000);
+  thread.finish({ mayBeFar: true });
+  expect(thread.searches.map(({ deadlineAt }) => deadlineAt - sentAt)).toEqual([4500, 4500]);
+  await vi.advanceTimersByTimeAsync(4000);
+  expect(sent.outcome).toBe('503 overload');
+});
+
+it('a far search leaves the last of two threads to others, and is not made for a caller who has left', async () => {
+  startThreads();
+  const left = new AbortController();
+  const sent = send('high', 'a', { signal: left.signal });
+  for (let count = 0; count < 3; count++) send('high', 'b');
+  const [first, last] = threads as [Thread, Thread];
+  last.finish({ mayBeFar: true });
+  left.abort();
+  last.finish();
+  first.finish();
+  last.finish();
+  await settled();
+  expect(sent.outcome).toBe('503 overload');
+  send('high', 'c');
+  last.finish({ mayBeFar: true });
+  expect(last.searches.some(({ query }) => 'isFar' in query)).toBe(false);
+  expect(first.searches.at(-1)?.query).toMatchObject({ isFar: true });
+});
+
+it('a far search is not refused because its account has as many searches waiting as it may have', async () => {
+  const thread = await useOneThread();
+  const sent = [send('low', 'a'), send('low', 'a'), send('low', 'a'), send('high', 'b')];
+  thread.finish({ mayBeFar: true });
+  sent.push(send('high', 'b'));
+  await settled();
+  expect(sent.map(({ outcome }) => outcome)).toEqual(Array(5).fill(null));
 });
 
 it('a process short of memory frees the days that threads keep, except today', () => {

@@ -70,6 +70,34 @@ it('the journey engine answers 503 when its thread dies', async () => {
   await failing.close();
 });
 
+it('searches of today that wait are answered before one that has to look at three days', async () => {
+  await engine.close();
+  const stops = ['0', '1', '2'].map((id) => ({ id, lat: -33 - Number(id) / 10, lng: 150 }));
+  const trip = (id: string, day: string) => ({
+    id,
+    days: [day],
+    calls: [['1', '08:10'] as const, ['2', '08:40'] as const],
+  });
+  const coach = { ...trip('coach', '20261128'), calls: [['0', '08:10'] as const, ['2', '08:40'] as const] };
+  const ofThreeDays = timetableOf(scheduleFile('buses', { stops, trips: [trip('bus', '20261126'), coach] }));
+  // One thread, as with little memory.
+  engine = new JourneyEngine(ofThreeDays, { log, now: () => EIGHT, memoryLimit: 512 * 2 ** 20 });
+  await engine.prepared;
+  const endOf = (id: string) => ({ ...end('1'), stops: [{ stop: ofThreeDays.findStop(id) as number, seconds: 0 }] });
+  const found: [string, number | undefined][] = [];
+  const search = async (name: string, from: string) => {
+    const searched = await engine.search('plan', { ...query, from: endOf(from), to: endOf('2') });
+    found.push([name, searched.found[0]?.departsAt]);
+  };
+  await Promise.all([search('far', '0'), search('near', '1'), search('near', '1')]);
+  const today = EIGHT + 600_000;
+  expect(found).toEqual([
+    ['near', today],
+    ['near', today],
+    ['far', today + 2 * 86_400_000],
+  ]);
+});
+
 it('a search ends by itself at its deadline', () => {
   const search = openEngine(timetable.packed).search;
   expect(() => search('plan', query, Date.now() - 1)).toThrow(TOOK_TOO_LONG);

@@ -9,11 +9,11 @@ export function createInlineEngine(timetable: Timetable) {
   const thread = openEngine(timetable.packed);
   let live = new LiveTimetable(timetable);
   let deadlineAt = Number.POSITIVE_INFINITY;
-  const search: JourneyEngine['search'] = async (name, query) => ({
-    found: thread.search(name, query, deadlineAt),
-    live,
-    isPartial: thread.isPartial(),
-  });
+  const search: JourneyEngine['search'] = async (name, query) => {
+    const near = thread.search(name, query, deadlineAt);
+    const found = thread.mayBeFar() ? thread.search(name, { ...query, isFar: true }, deadlineAt) : near;
+    return { found, live, isPartial: thread.isPartial() };
+  };
   return {
     get: () => ({ search }),
     /** Searches from now on end by themselves at this time. */
