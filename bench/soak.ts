@@ -94,6 +94,9 @@ try {
   while (imports === 0) await sleep(500).then(readLog);
   const timetable = findTimetable();
   upstream.send({ timetable });
+  await once(upstream, 'message');
+  // As a load balancer would.
+  while (!(await fetch(`${server.baseUrl}/readyz`)).ok) await sleep(500);
   const callers = createCallers(
     Number(new URL(server.baseUrl).port),
     keys,

@@ -1,4 +1,5 @@
 import { createReadStream, existsSync, statSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import {
   FEED_SOURCES,
   type FeedSourceId,
@@ -27,7 +28,7 @@ interface Ride {
 const MINUTE_MS = 60_000;
 /** Of each feed at most, so that the feeds do not grow towards the morning. */
 const MAX_RIDES = 1000;
-/** The trips are listed for so long ahead, because reading all of them takes seconds. */
+/** The trips are listed so often and for so long ahead, because reading all of them takes seconds. */
 const RIDES_MS = 180 * MINUTE_MS;
 const AHEAD_MS = 60 * MINUTE_MS;
 /** Upstream publishes a feed this often. */
@@ -41,7 +42,7 @@ const FEEDS = new Map(
 
 let directory = '';
 let timetable: Timetable | null = null;
-let rides = { until: 0, bySource: new Map<string | null, Ride[]>() };
+let rides = new Map<string | null, Ride[]>();
 const published = new Map<string, { until: number; bytes: Buffer }>();
 
 const upstream = await startUpstream((request, response) => {
@@ -64,9 +65,14 @@ const upstream = await startUpstream((request, response) => {
 process.on('message', async (message: { directory?: string; timetable?: string }) => {
   directory = message.directory ?? directory;
   if (!message.timetable) return;
-  timetable = await openTimetable(message.timetable);
-  rides.until = 0;
+  const opened = await openTimetable(message.timetable);
+  const found = await findRides(opened);
+  [timetable, rides] = [opened, found];
+  process.send?.('feeds are published');
 });
+setInterval(async () => {
+  if (timetable) rides = await findRides(timetable);
+}, RIDES_MS);
 process.on('disconnect', () => process.exit(0));
 process.send?.(upstream.url);
 
@@ -86,30 +92,29 @@ function publish(id: string): Buffer {
 
 /** The trips of a feed that are under way or start within the hour. */
 function listRides(source: string, now: number): Ride[] {
-  if (now >= rides.until) rides = { until: now + RIDES_MS, bySource: Map.groupBy(findRides(now), sourceOf) };
-  const near = (rides.bySource.get(source) ?? []).filter(
-    ({ startsAt, endsAt }) => endsAt > now && startsAt < now + AHEAD_MS,
-  );
+  const near = (rides.get(source) ?? []).filter(({ startsAt, endsAt }) => endsAt > now && startsAt < now + AHEAD_MS);
   return near.slice(0, MAX_RIDES);
 }
 
-/** Earliest first. */
-function findRides(now: number): Ride[] {
-  if (!timetable) return [];
+/** By feed, earliest first. Requests are answered meanwhile. */
+async function findRides(timetable: Timetable): Promise<typeof rides> {
+  const now = Date.now();
   const found: Ride[] = [];
   for (let trip = 0; trip < timetable.tripCount; trip++) {
-    for (const day of sourceOf({ trip }) ? timetable.daysOf(trip, now) : []) {
+    if (trip % 1000 === 0) await setImmediate();
+    for (const day of sourceOf(timetable, trip) ? timetable.daysOf(trip, now) : []) {
       const last = timetable.stopsOf(timetable.patternOf(trip)).length - 1;
       const startsAt = timetable.callAt({ trip, day, position: 0 }).departsAt;
       const endsAt = timetable.callAt({ trip, day, position: last }).arrivesAt;
       if (endsAt > now && startsAt < now + RIDES_MS + AHEAD_MS) found.push({ trip, day, startsAt, endsAt });
     }
   }
-  return found.sort((one, other) => one.startsAt - other.startsAt);
+  found.sort((one, other) => one.startsAt - other.startsAt);
+  return Map.groupBy(found, ({ trip }) => sourceOf(timetable, trip));
 }
 
-function sourceOf({ trip }: Pick<Ride, 'trip'>): string | null {
-  return timetable && SCHEDULE_FILES[timetable.trip(trip).file].feed;
+function sourceOf(timetable: Timetable, trip: number): string | null {
+  return SCHEDULE_FILES[timetable.trip(trip).file].feed;
 }
 
 /** Between one and five minutes late, a little different in each feed. */
