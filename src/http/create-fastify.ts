@@ -2,6 +2,7 @@ import Fastify, { type FastifyBaseLogger, LogController } from 'fastify';
 import type { Build } from './build.ts';
 import { refuseConnect, sendClientError } from './connection/client-error.ts';
 import { type ConnectionLimits, Connections } from './connection/connections.ts';
+import { EndedRequest } from './connection/ended-request.ts';
 import { OneWriteResponse } from './connection/one-write-response.ts';
 import { proxyTest, type TrustedProxies } from './connection/trusted-proxies.ts';
 import type { NetworkOptions } from './network-limit.ts';
@@ -55,19 +56,21 @@ export function createFastify(
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: arrivalMs,
     connectionTimeout: silentMs,
-    // A second timeout for idle connections would set two timers for each request.
-    keepAliveTimeout: 0,
     http: {
       requestTimeout: arrivalMs,
       headersTimeout: arrivalMs,
       connectionsCheckingInterval: Math.min(DEADLINE_CHECK_MS, arrivalMs),
       // Node would reject a request without Host with an empty body.
       requireHostHeader: false,
+      optimizeEmptyRequests: true,
+      IncomingMessage: EndedRequest,
       ServerResponse: OneWriteResponse,
     },
     frameworkErrors: (error, request, reply) => sendErrorEarly(error, request, reply, docsUrl),
     clientErrorHandler: (error, socket) => sendClientError(error, socket, { docsUrl, connections, log: app.log }),
   });
+  // A second timeout for idle connections would set two timers for each request. Fastify replaces a zero in its options.
+  app.server.keepAliveTimeout = 0;
   const connections = new Connections(app.server);
   // Node would reject an unknown `Expect` with an empty body too.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
