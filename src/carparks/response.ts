@@ -3,55 +3,45 @@ import { ApiError } from '../errors/api-error.ts';
 import type { StopLookup } from '../stops/register.ts';
 import { nameWithSuburb } from '../stops/table.ts';
 import { latitudeOrNull, longitudeOrNull } from '../transit/place.ts';
+import { field, record, text, textOrNull } from '../transit/schema.ts';
 import { formatTimestamp, timestampSchema } from '../transit/time.ts';
 import { type CarPark, type CarParkSource, type FoundCarParks, MAX_READING_AGE_MS } from './car-parks.ts';
 
 const MAX_AGE_MINUTES = MAX_READING_AGE_MS / 60_000;
 const TOO_OLD = `null without a reading of the last ${MAX_AGE_MINUTES} minutes`;
 
-export const carParkSchema = z
-  .strictObject({
-    carpark_id: z.string().meta({ description: 'ID of the car park', example: '486' }),
-    name: z.string().meta({ description: 'Name of the car park', example: 'Ashfield' }),
-    suburb: z.string().meta({ description: 'Suburb or locality; empty if unknown', example: 'Ashfield' }),
-    address: z.string().meta({ description: 'Street of the entrance; empty if unknown', example: 'Brown Street' }),
-    lat: latitudeOrNull,
-    lng: longitudeOrNull,
-    stop_id: z
-      .string()
-      .nullable()
-      .meta({ description: 'The stop that it belongs to; null if unknown', example: '213110' }),
-    stop_name: z
-      .string()
-      .nullable()
-      .meta({ description: 'Name of that stop; null if unknown', example: 'Ashfield Station, Ashfield' }),
-    capacity: z.int().min(0).nullable().meta({ description: 'Number of spaces; null if unknown', example: 216 }),
-    spaces_free: z
-      .int()
-      .min(0)
-      .nullable()
-      .meta({ description: `Free spaces, from 0 to \`capacity\`; ${TOO_OLD}`, example: 180 }),
-    trend: z.enum(['filling', 'emptying', 'steady']).nullable().meta({
-      description:
-        'The last half hour: `steady` if less than 2 % of the spaces changed. Null without a reading of half an hour ago',
-    }),
-    spaces_change: z.int().nullable().meta({
-      description: 'Number of free spaces now, less that of half an hour ago; null if `trend` is',
-      example: -12,
-    }),
-    reported_at: timestampSchema
-      .nullable()
-      .meta({ description: 'When the car park last reported, however long ago, UTC; null if unknown' }),
-  })
-  .meta({ id: 'CarPark', description: 'A car park at a stop, with its last reading.' });
+export const carParkSchema = record('CarPark', 'A car park at a stop, with its last reading.', {
+  carpark_id: text('ID of the car park', '486'),
+  name: text('Name of the car park', 'Ashfield'),
+  suburb: text('Suburb or locality; empty if unknown', 'Ashfield'),
+  address: text('Street of the entrance; empty if unknown', 'Brown Street'),
+  lat: latitudeOrNull,
+  lng: longitudeOrNull,
+  stop_id: textOrNull('The stop that it belongs to; null if unknown', '213110'),
+  stop_name: textOrNull('Name of that stop; null if unknown', 'Ashfield Station, Ashfield'),
+  capacity: field(z.int().min(0).nullable(), 'Number of spaces; null if unknown', 216),
+  spaces_free: field(z.int().min(0).nullable(), `Free spaces, from 0 to \`capacity\`; ${TOO_OLD}`, 180),
+  trend: field(
+    z.enum(['filling', 'emptying', 'steady']).nullable(),
+    'The last half hour: `steady` if less than 2 % of the spaces changed. Null without a reading of half an hour ago',
+  ),
+  spaces_change: field(
+    z.int().nullable(),
+    'Number of free spaces now, less that of half an hour ago; null if `trend` is',
+    -12,
+  ),
+  reported_at: field(
+    timestampSchema.nullable(),
+    'When the car park last reported, however long ago, UTC; null if unknown',
+  ),
+});
 
 export type CarParkBody = z.infer<typeof carParkSchema>;
 
-export const stopCarParksField = z
-  .array(carParkSchema)
-  .nullable()
-  .optional()
-  .meta({ description: 'Car parks of the stop; null if currently unknown. Only with `include=carparks`' });
+export const stopCarParksField = field(
+  z.array(carParkSchema).nullable().optional(),
+  'Car parks of the stop; null if currently unknown. Only with `include=carparks`',
+);
 
 export const CAR_PARKS_ADDED = '`carparks`, the car parks of each stop with their free spaces.';
 

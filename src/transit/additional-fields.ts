@@ -12,6 +12,7 @@ import {
   splitList,
   withDefault,
 } from './parameter.ts';
+import { field } from './schema.ts';
 import type { VehicleAccess } from './vehicle-access.ts';
 
 /** Optional response fields. Without these parameters a response has exactly the fields of the specification. */
@@ -25,10 +26,10 @@ export function cancelledParameter(description: string) {
   );
 }
 
-export const cancelledField = z
-  .boolean()
-  .optional()
-  .meta({ description: 'Whether the service is cancelled; only with `cancelled=include`' });
+export const cancelledField = field(
+  z.boolean().optional(),
+  'Whether the service is cancelled; only with `cancelled=include`',
+);
 
 /** A comma-separated list of `words`, in any case. `words` maps each word to a description of the fields that it adds. */
 export function includeParameter<Words extends Readonly<Record<string, string>>>(words: Words) {
@@ -68,10 +69,11 @@ export const OCCUPANCY_ADDED =
 export const DELAY_ADDED =
   '`delay_seconds` wherever there is a live time: how much later than planned that is, negative if it is earlier.';
 
-export const delayField = z.int().nullable().optional().meta({
-  description: 'Live time minus planned time in seconds; null without live data. Only with `include=delay`',
-  example: 48,
-});
+export const delayField = field(
+  z.int().nullable().optional(),
+  'Live time minus planned time in seconds; null without live data. Only with `include=delay`',
+  48,
+);
 
 /** The field `delay_seconds` of one time, if it is requested. Times are in milliseconds since 1970. */
 export function delayFields(
@@ -85,20 +87,21 @@ export function delayFields(
   return { delay_seconds: isKnown ? Math.floor(realtimeAt / 1000) - Math.floor(plannedAt / 1000) : null };
 }
 
-export const carriagesField = z.array(carriageSchema).nullable().optional().meta({
-  description:
-    'Predicted occupancy of each carriage when the train leaves this stop, front carriage first; null if unknown. Only with `include=carriages`',
-});
+export const carriagesField = field(
+  z.array(carriageSchema).nullable().optional(),
+  'Predicted occupancy of each carriage when the train leaves this stop, front carriage first; null if unknown. Only with `include=carriages`',
+);
 
 /** The fields of a vehicle with `include=access`. */
 export const vehicleAccessFields = {
-  vehicle_accessible: z.boolean().nullable().optional().meta({
-    description: 'Whether the vehicle is wheelchair accessible; null if unknown. Only with `include=access`',
-  }),
-  bikes_allowed: z.boolean().nullable().optional().meta({
-    description:
-      'Whether at least one bicycle may be taken on board, by the timetable; null if unknown. Only with `include=access`',
-  }),
+  vehicle_accessible: field(
+    z.boolean().nullable().optional(),
+    'Whether the vehicle is wheelchair accessible; null if unknown. Only with `include=access`',
+  ),
+  bikes_allowed: field(
+    z.boolean().nullable().optional(),
+    'Whether at least one bicycle may be taken on board, by the timetable; null if unknown. Only with `include=access`',
+  ),
 };
 
 /** For schemas of the same record that have no `include=access`. */
@@ -108,42 +111,41 @@ export function toVehicleAccessBody({ wheelchairs, bikes }: VehicleAccess, inclu
   return include?.includes('access') ? { vehicle_accessible: wheelchairs, bikes_allowed: bikes } : {};
 }
 
-export const stopAccessField = z.boolean().nullable().optional().meta({
-  description: 'Whether the stop is wheelchair accessible; null if unknown. Only with `include=access`',
-});
+export const stopAccessField = field(
+  z.boolean().nullable().optional(),
+  'Whether the stop is wheelchair accessible; null if unknown. Only with `include=access`',
+);
 
-export const requestedLineIdField = lineIdField.nullable().optional().meta({
-  description:
-    'ID for `/v1/lines/{line_id}`; null on a walk and if the line is not in the timetable. Only with `include=ids`',
-});
+export const requestedLineIdField = field(
+  lineIdField.nullable().optional(),
+  'ID for `/v1/lines/{line_id}`; null on a walk and if the line is not in the timetable. Only with `include=ids`',
+);
 
 export const THROUGH_ADDED =
   '`through_to`, where the vehicle goes on to with its riders on board, if that is another place than its headsign names.';
 
-export const throughToField = z.string().nullable().optional().meta({
-  description:
-    'The headsign under which the vehicle goes on with its riders on board; null if it does not, or still shows the same place. Only with `include=through`',
-  example: 'Hornsby via Strathfield',
-});
+export const throughToField = field(
+  z.string().nullable().optional(),
+  'The headsign under which the vehicle goes on with its riders on board; null if it does not, or still shows the same place. Only with `include=through`',
+  'Hornsby via Strathfield',
+);
 
-export const tripIdField = z.string().nullable().optional().meta({
-  description:
-    'The ID of the run, the same on boards and in journeys; null if unknown. Stable within a service day; another day may reuse it. Only with `include=ids`',
-  example: '513A.1402.121.60.T.8.84719430',
-});
+export const tripIdField = field(
+  z.string().nullable().optional(),
+  'The ID of the run, the same on boards and in journeys; null if unknown. Stable within a service day; another day may reuse it. Only with `include=ids`',
+  '513A.1402.121.60.T.8.84719430',
+);
 
-export const alertIdsField = z
-  .array(z.string())
-  .optional()
-  .meta({
-    description:
-      'IDs of the alerts; the same text has the same ID in every response. Only with `include=ids` or `include=alert_texts`',
-    example: ['nP3k9QzVx0'],
-  });
+export const alertIdsField = field(
+  z.array(z.string()).optional(),
+  'IDs of the alerts; the same text has the same ID in every response. Only with `include=ids` or `include=alert_texts`',
+  ['nP3k9QzVx0'],
+);
 
-export const alertTextsField = z.record(z.string(), z.string()).optional().meta({
-  description: 'The texts of all alerts, keyed by ID. Only with `include=alert_texts`',
-});
+export const alertTextsField = field(
+  z.record(z.string(), z.string()).optional(),
+  'The texts of all alerts, keyed by ID. Only with `include=alert_texts`',
+);
 
 /** The additional fields that the caller requested. */
 export interface RequestedFields {

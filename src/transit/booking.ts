@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { describe, oneOf, withDefault } from './parameter.ts';
+import { field } from './schema.ts';
 
 /** Rides that must be booked, and the notice for their riders. */
 
@@ -8,9 +9,10 @@ export const bookingParameter = describe(
   '`exclude` leaves out rides that must be booked, such as most coaches and country trains of NSW TrainLink. Such rides have a notice in `alerts`, and `needs_booking` with `include=access`.',
 );
 
-export const needsBookingField = z.boolean().optional().meta({
-  description: 'Whether the ride must be booked; false on a walk. Only with `include=access`',
-});
+export const needsBookingField = field(
+  z.boolean().optional(),
+  'Whether the ride must be booked; false on a walk. Only with `include=access`',
+);
 
 const ON_DEMAND = 'On demand: this ride must be booked, and its times and places are indicative.';
 const BOOKED = 'This ride must be booked before you travel.';

@@ -3,6 +3,7 @@ import { carriagesField, delayField, delayFields, type RequestedFields } from '.
 import { type Carriages, type Occupancy, occupancyFields, occupancySchema, occupancySourceField } from './departure.ts';
 import { latitudeOrNull, longitudeOrNull, type Position } from './place.ts';
 import { withoutG } from './region.ts';
+import { field, record, text, textOrNull } from './schema.ts';
 import { type CallTime, estimateField, formatTimestamp, timestampSchema } from './time.ts';
 
 /**
@@ -27,42 +28,32 @@ export interface Call {
 
 /** The fields that identify a stop of a leg or run. */
 export const callStop = {
-  stop_id: z.string().meta({
-    description: 'The exact platform, stand or wharf; for other places the requested `lat,lng` or place ID',
-    example: '2000337',
-  }),
-  name: z.string().meta({
-    description: 'Stop name without the platform; never null: the ID if the stop has no name',
-    example: 'Central Station',
-  }),
-  platform: z
-    .string()
-    .nullable()
-    .meta({ description: 'Platform, stand or wharf; null if unknown', example: 'Platform 17' }),
+  stop_id: text('The exact platform, stand or wharf; for other places the requested `lat,lng` or place ID', '2000337'),
+  name: text('Stop name without the platform; never null: the ID if the stop has no name', 'Central Station'),
+  platform: textOrNull('Platform, stand or wharf; null if unknown', 'Platform 17'),
 };
 
 const callTimeSchema = timestampSchema.nullable();
-export const callSchema = z
-  .strictObject({
-    ...callStop,
-    lat: latitudeOrNull,
-    lng: longitudeOrNull,
-    arrives_at: callTimeSchema.meta({ description: 'Planned arrival, UTC; null if there is none' }),
-    arrives_at_realtime: estimateField,
-    departs_at: callTimeSchema.meta({ description: 'Planned departure, UTC; null if there is none' }),
-    departs_at_realtime: estimateField,
-    occupancy: occupancySchema.nullable().meta({ description: 'How full the vehicle is there; null if unknown' }),
-    delay_seconds: delayField.meta({
-      description:
-        'Live departure minus planned departure in seconds, at the last stop the arrival; null without live data. Only with `include=delay`',
-    }),
-    occupancy_source: occupancySourceField,
-    carriages: carriagesField,
-    cancelled: z.boolean().optional().meta({
-      description: 'Whether the vehicle skips this stop; in a journey, present only when it does',
-    }),
-  })
-  .meta({ id: 'Call', description: 'One stop of a ride.' });
+export const callSchema = record('Call', 'One stop of a ride.', {
+  ...callStop,
+  lat: latitudeOrNull,
+  lng: longitudeOrNull,
+  arrives_at: field(callTimeSchema, 'Planned arrival, UTC; null if there is none'),
+  arrives_at_realtime: estimateField,
+  departs_at: field(callTimeSchema, 'Planned departure, UTC; null if there is none'),
+  departs_at_realtime: estimateField,
+  occupancy: field(occupancySchema.nullable(), 'How full the vehicle is there; null if unknown'),
+  delay_seconds: field(
+    delayField,
+    'Live departure minus planned departure in seconds, at the last stop the arrival; null without live data. Only with `include=delay`',
+  ),
+  occupancy_source: occupancySourceField,
+  carriages: carriagesField,
+  cancelled: field(
+    z.boolean().optional(),
+    'Whether the vehicle skips this stop; in a journey, present only when it does',
+  ),
+});
 
 export function toCallBody(call: Call, include: RequestedFields['include']): z.infer<typeof callSchema> {
   const { arrival, departure, isCancelled } = call;

@@ -1,15 +1,16 @@
 import { z } from 'zod';
 import type { Mode } from './mode.ts';
+import { field, record } from './schema.ts';
 import type { VehicleAccess } from './vehicle-access.ts';
 
 export const OCCUPANCIES = ['MANY_SEATS', 'FEW_SEATS', 'STANDING_ONLY'] as const;
 export const occupancySchema = z.enum(OCCUPANCIES).meta({ id: 'Occupancy', description: 'How full a vehicle is' });
 export type Occupancy = (typeof OCCUPANCIES)[number];
 
-export const occupancySourceField = z.enum(['live', 'usual']).nullable().optional().meta({
-  description:
-    '`live` if `occupancy` is reported for this vehicle, `usual` if it is what the timetable expects on this weekday; null if it is unknown. Only with `include=occupancy`',
-});
+export const occupancySourceField = field(
+  z.enum(['live', 'usual']).nullable().optional(),
+  '`live` if `occupancy` is reported for this vehicle, `usual` if it is what the timetable expects on this weekday; null if it is unknown. Only with `include=occupancy`',
+);
 
 /** The fields for an occupancy: the reported one; with `include=occupancy` the usual one if none is reported, and the source. */
 export function occupancyFields(
@@ -21,15 +22,10 @@ export function occupancyFields(
   return { occupancy: occupancy ?? usualOccupancy, occupancy_source: source };
 }
 
-export const carriageSchema = z
-  .strictObject({
-    position: z
-      .int()
-      .min(1)
-      .meta({ description: 'The number of the carriage in the train; 1 is at the front', example: 1 }),
-    occupancy: occupancySchema.nullable().meta({ description: 'How full it is; null if unknown' }),
-  })
-  .meta({ id: 'Carriage', description: 'One carriage of a train.' });
+export const carriageSchema = record('Carriage', 'One carriage of a train.', {
+  position: field(z.int().min(1), 'The number of the carriage in the train; 1 is at the front', 1),
+  occupancy: field(occupancySchema.nullable(), 'How full it is; null if unknown'),
+});
 /** Front carriage first; null if unknown. */
 export type Carriages = z.infer<typeof carriageSchema>[] | null;
 

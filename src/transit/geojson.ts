@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { describe, oneOf, withDefault } from './parameter.ts';
 import { latitudeSchema, longitudeSchema } from './place.ts';
+import { field, part } from './schema.ts';
 
 const formats = oneOf(['json', 'geojson']);
 
@@ -16,13 +17,10 @@ export const formatParameter = (meaning: string) =>
     meaning,
   );
 
-export const geoJsonConstant = <Text extends string>(text: Text) =>
-  z.literal(text).meta({ description: 'As GeoJSON has it' });
+export const geoJsonConstant = <Text extends string>(text: Text) => field(z.literal(text), 'As GeoJSON has it');
 
 /** The `type` of a response that is a collection only with `format=geojson`. */
-export const collectionTypeField = z.literal('FeatureCollection').optional().meta({
-  description: 'Only with `format=geojson`',
-});
+export const collectionTypeField = field(z.literal('FeatureCollection').optional(), 'Only with `format=geojson`');
 
 /** GeoJSON has the longitude first. */
 export const lngLatSchema = z.tuple([longitudeSchema, latitudeSchema]);
@@ -36,12 +34,10 @@ export const featureSchemaOf = <Properties extends z.ZodType>(
   z.strictObject({
     type: geoJsonConstant('Feature'),
     id,
-    geometry: z
-      .strictObject({
-        type: geoJsonConstant('Point'),
-        coordinates: lngLatSchema.meta({ description: 'Longitude and latitude in degrees' }),
-      })
-      .meta({ description: `The position of the ${recordName}` }),
+    geometry: part(`The position of the ${recordName}`, {
+      type: geoJsonConstant('Point'),
+      coordinates: field(lngLatSchema, 'Longitude and latitude in degrees'),
+    }),
     properties,
   });
 

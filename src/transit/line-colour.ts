@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Mode } from './mode.ts';
 import { COLOURS_OF_LINES, REGIONAL_TRAIN } from './region.ts';
+import { field } from './schema.ts';
 
 /** The colours of modes and of walks. */
 export const COLOURS_OF_MODES: Readonly<Record<Mode | 'walk', string>> = {
@@ -19,28 +20,20 @@ const HEX = /^[0-9A-F]{6}$/;
 const COLOR =
   'The colour of the line, else of its mode, as six hexadecimal digits without `#` (as in GTFS). Only with `include=colors`';
 const TEXT_COLOR = 'The text colour for `color`: black or white. Only with `include=colors`';
-const color = z.string().regex(HEX).optional().meta({ description: COLOR, example: 'F99D1C' });
-const textColor = z.string().regex(HEX).optional().meta({ description: TEXT_COLOR, example: BLACK });
+const color = field(z.string().regex(HEX).optional(), COLOR, 'F99D1C');
+const textColor = field(z.string().regex(HEX).optional(), TEXT_COLOR, BLACK);
 
 /** For a record with a line. */
 export const colorFields = { color, text_color: textColor };
 /** For a record that always has colours. */
 export const lineColorFields = {
-  color: color.unwrap().meta({ description: 'The colour of the line, or of its mode, as in GTFS', example: 'F99D1C' }),
-  text_color: textColor.unwrap().meta({ description: 'The text colour for it: black or white', example: BLACK }),
+  color: field(color.unwrap(), 'The colour of the line, or of its mode, as in GTFS', 'F99D1C'),
+  text_color: field(textColor.unwrap(), 'The text colour for it: black or white', BLACK),
 };
 /** For a record that may be a walk. */
 export const legColorFields = {
-  color: color
-    .unwrap()
-    .nullable()
-    .optional()
-    .meta({ description: `${COLOR}; null on a walk`, example: 'F99D1C' }),
-  text_color: textColor
-    .unwrap()
-    .nullable()
-    .optional()
-    .meta({ description: `${TEXT_COLOR}; null on a walk`, example: BLACK }),
+  color: field(color.unwrap().nullable().optional(), `${COLOR}; null on a walk`, 'F99D1C'),
+  text_color: field(textColor.unwrap().nullable().optional(), `${TEXT_COLOR}; null on a walk`, BLACK),
 };
 
 /** The colour of a line, and the text colour (black or white) with more contrast. */

@@ -1,16 +1,17 @@
-import { z } from 'zod';
 import { parameterOf, requiredText } from './parameter.ts';
+import { field, text } from './schema.ts';
 
 export { isNamed, isOnRoad, lineIdOf } from './line-names.ts';
 
-export const lineIdField = z.string().meta({
-  description: 'ID for `/v1/lines/{line_id}`; stays the same when the timetable is renewed',
-  example: 'train_T1',
-});
+export const lineIdField = text(
+  'ID for `/v1/lines/{line_id}`; stays the same when the timetable is renewed',
+  'train_T1',
+);
 
-export const nullableLineIdField = lineIdField.nullable().meta({
-  description: 'ID for `/v1/lines/{line_id}`; null if the line is not in the timetable',
-});
+export const nullableLineIdField = field(
+  lineIdField.nullable(),
+  'ID for `/v1/lines/{line_id}`; null if the line is not in the timetable',
+);
 
 const LINE_ID = /^[\w.-]{1,100}$/;
 const allowed = 'must be a line ID such as train_T1 or 2507_333';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Mode } from './mode.ts';
 import type { OnTimeRule } from './on-time-rule.ts';
+import { count, field } from './schema.ts';
 
 /** How late runs were, recorded from the feeds that this service has read. */
 
@@ -18,28 +19,25 @@ export interface Figures {
 }
 
 export const figureFields = {
-  runs: z
-    .int()
-    .min(0)
-    .meta({ description: 'Number of runs behind these figures, cancelled ones included', example: 41 }),
-  calls: z.int().min(0).meta({ description: 'Number of calls at stops with a known time', example: 812 }),
-  cancelled_calls: z.int().min(0).meta({ description: 'Number of calls that were cancelled or skipped', example: 8 }),
-  on_time_share: z.number().min(0).max(1).nullable().meta({
-    description: 'Share of `calls` that were on time, a number from 0 to 1 with four decimals; null without any',
-    example: 0.9212,
-  }),
-  median_late_seconds: z.int().nullable().meta({
-    description: 'Median of the seconds after the timetable, by nearest rank; negative if early, null without `calls`',
-    example: 65,
-  }),
-  p90_late_seconds: z
-    .int()
-    .nullable()
-    .meta({ description: '90th percentile of the same seconds; null without `calls`', example: 290 }),
-  cancelled_share: z.number().min(0).max(1).nullable().meta({
-    description: 'Share of `cancelled_calls` in all recorded calls, a number from 0 to 1; null without any',
-    example: 0.0098,
-  }),
+  runs: count('Number of runs behind these figures, cancelled ones included', 41),
+  calls: count('Number of calls at stops with a known time', 812),
+  cancelled_calls: count('Number of calls that were cancelled or skipped', 8),
+  on_time_share: field(
+    z.number().min(0).max(1).nullable(),
+    'Share of `calls` that were on time, a number from 0 to 1 with four decimals; null without any',
+    0.9212,
+  ),
+  median_late_seconds: field(
+    z.int().nullable(),
+    'Median of the seconds after the timetable, by nearest rank; negative if early, null without `calls`',
+    65,
+  ),
+  p90_late_seconds: field(z.int().nullable(), '90th percentile of the same seconds; null without `calls`', 290),
+  cancelled_share: field(
+    z.number().min(0).max(1).nullable(),
+    'Share of `cancelled_calls` in all recorded calls, a number from 0 to 1; null without any',
+    0.0098,
+  ),
 };
 
 export function toFiguresBody({ runs, calls, cancelledCalls, onTimeCalls, median, p90 }: Figures) {
@@ -65,10 +63,10 @@ export interface Usual extends Figures {
 
 export const usualField = z
   .strictObject({
-    based_on: z.enum(USUAL_BASES).meta({
-      description:
-        '`run`: departures of this line from this stop planned at the same minute, on the same kind of day (Monday to Friday, Saturday, Sunday). `hour`: those planned in the same hour, where fewer than five of them are recorded',
-    }),
+    based_on: field(
+      z.enum(USUAL_BASES),
+      '`run`: departures of this line from this stop planned at the same minute, on the same kind of day (Monday to Friday, Saturday, Sunday). `hour`: those planned in the same hour, where fewer than five of them are recorded',
+    ),
     ...figureFields,
   })
   .nullable()

@@ -3,6 +3,7 @@ import { MINUTE_MS } from '../core/clock.ts';
 import { contentOf, type IdSigner } from '../core/signer.ts';
 import { MODES, type Mode } from './mode.ts';
 import { parameterOf, requiredText } from './parameter.ts';
+import { field } from './schema.ts';
 
 export { isDated, isSameRun, parseTrainId, withoutDate } from './trip-id.ts';
 
@@ -15,10 +16,11 @@ export interface RunStart {
   plannedAt: number;
 }
 
-export const runIdField = z.string().nullable().optional().meta({
-  description: 'ID for `/v1/runs/{run_id}`; valid today only, null if unknown. Only with `include=ids`',
-  example: 'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5MgtfyRWPqD8Tc',
-});
+export const runIdField = field(
+  z.string().nullable().optional(),
+  'ID for `/v1/runs/{run_id}`; valid today only, null if unknown. Only with `include=ids`',
+  'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5MgtfyRWPqD8Tc',
+);
 
 const VERSION = '1';
 const MAX_LENGTH = 300;

@@ -8,6 +8,7 @@ import { isNamed } from '../../transit/line-id.ts';
 import { type Mode, modeSchema, modesParameter, routesParameter } from '../../transit/mode.ts';
 import { countUpTo, describe, oneOf, optional, someOf, totalField, withDefault } from '../../transit/parameter.ts';
 import { stopIdParameter } from '../../transit/place.ts';
+import { field, list, record, text, textOrNull } from '../../transit/schema.ts';
 import {
   dayOrTimeParameter,
   formatTimestamp,
@@ -50,73 +51,58 @@ type AlertsQuery = z.infer<typeof alertsQuery>;
 
 const orNull = timestampSchema.nullable();
 
-export const alertSchema = z
-  .strictObject({
-    id: z.string().meta({
-      description: 'Alert ID; the same as in `alert_ids` of boards and journeys',
-      example: 'nP3k9QzVx0',
+export const alertSchema = record('Alert', 'A disruption notice and what it affects.', {
+  id: text('Alert ID; the same as in `alert_ids` of boards and journeys', 'nP3k9QzVx0'),
+  kind: field(
+    z.enum(ALERT_KINDS),
+    'The subject: single runs, lines, stops, lifts and escalators (`facility`), or anything else (`general`)',
+  ),
+  category: field(z.enum(ALERT_CATEGORIES).nullable(), 'Category, as set by Transport for NSW; null if unknown'),
+  cause: textOrNull(
+    'Cause in the terms of Transport for NSW, such as `lift_failure` or `roadworks`; null if unknown',
+    'lift_failure',
+  ),
+  severity: field(z.enum(SEVERITIES), 'Severity, as set by Transport for NSW'),
+  title: textOrNull('Heading, often a list of lines; null if there is none'),
+  text: text('Text, the same as in `alerts` of boards and journeys'),
+  url: textOrNull('Page with more information; null if there is none'),
+  periods: list(
+    z.strictObject({
+      starts_at: field(orNull, 'Start of the period; null if open'),
+      ends_at: field(orNull, 'End of the period; null if unknown'),
     }),
-    kind: z.enum(ALERT_KINDS).meta({
-      description:
-        'The subject: single runs, lines, stops, lifts and escalators (`facility`), or anything else (`general`)',
+    'Periods in which the alert is in force; empty if unknown',
+  ),
+  stops: list(
+    z.strictObject({
+      stop_id: text('Stop ID', '200070'),
+      name: textOrNull('Stop name; null if unknown', 'Town Hall Station'),
     }),
-    category: z.enum(ALERT_CATEGORIES).nullable().meta({
-      description: 'Category, as set by Transport for NSW; null if unknown',
+    'The stops that the alert names',
+  ),
+  routes: list(
+    z.strictObject({
+      route: text('Short route name', 'T1'),
+      mode: modeSchema,
     }),
-    cause: z.string().nullable().meta({
-      description: 'Cause in the terms of Transport for NSW, such as `lift_failure` or `roadworks`; null if unknown',
-      example: 'lift_failure',
+    'The routes that the alert names',
+  ),
+  runs: list(
+    z.strictObject({
+      trip_id: text('Run ID, as in `trip_id` of boards and journeys with `include=ids`'),
+      route: textOrNull('Short route name; null if unknown'),
+      starts_at: field(orNull, 'Planned start of the run; null if unknown'),
     }),
-    severity: z.enum(SEVERITIES).meta({ description: 'Severity, as set by Transport for NSW' }),
-    title: z.string().nullable().meta({ description: 'Heading, often a list of lines; null if there is none' }),
-    text: z.string().meta({ description: 'Text, the same as in `alerts` of boards and journeys' }),
-    url: z.string().nullable().meta({ description: 'Page with more information; null if there is none' }),
-    periods: z
-      .array(
-        z.strictObject({
-          starts_at: orNull.meta({ description: 'Start of the period; null if open' }),
-          ends_at: orNull.meta({ description: 'End of the period; null if unknown' }),
-        }),
-      )
-      .meta({ description: 'Periods in which the alert is in force; empty if unknown' }),
-    stops: z
-      .array(
-        z.strictObject({
-          stop_id: z.string().meta({ description: 'Stop ID', example: '200070' }),
-          name: z.string().nullable().meta({ description: 'Stop name; null if unknown', example: 'Town Hall Station' }),
-        }),
-      )
-      .meta({ description: 'The stops that the alert names' }),
-    routes: z
-      .array(
-        z.strictObject({
-          route: z.string().meta({ description: 'Short route name', example: 'T1' }),
-          mode: modeSchema,
-        }),
-      )
-      .meta({ description: 'The routes that the alert names' }),
-    runs: z
-      .array(
-        z.strictObject({
-          trip_id: z
-            .string()
-            .meta({ description: 'Run ID, as in `trip_id` of boards and journeys with `include=ids`' }),
-          route: z.string().nullable().meta({ description: 'Short route name; null if unknown' }),
-          starts_at: orNull.meta({ description: 'Planned start of the run; null if unknown' }),
-        }),
-      )
-      .meta({ description: 'The runs that the alert names and that have not ended' }),
-    updated_at: orNull.meta({ description: 'When Transport for NSW last changed it; null if unknown' }),
-  })
-  .meta({ id: 'Alert', description: 'A disruption notice and what it affects.' });
+    'The runs that the alert names and that have not ended',
+  ),
+  updated_at: field(orNull, 'When Transport for NSW last changed it; null if unknown'),
+});
 
-export const alertsResponse = z
-  .strictObject({
-    retrieved_at: timestampSchema.meta({ description: 'When Transport for NSW sent this list' }),
-    alerts: z.array(alertSchema).meta({ description: 'Sorted by severity, most severe first, then latest first' }),
-    total: totalField('alerts that match the filters', 1),
-  })
-  .meta({ id: 'Alerts', description: 'Disruption notices in force.' });
+export const alertsResponse = record('Alerts', 'Disruption notices in force.', {
+  retrieved_at: field(timestampSchema, 'When Transport for NSW sent this list'),
+  alerts: list(alertSchema, 'Sorted by severity, most severe first, then latest first'),
+  total: totalField('alerts that match the filters', 1),
+});
 
 export const exampleAlert: z.infer<typeof alertSchema> = {
   id: 'JJeWg0DVV1',

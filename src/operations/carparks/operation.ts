@@ -14,6 +14,7 @@ import {
   outsideNotice,
   positionParameter,
 } from '../../transit/place.ts';
+import { field, record, text } from '../../transit/schema.ts';
 import { defineOperation } from '../operation.ts';
 
 const RADIUS_METRES = 5000;
@@ -52,19 +53,18 @@ const listQuery = z
 
 const featureSchema = featureSchemaOf(
   carParkSchema.omit({ lat: true, lng: true }).meta({ description: 'The other fields of the car park' }),
-  z.string().meta({ description: 'ID of the car park', example: '486' }),
+  text('ID of the car park', '486'),
   'car park',
 ).meta({ id: 'CarParkFeature', description: 'A car park as GeoJSON.' });
 
-const listResponse = z
-  .strictObject({
-    carparks: z.array(carParkSchema).optional().meta({ description: 'The car parks; not with `format=geojson`' }),
-    type: collectionTypeField,
-    features: z.array(featureSchema).optional().meta({
-      description: 'The car parks whose position is known; only with `format=geojson`',
-    }),
-  })
-  .meta({ id: 'CarParks', description: 'Car parks at stops.' });
+const listResponse = record('CarParks', 'Car parks at stops.', {
+  carparks: field(z.array(carParkSchema).optional(), 'The car parks; not with `format=geojson`'),
+  type: collectionTypeField,
+  features: field(
+    z.array(featureSchema).optional(),
+    'The car parks whose position is known; only with `format=geojson`',
+  ),
+});
 
 const exampleCarPark: z.infer<typeof carParkSchema> = {
   carpark_id: '486',

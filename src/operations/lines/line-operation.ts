@@ -7,6 +7,7 @@ import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
 import { alertId } from '../../transit/additional-fields.ts';
 import { FRESHNESS_WINDOWS } from '../../transit/freshness.ts';
 import { collectionTypeField, formatParameter, geoJsonConstant, lngLatSchema } from '../../transit/geojson.ts';
+import { count, field, list, part, record } from '../../transit/schema.ts';
 import { formatTimestamp, timestampSchema, toSydneyWallClock } from '../../transit/time.ts';
 import { defineOperation, requestedWallClock } from '../operation.ts';
 import {
@@ -34,68 +35,48 @@ const lineQuery = z.object({
   ),
 });
 
-const directionSchema = z
-  .strictObject({
+const directionSchema = record('LineDirection', 'One direction of a line on a day.', {
+  direction_id: directionIdField,
+  headsigns: headsignsField,
+  runs: count('Number of runs on this day', 96),
+  first_departure_at: field(timestampSchema.nullable(), 'When the first run of the day starts, UTC; null if none runs'),
+  last_departure_at: field(timestampSchema.nullable(), 'When the last run of the day starts, UTC; null if none runs'),
+  headway_minutes: field(
+    z.int().min(0).nullable(),
+    'Median minutes between departures, at the stop with most of them; null with fewer than two departures',
+    10,
+  ),
+  stops: lineStopsField,
+});
+
+const featureSchema = record('LineFeature', 'The course of a direction as GeoJSON.', {
+  type: geoJsonConstant('Feature'),
+  geometry: part('The course, simplified for maps; straight between stops if unknown', {
+    type: geoJsonConstant('MultiLineString'),
+    coordinates: list(z.array(lngLatSchema), 'Longitude and latitude in degrees'),
+  }),
+  properties: part('Properties for drawing the course', {
     direction_id: directionIdField,
     headsigns: headsignsField,
-    runs: z.int().min(0).meta({ description: 'Number of runs on this day', example: 96 }),
-    first_departure_at: timestampSchema.nullable().meta({
-      description: 'When the first run of the day starts, UTC; null if none runs',
-    }),
-    last_departure_at: timestampSchema.nullable().meta({
-      description: 'When the last run of the day starts, UTC; null if none runs',
-    }),
-    headway_minutes: z.int().min(0).nullable().meta({
-      description:
-        'Median minutes between departures, at the stop with most of them; null with fewer than two departures',
-      example: 10,
-    }),
-    stops: lineStopsField,
-  })
-  .meta({ id: 'LineDirection', description: 'One direction of a line on a day.' });
+    route: lineFields.route,
+    mode: lineFields.mode,
+    color: lineFields.color,
+    text_color: lineFields.text_color,
+  }),
+});
 
-const featureSchema = z
-  .strictObject({
-    type: geoJsonConstant('Feature'),
-    geometry: z
-      .strictObject({
-        type: geoJsonConstant('MultiLineString'),
-        coordinates: z.array(z.array(lngLatSchema)).meta({ description: 'Longitude and latitude in degrees' }),
-      })
-      .meta({ description: 'The course, simplified for maps; straight between stops if unknown' }),
-    properties: z
-      .strictObject({
-        direction_id: directionIdField,
-        headsigns: headsignsField,
-        route: lineFields.route,
-        mode: lineFields.mode,
-        color: lineFields.color,
-        text_color: lineFields.text_color,
-      })
-      .meta({ description: 'Properties for drawing the course' }),
-  })
-  .meta({ id: 'LineFeature', description: 'The course of a direction as GeoJSON.' });
-
-const lineResponse = z
-  .strictObject({
-    ...lineFields,
-    date: dateField,
-    directions: z.array(directionSchema).meta({
-      description: 'One or two directions, with the stops of this day or, if none runs, of all days',
-    }),
-    alerts: z.array(z.string()).meta({
-      description: 'Alerts now in force for the whole line; `/v1/alerts` also has those for single stops and runs',
-    }),
-    alert_ids: z
-      .array(z.string())
-      .meta({ description: 'IDs of these alerts, as in /v1/alerts', example: ['nP3k9QzVx0'] }),
-    type: collectionTypeField,
-    features: z
-      .array(featureSchema)
-      .optional()
-      .meta({ description: 'The course of each direction; only with `format=geojson`' }),
-  })
-  .meta({ id: 'Line', description: 'A line with its directions, stops and alerts.' });
+const lineResponse = record('Line', 'A line with its directions, stops and alerts.', {
+  ...lineFields,
+  date: dateField,
+  directions: list(directionSchema, 'One or two directions, with the stops of this day or, if none runs, of all days'),
+  alerts: list(
+    z.string(),
+    'Alerts now in force for the whole line; `/v1/alerts` also has those for single stops and runs',
+  ),
+  alert_ids: list(z.string(), 'IDs of these alerts, as in /v1/alerts', ['nP3k9QzVx0']),
+  type: collectionTypeField,
+  features: field(z.array(featureSchema).optional(), 'The course of each direction; only with `format=geojson`'),
+});
 
 const exampleBody: z.infer<typeof lineResponse> = {
   ...exampleLine,

@@ -7,6 +7,7 @@ import { lineIdField, lineIdParameter } from '../../transit/line-id.ts';
 import { modeSchema } from '../../transit/mode.ts';
 import { describe, optional } from '../../transit/parameter.ts';
 import { latitudeSchema, longitudeSchema } from '../../transit/place.ts';
+import { field, list, record, text, textOrNull } from '../../transit/schema.ts';
 import { dateParameter, endOfDay } from '../../transit/time.ts';
 import type { Notice } from '../operation.ts';
 
@@ -20,13 +21,10 @@ export const serviceDayQuery = optional(
 
 export const lineFields = {
   line_id: lineIdField,
-  route: z.string().meta({ description: 'Short route name', example: 'T1' }),
-  name: z.string().meta({
-    description: 'Full name: that of the line or, for buses and coaches, its course',
-    example: 'T1 North Shore & Western Line',
-  }),
+  route: text('Short route name', 'T1'),
+  name: text('Full name: that of the line or, for buses and coaches, its course', 'T1 North Shore & Western Line'),
   mode: modeSchema,
-  operator: z.string().nullable().meta({ description: 'Operator; null if unknown', example: 'Sydney Trains' }),
+  operator: textOrNull('Operator; null if unknown', 'Sydney Trains'),
   ...lineColorFields,
 };
 
@@ -34,29 +32,21 @@ export const dateField = z
   .string()
   .regex(/^\d{4}-\d\d-\d\d$/)
   .meta({ format: 'date', description: 'The service day', example: '2026-11-20' });
-export const directionIdField = z
-  .int()
-  .min(0)
-  .max(1)
-  .meta({ description: 'Direction number, 0 or 1; the same for all runs in one direction', example: 0 });
-export const headsignsField = z
-  .array(z.string())
-  .meta({ description: 'Headsigns, most frequent first', example: ['Berowra via Gordon'] });
-export const lineStopsField = z
-  .array(
-    z
-      .strictObject({
-        stop_id: z.string().meta({ description: 'The station, wharf or street stop', example: '200070' }),
-        name: z.string().meta({ description: 'Stop name', example: 'Town Hall Station' }),
-        lat: latitudeSchema,
-        lng: longitudeSchema,
-      })
-      .meta({ id: 'LineStop', description: 'A stop of a line.' }),
-  )
-  .meta({
-    description:
-      'All stops of this direction in order; branches follow one another. A stop that loops call at twice is listed twice',
-  });
+export const directionIdField = field(
+  z.int().min(0).max(1),
+  'Direction number, 0 or 1; the same for all runs in one direction',
+  0,
+);
+export const headsignsField = list(z.string(), 'Headsigns, most frequent first', ['Berowra via Gordon']);
+export const lineStopsField = list(
+  record('LineStop', 'A stop of a line.', {
+    stop_id: text('The station, wharf or street stop', '200070'),
+    name: text('Stop name', 'Town Hall Station'),
+    lat: latitudeSchema,
+    lng: longitudeSchema,
+  }),
+  'All stops of this direction in order; branches follow one another. A stop that loops call at twice is listed twice',
+);
 
 export const exampleLine = {
   line_id: 'ferry_F1',

@@ -5,6 +5,7 @@ import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
 import { modesParameter } from '../../transit/mode.ts';
 import { countUpTo, describe, optional, totalField, withDefault } from '../../transit/parameter.ts';
 import { boundsParameter, middleOf, outsideNotice, stopIdParameter } from '../../transit/place.ts';
+import { list, record } from '../../transit/schema.ts';
 import { defineOperation } from '../operation.ts';
 import { searchText } from '../stop-search/query.ts';
 import { lineFields, toLineBody } from './line.ts';
@@ -34,14 +35,12 @@ const linesQuery = z.object({
   limit: describe(withDefault(countUpTo(1000), '100'), 'Maximum number of lines. Values above 1000 count as 1000.'),
 });
 
-const listedLineSchema = z.strictObject(lineFields).meta({ id: 'ListedLine', description: 'A line.' });
+const listedLineSchema = record('ListedLine', 'A line.', lineFields);
 
-const linesResponse = z
-  .strictObject({
-    lines: z.array(listedLineSchema).meta({ description: 'Best match first, then by mode and short name' }),
-    total: totalField('lines that match', 1),
-  })
-  .meta({ id: 'Lines', description: 'Lines of the timetable.' });
+const linesResponse = record('Lines', 'Lines of the timetable.', {
+  lines: list(listedLineSchema, 'Best match first, then by mode and short name'),
+  total: totalField('lines that match', 1),
+});
 
 const exampleBody: z.infer<typeof linesResponse> = {
   lines: [

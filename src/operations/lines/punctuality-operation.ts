@@ -19,6 +19,7 @@ import {
 } from '../../transit/parameter.ts';
 import { stopIdParameter } from '../../transit/place.ts';
 import { figureFields, type Punctuality, toFiguresBody } from '../../transit/punctuality.ts';
+import { count, field, list, record, text, textOrNull } from '../../transit/schema.ts';
 import { formatTimestamp, timestampSchema } from '../../transit/time.ts';
 import { defineOperation, type Notice } from '../operation.ts';
 import { dateField, formatDay, lineFields, lineIdQuery } from './line.ts';
@@ -79,64 +80,48 @@ const punctualityQuery = z
     params: { isSentence: true } satisfies ProblemDetails,
   });
 
-const ruleSchema = z
-  .strictObject({
-    earliest_seconds: z.int().nullable().meta({
-      description:
-        'A call is on time from this many seconds after the timetable (negative: before it); null: at any time before',
-      example: -119,
-    }),
-    latest_seconds: z
-      .int()
-      .meta({ description: 'A call is on time up to this many seconds after the timetable', example: 359 }),
-    source: z.string().meta({ description: 'Where the rule is from, and how the source counts' }),
-  })
-  .meta({ id: 'OnTimeRule', description: 'What counts as on time.' });
+const ruleSchema = record('OnTimeRule', 'What counts as on time.', {
+  earliest_seconds: field(
+    z.int().nullable(),
+    'A call is on time from this many seconds after the timetable (negative: before it); null: at any time before',
+    -119,
+  ),
+  latest_seconds: field(z.int(), 'A call is on time up to this many seconds after the timetable', 359),
+  source: text('Where the rule is from, and how the source counts'),
+});
 
-const punctualityResponse = z
-  .strictObject({
-    line_id: lineFields.line_id,
-    route: lineFields.route,
-    mode: lineFields.mode,
-    stop_id: z.string().nullable().meta({ description: 'The requested stop; null for all', example: '200070' }),
-    recorded_since: timestampSchema.nullable().meta({
-      description:
-        'When the first run that this service has recorded began, of any line, UTC; null if there is none yet',
+const punctualityResponse = record('Punctuality', 'How punctual a line was.', {
+  line_id: lineFields.line_id,
+  route: lineFields.route,
+  mode: lineFields.mode,
+  stop_id: textOrNull('The requested stop; null for all', '200070'),
+  recorded_since: field(
+    timestampSchema.nullable(),
+    'When the first run that this service has recorded began, of any line, UTC; null if there is none yet',
+  ),
+  recorded_days: count(
+    'Number of service days with calls in these figures. Days and hours without feeds are missing',
+    41,
+  ),
+  first_day: field(dateField.nullable(), 'The first of these days; null if there is none'),
+  last_day: field(dateField.nullable(), 'The last of these days; null if there is none'),
+  on_time_rule: ruleSchema,
+  ...figureFields,
+  by_weekday: list(
+    record('WeekdayPunctuality', 'Figures of one day of the week.', {
+      weekday: field(z.enum(WEEKDAYS), 'Day of the week in Sydney'),
+      ...figureFields,
     }),
-    recorded_days: z.int().min(0).meta({
-      description: 'Number of service days with calls in these figures. Days and hours without feeds are missing',
-      example: 41,
+    'Monday first, without days on which nothing was recorded',
+  ),
+  by_hour: list(
+    record('HourPunctuality', 'Figures of one hour of the day.', {
+      hour: field(z.int().min(0).max(23), 'Number of the hour in Sydney, 0 from midnight', 8),
+      ...figureFields,
     }),
-    first_day: dateField.nullable().meta({ description: 'The first of these days; null if there is none' }),
-    last_day: dateField.nullable().meta({ description: 'The last of these days; null if there is none' }),
-    on_time_rule: ruleSchema,
-    ...figureFields,
-    by_weekday: z
-      .array(
-        z
-          .strictObject({
-            weekday: z.enum(WEEKDAYS).meta({ description: 'Day of the week in Sydney' }),
-            ...figureFields,
-          })
-          .meta({ id: 'WeekdayPunctuality', description: 'Figures of one day of the week.' }),
-      )
-      .meta({ description: 'Monday first, without days on which nothing was recorded' }),
-    by_hour: z
-      .array(
-        z
-          .strictObject({
-            hour: z
-              .int()
-              .min(0)
-              .max(23)
-              .meta({ description: 'Number of the hour in Sydney, 0 from midnight', example: 8 }),
-            ...figureFields,
-          })
-          .meta({ id: 'HourPunctuality', description: 'Figures of one hour of the day.' }),
-      )
-      .meta({ description: 'In order, without hours in which nothing was recorded' }),
-  })
-  .meta({ id: 'Punctuality', description: 'How punctual a line was.' });
+    'In order, without hours in which nothing was recorded',
+  ),
+});
 
 const EXAMPLE_FIGURES = {
   runs: 82,

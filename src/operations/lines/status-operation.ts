@@ -9,6 +9,7 @@ import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
 import { isNamed } from '../../transit/line-id.ts';
 import { modesParameter, routesParameter } from '../../transit/mode.ts';
 import { countUpTo, describe, optional, totalField, withDefault } from '../../transit/parameter.ts';
+import { field, list, record } from '../../transit/schema.ts';
 import { formatTimestamp, timestampSchema } from '../../transit/time.ts';
 import { defineOperation } from '../operation.ts';
 import { lineFields, toLineBody } from './line.ts';
@@ -35,39 +36,30 @@ const lineStatusQuery = z.object({
 
 const countField = (description: string) => z.int().min(0).meta({ description });
 const shareField = (description: string) =>
-  z
-    .number()
-    .min(0)
-    .max(1)
-    .nullable()
-    .meta({ description: `${description}, a number from 0 to 1; null if unknown`, example: 0.125 });
+  field(z.number().min(0).max(1).nullable(), `${description}, a number from 0 to 1; null if unknown`, 0.125);
 const OF_FEED = 'null if no feed is read for the line';
 
-const lineStatusSchema = z
-  .strictObject({
-    ...lineFields,
-    status: z.enum(LINE_STATUSES).nullable().meta({
-      description:
-        '`suspended`, `part_closed`, `severe_delays`, `minor_delays` or `good_service`; null if unknown: no feed is read for the line, or nothing of it is under way or tracked',
-    }),
-    alerts: z.array(z.string()).meta({ description: 'Alerts in force for the whole line' }),
-    alert_ids: z.array(z.string()).meta({ description: 'IDs of these alerts, for `/v1/alerts/{alert_id}`' }),
-    runs: countField('Number of planned runs that are under way or leave within 30 minutes'),
-    tracked_runs: countField(`Of these, number of runs with a live time; ${OF_FEED}`).nullable(),
-    late_runs: countField(`Number of tracked runs that are 5 minutes late or more; ${OF_FEED}`).nullable(),
-    cancelled_runs: countField(`Number of runs that are cancelled; ${OF_FEED}`).nullable(),
-    late_share: shareField('Share of the tracked runs that are late'),
-    cancelled_share: shareField('Share of the runs that are cancelled'),
-  })
-  .meta({ id: 'LineStatus', description: 'How a line runs now.' });
+const lineStatusSchema = record('LineStatus', 'How a line runs now.', {
+  ...lineFields,
+  status: field(
+    z.enum(LINE_STATUSES).nullable(),
+    '`suspended`, `part_closed`, `severe_delays`, `minor_delays` or `good_service`; null if unknown: no feed is read for the line, or nothing of it is under way or tracked',
+  ),
+  alerts: list(z.string(), 'Alerts in force for the whole line'),
+  alert_ids: list(z.string(), 'IDs of these alerts, for `/v1/alerts/{alert_id}`'),
+  runs: countField('Number of planned runs that are under way or leave within 30 minutes'),
+  tracked_runs: countField(`Of these, number of runs with a live time; ${OF_FEED}`).nullable(),
+  late_runs: countField(`Number of tracked runs that are 5 minutes late or more; ${OF_FEED}`).nullable(),
+  cancelled_runs: countField(`Number of runs that are cancelled; ${OF_FEED}`).nullable(),
+  late_share: shareField('Share of the tracked runs that are late'),
+  cancelled_share: shareField('Share of the runs that are cancelled'),
+});
 
-const lineStatusResponse = z
-  .strictObject({
-    retrieved_at: timestampSchema.meta({ description: 'Timestamp (UTC) of the oldest live data in this response' }),
-    lines: z.array(lineStatusSchema).meta({ description: 'Sorted by mode and short name' }),
-    total: totalField('lines that match', 1),
-  })
-  .meta({ id: 'LineStatuses', description: 'The status of lines.' });
+const lineStatusResponse = record('LineStatuses', 'The status of lines.', {
+  retrieved_at: field(timestampSchema, 'Timestamp (UTC) of the oldest live data in this response'),
+  lines: list(lineStatusSchema, 'Sorted by mode and short name'),
+  total: totalField('lines that match', 1),
+});
 
 const exampleBody: z.infer<typeof lineStatusResponse> = {
   retrieved_at: '2026-11-20T02:00:20Z',

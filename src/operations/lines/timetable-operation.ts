@@ -5,6 +5,7 @@ import { routeOf } from '../../routes.ts';
 import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
 import { countUpTo, describe, oneOf, optional, totalField, withDefault } from '../../transit/parameter.ts';
 import { writeRunId } from '../../transit/run-id.ts';
+import { list, record, text, textOrNull } from '../../transit/schema.ts';
 import {
   earliestMoment,
   formatTimestamp,
@@ -47,42 +48,33 @@ const timetableQuery = z.object({
   ),
 });
 
-const runSchema = z
-  .strictObject({
-    trip_id: z.string().nullable().meta({
-      description: 'Run ID, as in `trip_id` of boards and journeys with `include=ids`; null if unknown',
-      example: '08-B.775.17.492',
-    }),
-    run_id: z.string().nullable().meta({
-      description: 'ID for `/v1/runs/{run_id}`, which has live times on the day; null if unknown',
-    }),
-    headsign: z.string().meta({ description: 'Headsign at the first stop', example: 'Berowra via Gordon' }),
-    times: z.array(timestampSchema.nullable()).meta({
-      description:
-        'Planned departure from each of `stops`, UTC; at the last stop of the run its arrival; null where it does not stop',
-    }),
-  })
-  .meta({ id: 'TimetableRun', description: 'A run: one column of the timetable.' });
+const runSchema = record('TimetableRun', 'A run: one column of the timetable.', {
+  trip_id: textOrNull(
+    'Run ID, as in `trip_id` of boards and journeys with `include=ids`; null if unknown',
+    '08-B.775.17.492',
+  ),
+  run_id: textOrNull('ID for `/v1/runs/{run_id}`, which has live times on the day; null if unknown'),
+  headsign: text('Headsign at the first stop', 'Berowra via Gordon'),
+  times: list(
+    timestampSchema.nullable(),
+    'Planned departure from each of `stops`, UTC; at the last stop of the run its arrival; null where it does not stop',
+  ),
+});
 
-const timetableResponse = z
-  .strictObject({
-    ...lineFields,
-    date: dateField,
-    directions: z
-      .array(
-        z
-          .strictObject({
-            direction_id: directionIdField,
-            headsigns: headsignsField,
-            stops: lineStopsField,
-            runs: z.array(runSchema).meta({ description: 'In order of departure; empty if none runs' }),
-            total: totalField('runs that match', 96),
-          })
-          .meta({ id: 'TimetableDirection', description: 'The table of one direction: stops are rows, runs columns.' }),
-      )
-      .meta({ description: 'One or two directions' }),
-  })
-  .meta({ id: 'LineTimetable', description: 'The timetable of a line on a day.' });
+const timetableResponse = record('LineTimetable', 'The timetable of a line on a day.', {
+  ...lineFields,
+  date: dateField,
+  directions: list(
+    record('TimetableDirection', 'The table of one direction: stops are rows, runs columns.', {
+      direction_id: directionIdField,
+      headsigns: headsignsField,
+      stops: lineStopsField,
+      runs: list(runSchema, 'In order of departure; empty if none runs'),
+      total: totalField('runs that match', 96),
+    }),
+    'One or two directions',
+  ),
+});
 
 const exampleBody: z.infer<typeof timetableResponse> = {
   ...exampleLine,

@@ -2,35 +2,25 @@ import { z } from 'zod';
 import { stopCarParksField } from '../../carparks/response.ts';
 import { modeSchema } from '../../transit/mode.ts';
 import { latitudeOrNull, latitudeSchema, longitudeOrNull, longitudeSchema } from '../../transit/place.ts';
+import { count, field, list, part, record, text } from '../../transit/schema.ts';
 
-const nearbyStopSchema = z
-  .strictObject({
-    stop_id: z.string().meta({ description: 'Stop ID', example: '200060' }),
-    name: z.string().meta({ description: 'Stop name with its suburb', example: 'Central Station, Sydney' }),
-    distance_metres: z
-      .int()
-      .min(0)
-      .meta({ description: 'Distance from the requested location to the nearest platform in metres', example: 240 }),
-    lat: latitudeOrNull,
-    lng: longitudeOrNull,
-    modes: z.array(modeSchema).meta({ description: 'The modes that stop there' }),
-    routes: z.array(z.string()).max(0).meta({ description: 'Reserved, always empty' }),
-    children: z
-      .array(z.string())
-      .optional()
-      .meta({
-        description: 'Platforms within the radius, nearest first. Only with `include=ids`',
-        example: ['2000466', '2000467'],
-      }),
-    carparks: stopCarParksField,
-  })
-  .meta({ id: 'NearbyStop', description: 'A stop near a place.' });
+const nearbyStopSchema = record('NearbyStop', 'A stop near a place.', {
+  stop_id: text('Stop ID', '200060'),
+  name: text('Stop name with its suburb', 'Central Station, Sydney'),
+  distance_metres: count('Distance from the requested location to the nearest platform in metres', 240),
+  lat: latitudeOrNull,
+  lng: longitudeOrNull,
+  modes: list(modeSchema, 'The modes that stop there'),
+  routes: field(z.array(z.string()).max(0), 'Reserved, always empty'),
+  children: field(
+    z.array(z.string()).optional(),
+    'Platforms within the radius, nearest first. Only with `include=ids`',
+    ['2000466', '2000467'],
+  ),
+  carparks: stopCarParksField,
+});
 
-export const nearbyResponse = z
-  .strictObject({
-    location: z
-      .strictObject({ lat: latitudeSchema, lng: longitudeSchema })
-      .meta({ description: 'The requested location' }),
-    stops: z.array(nearbyStopSchema).meta({ description: 'Sorted by distance, nearest first' }),
-  })
-  .meta({ id: 'NearbyStops', description: 'Stops near a place that are served.' });
+export const nearbyResponse = record('NearbyStops', 'Stops near a place that are served.', {
+  location: part('The requested location', { lat: latitudeSchema, lng: longitudeSchema }),
+  stops: list(nearbyStopSchema, 'Sorted by distance, nearest first'),
+});

@@ -4,35 +4,32 @@ import { PLACE_TYPES } from '../../stops/matches.ts';
 import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
 import { modeSchema } from '../../transit/mode.ts';
 import { latitudeOrNull, longitudeOrNull } from '../../transit/place.ts';
+import { field, list, record, text } from '../../transit/schema.ts';
 import { defineOperation } from '../operation.ts';
 import { type KnownStops, searchByName } from '../stop-search/by-name.ts';
 import { placesQuery } from '../stop-search/query.ts';
 
-const placeSchema = z
-  .strictObject({
-    id: z.string().meta({
-      description: 'Accepted by `/v1/trips` as `from` and `to`; percent-encode it in a URL. For a stop, its stop ID',
-      example:
-        'poiID:858271813:95301001:-1:Central Station Hotel:Sydney:Central Station Hotel:ANY:POI:4889420:3756757:GDAV:nsw',
-    }),
-    type: z.enum(PLACE_TYPES).meta({
-      description: 'A stop, a point of interest, an address with its house number, a street, or a suburb',
-      example: 'poi',
-    }),
-    name: z.string().meta({ description: 'Name with its suburb', example: 'Central Station Hotel, Sydney' }),
-    suburb: z.string().meta({ description: 'Suburb or locality; empty if unknown', example: 'Sydney' }),
-    lat: latitudeOrNull,
-    lng: longitudeOrNull,
-    modes: z.array(modeSchema).meta({ description: 'The modes of a stop, as far as they are known; else empty' }),
-  })
-  .meta({ id: 'Place', description: 'A stop or another place whose name matches.' });
+const placeSchema = record('Place', 'A stop or another place whose name matches.', {
+  id: text(
+    'Accepted by `/v1/trips` as `from` and `to`; percent-encode it in a URL. For a stop, its stop ID',
+    'poiID:858271813:95301001:-1:Central Station Hotel:Sydney:Central Station Hotel:ANY:POI:4889420:3756757:GDAV:nsw',
+  ),
+  type: field(
+    z.enum(PLACE_TYPES),
+    'A stop, a point of interest, an address with its house number, a street, or a suburb',
+    'poi',
+  ),
+  name: text('Name with its suburb', 'Central Station Hotel, Sydney'),
+  suburb: text('Suburb or locality; empty if unknown', 'Sydney'),
+  lat: latitudeOrNull,
+  lng: longitudeOrNull,
+  modes: list(modeSchema, 'The modes of a stop, as far as they are known; else empty'),
+});
 
-const placesResponse = z
-  .strictObject({
-    query: z.string().meta({ description: 'The query as received', example: 'central station' }),
-    results: z.array(placeSchema).meta({ description: 'Sorted by match, best first' }),
-  })
-  .meta({ id: 'Places', description: 'Stops, points of interest, addresses, streets and suburbs found by name.' });
+const placesResponse = record('Places', 'Stops, points of interest, addresses, streets and suburbs found by name.', {
+  query: text('The query as received', 'central station'),
+  results: list(placeSchema, 'Sorted by match, best first'),
+});
 
 type PlaceFound = z.infer<typeof placeSchema>;
 

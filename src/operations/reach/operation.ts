@@ -6,6 +6,7 @@ import { collectionTypeField, formatParameter, geoJsonConstant, lngLatSchema } f
 import { modeSchema, modesParameter } from '../../transit/mode.ts';
 import { booleanParameter, countUpTo, describe, optional, totalField, withDefault } from '../../transit/parameter.ts';
 import { formatPlace, latitudeSchema, longitudeSchema, placeParameter } from '../../transit/place.ts';
+import { count, field, flag, list, part, record, text, textOrNull } from '../../transit/schema.ts';
 import { dateParameter, formatTimestamp, minutesBetween, timeParameter, timestampSchema } from '../../transit/time.ts';
 import { defineOperation, requestedWallClock } from '../operation.ts';
 import { DAY_PRICE } from '../price.ts';
@@ -58,66 +59,52 @@ const reachQuery = z.object({
   ),
 });
 
-const reachedStopSchema = z
-  .strictObject({
-    stop_id: z.string().meta({ description: 'The station, or the stop if it is in none', example: '201510' }),
-    name: z.string().meta({ description: 'Stop name', example: 'Redfern Station' }),
-    lat: latitudeSchema,
-    lng: longitudeSchema,
-    arrives_at: timestampSchema.meta({ description: 'Earliest arrival by the best-known times, UTC' }),
-    duration_minutes: z
-      .int()
-      .min(0)
-      .meta({ description: 'Whole minutes from `departs_at` to `arrives_at`', example: 6 }),
-    changes: z.int().min(0).meta({ description: 'Number of changes between rides', example: 0 }),
-    last_ride: z
-      .strictObject({
-        mode: modeSchema,
-        route: z.string().meta({ description: 'Short route name', example: 'T1' }),
-        direction: z.string().nullable().meta({ description: 'Headsign; null if unknown', example: 'Emu Plains' }),
-        departs_at: timestampSchema.meta({ description: 'When the ride begins, best-known, UTC' }),
-        arrives_at: timestampSchema.meta({
-          description: 'When the ride ends, best-known, UTC; a walk to the stop may follow',
-        }),
-        is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked' }),
-      })
-      .nullable()
-      .meta({ description: 'The last ride to the stop; null if it is reached on foot' }),
-  })
-  .meta({ id: 'ReachedStop', description: 'A stop within reach.' });
+const reachedStopSchema = record('ReachedStop', 'A stop within reach.', {
+  stop_id: text('The station, or the stop if it is in none', '201510'),
+  name: text('Stop name', 'Redfern Station'),
+  lat: latitudeSchema,
+  lng: longitudeSchema,
+  arrives_at: field(timestampSchema, 'Earliest arrival by the best-known times, UTC'),
+  duration_minutes: count('Whole minutes from `departs_at` to `arrives_at`', 6),
+  changes: count('Number of changes between rides', 0),
+  last_ride: z
+    .strictObject({
+      mode: modeSchema,
+      route: text('Short route name', 'T1'),
+      direction: textOrNull('Headsign; null if unknown', 'Emu Plains'),
+      departs_at: field(timestampSchema, 'When the ride begins, best-known, UTC'),
+      arrives_at: field(timestampSchema, 'When the ride ends, best-known, UTC; a walk to the stop may follow'),
+      is_live: flag('Whether the vehicle is tracked'),
+    })
+    .nullable()
+    .meta({ description: 'The last ride to the stop; null if it is reached on foot' }),
+});
 
 const ringSchema = z.array(lngLatSchema);
-const areaSchema = z
-  .strictObject({
-    type: geoJsonConstant('Feature'),
-    geometry: z
-      .strictObject({
-        type: geoJsonConstant('MultiPolygon'),
-        coordinates: z.array(z.array(ringSchema)).meta({
-          description: 'Polygons, each with its outer ring and its holes, as longitude and latitude in degrees',
-        }),
-      })
-      .meta({ description: 'The area that can be reached, including walks from each stop in the time left there' }),
-    properties: z
-      .strictObject({ minutes: z.int().meta({ description: 'The minutes requested', example: 45 }) })
-      .meta({ description: 'The properties of the area' }),
-  })
-  .meta({ id: 'ReachedArea', description: 'The area within reach as GeoJSON.' });
+const areaSchema = record('ReachedArea', 'The area within reach as GeoJSON.', {
+  type: geoJsonConstant('Feature'),
+  geometry: part('The area that can be reached, including walks from each stop in the time left there', {
+    type: geoJsonConstant('MultiPolygon'),
+    coordinates: list(
+      z.array(ringSchema),
+      'Polygons, each with its outer ring and its holes, as longitude and latitude in degrees',
+    ),
+  }),
+  properties: part('The properties of the area', { minutes: field(z.int(), 'The minutes requested', 45) }),
+});
 
-const reachResponse = z
-  .strictObject({
-    origin: stopReferenceSchema,
-    departs_at: timestampSchema.meta({ description: 'Start of the search, UTC' }),
-    retrieved_at: timestampSchema.meta({ description: 'Timestamp (UTC) of the oldest live data used' }),
-    stops: z
-      .array(reachedStopSchema)
-      .optional()
-      .meta({ description: 'The earliest arrival first, without the origin; not with `format=geojson`' }),
-    type: collectionTypeField,
-    features: z.array(areaSchema).optional().meta({ description: 'The area; only with `format=geojson`' }),
-    total: totalField('stops within reach', 812),
-  })
-  .meta({ id: 'Reachable', description: 'What can be reached from a place.' });
+const reachResponse = record('Reachable', 'What can be reached from a place.', {
+  origin: stopReferenceSchema,
+  departs_at: field(timestampSchema, 'Start of the search, UTC'),
+  retrieved_at: field(timestampSchema, 'Timestamp (UTC) of the oldest live data used'),
+  stops: field(
+    z.array(reachedStopSchema).optional(),
+    'The earliest arrival first, without the origin; not with `format=geojson`',
+  ),
+  type: collectionTypeField,
+  features: field(z.array(areaSchema).optional(), 'The area; only with `format=geojson`'),
+  total: totalField('stops within reach', 812),
+});
 
 const exampleBody: z.infer<typeof reachResponse> = {
   origin: { stop_id: '200060', name: 'Central Station' },

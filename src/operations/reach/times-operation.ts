@@ -5,6 +5,7 @@ import { toChoices } from '../../transit/choices.ts';
 import { countChanges, destinationOf, type Journey, originOf } from '../../transit/journey.ts';
 import { describe, type ProblemDetails } from '../../transit/parameter.ts';
 import { formatPlace, stopListParameter } from '../../transit/place.ts';
+import { count, field, flag, list, record, text } from '../../transit/schema.ts';
 import { bestKnown, formatTimestamp, minutesBetween, timestampSchema } from '../../transit/time.ts';
 import { defineOperation, requestedWallClock } from '../operation.ts';
 import { DAY_PRICE } from '../price.ts';
@@ -28,35 +29,27 @@ const timesQuery = z
     when: () => true,
   });
 
-const timesResponse = z
-  .strictObject({
-    origin: stopReferenceSchema,
-    retrieved_at: timestampSchema.meta({ description: 'Timestamp (UTC) of the oldest live data used' }),
-    destinations: z
-      .array(
-        z
-          .strictObject({
-            stop_id: z.string().meta({ description: 'As requested', example: '209573' }),
-            name: z.string().meta({ description: 'Stop name', example: 'Manly Wharf' }),
-            best: z
-              .strictObject({
-                departs_at: timestampSchema.meta({ description: 'Latest start for this arrival, best-known, UTC' }),
-                arrives_at: timestampSchema.meta({ description: 'Earliest arrival, best-known, UTC' }),
-                duration_minutes: z
-                  .int()
-                  .min(0)
-                  .meta({ description: 'Whole minutes from start to arrival', example: 47 }),
-                changes: z.int().min(0).meta({ description: 'Number of changes between rides', example: 1 }),
-                is_live: z.boolean().meta({ description: 'Whether any ride is tracked' }),
-              })
-              .nullable()
-              .meta({ description: 'The journey that arrives first; null if there is none within a day' }),
-          })
-          .meta({ id: 'TravelTime', description: 'The travel time to one destination.' }),
-      )
-      .meta({ description: 'In the order of `to`' }),
-  })
-  .meta({ id: 'TravelTimes', description: 'Travel times from one place to several stops.' });
+const timesResponse = record('TravelTimes', 'Travel times from one place to several stops.', {
+  origin: stopReferenceSchema,
+  retrieved_at: field(timestampSchema, 'Timestamp (UTC) of the oldest live data used'),
+  destinations: list(
+    record('TravelTime', 'The travel time to one destination.', {
+      stop_id: text('As requested', '209573'),
+      name: text('Stop name', 'Manly Wharf'),
+      best: z
+        .strictObject({
+          departs_at: field(timestampSchema, 'Latest start for this arrival, best-known, UTC'),
+          arrives_at: field(timestampSchema, 'Earliest arrival, best-known, UTC'),
+          duration_minutes: count('Whole minutes from start to arrival', 47),
+          changes: count('Number of changes between rides', 1),
+          is_live: flag('Whether any ride is tracked'),
+        })
+        .nullable()
+        .meta({ description: 'The journey that arrives first; null if there is none within a day' }),
+    }),
+    'In the order of `to`',
+  ),
+});
 
 const exampleBody: z.infer<typeof timesResponse> = {
   origin: { stop_id: '200060', name: 'Central Station' },

@@ -15,6 +15,7 @@ import { nullableLineIdField } from '../../transit/line-id.ts';
 import { modeSchema } from '../../transit/mode.ts';
 import { describe } from '../../transit/parameter.ts';
 import { runIdParameter, writeRunId } from '../../transit/run-id.ts';
+import { field, flag, list, record, text, textOrNull } from '../../transit/schema.ts';
 import { formatTimestamp, timestampSchema } from '../../transit/time.ts';
 import { defineOperation } from '../operation.ts';
 
@@ -25,60 +26,44 @@ const UNLISTED_MS = 3 * HOUR_MS;
 
 const STATUSES = ['not_started', 'at_stop', 'between_stops', 'ended', 'cancelled', 'unknown'] as const;
 
-const runResponse = z
-  .strictObject({
-    run_id: z.string().meta({
-      description: 'As requested',
-      example: 'MSAyMDAwNzAgMCBodDluZyAxMS1CLjEyNTcuMTUyLjEyNC5CLjguOTAwMDI3MTE5ZxrLgYX73A',
-    }),
-    trip_id: z
-      .string()
-      .meta({ description: 'Run ID, as in `trip_id` of boards and journeys', example: '08-B.775.17.492' }),
-    route: z.string().meta({ description: 'Short route name', example: 'T4' }),
-    mode: modeSchema,
-    line_id: nullableLineIdField,
-    destination: z.string().meta({ description: 'Headsign', example: 'Bondi Junction' }),
-    through_to: z.string().nullable().meta({
-      description:
-        'The headsign under which the vehicle goes on with its riders on board; null if it does not, or still shows the same place',
-    }),
-    retrieved_at: timestampSchema.meta({
-      description: 'Timestamp (UTC) of the oldest live data in this response',
-    }),
-    is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked' }),
-    cancelled: z.boolean().meta({ description: 'Whether the run is cancelled' }),
-    wheelchair_accessible: z
-      .boolean()
-      .meta({ description: 'Wheelchair access of the departure that `run_id` identifies' }),
-    ...vehicleAccessFields,
-    alerts: z.array(z.string()).meta({
-      description: 'Disruption notices of that departure, and a hint if it has no fixed times, as plain text',
-    }),
-    status: z.enum(STATUSES).meta({
-      description: 'Where the vehicle is, by the best-known times of its calls; `unknown` if these are not listed',
-    }),
-    position: z.string().nullable().meta({
-      description: 'The same as text; null unless the vehicle is on its way',
-      example: 'between Redfern Station and Central Station',
-    }),
-    last_stop_id: z.string().nullable().meta({
-      description: 'The stop where the vehicle is or that it last left; null before the first known one',
-      example: '2000336',
-    }),
-    next_stop_id: z
-      .string()
-      .nullable()
-      .meta({ description: 'The next stop; null after the last one', example: '2000393' }),
-    calls: z.array(callSchema).nullable().meta({
-      description:
-        'Stops of the run in order, from its first stop if known. Skipped stops are `cancelled`. Null if unknown',
-    }),
-    next_run_id: z.string().nullable().meta({
-      description: 'ID for `/v1/runs/{run_id}` of the run that the vehicle continues as; null if none is known',
-      example: null,
-    }),
-  })
-  .meta({ id: 'Run', description: 'A vehicle on its way from its first stop to its last.' });
+const runResponse = record('Run', 'A vehicle on its way from its first stop to its last.', {
+  run_id: text('As requested', 'MSAyMDAwNzAgMCBodDluZyAxMS1CLjEyNTcuMTUyLjEyNC5CLjguOTAwMDI3MTE5ZxrLgYX73A'),
+  trip_id: text('Run ID, as in `trip_id` of boards and journeys', '08-B.775.17.492'),
+  route: text('Short route name', 'T4'),
+  mode: modeSchema,
+  line_id: nullableLineIdField,
+  destination: text('Headsign', 'Bondi Junction'),
+  through_to: textOrNull(
+    'The headsign under which the vehicle goes on with its riders on board; null if it does not, or still shows the same place',
+  ),
+  retrieved_at: field(timestampSchema, 'Timestamp (UTC) of the oldest live data in this response'),
+  is_live: flag('Whether the vehicle is tracked'),
+  cancelled: flag('Whether the run is cancelled'),
+  wheelchair_accessible: flag('Wheelchair access of the departure that `run_id` identifies'),
+  ...vehicleAccessFields,
+  alerts: list(z.string(), 'Disruption notices of that departure, and a hint if it has no fixed times, as plain text'),
+  status: field(
+    z.enum(STATUSES),
+    'Where the vehicle is, by the best-known times of its calls; `unknown` if these are not listed',
+  ),
+  position: textOrNull(
+    'The same as text; null unless the vehicle is on its way',
+    'between Redfern Station and Central Station',
+  ),
+  last_stop_id: textOrNull(
+    'The stop where the vehicle is or that it last left; null before the first known one',
+    '2000336',
+  ),
+  next_stop_id: textOrNull('The next stop; null after the last one', '2000393'),
+  calls: field(
+    z.array(callSchema).nullable(),
+    'Stops of the run in order, from its first stop if known. Skipped stops are `cancelled`. Null if unknown',
+  ),
+  next_run_id: textOrNull(
+    'ID for `/v1/runs/{run_id}` of the run that the vehicle continues as; null if none is known',
+    null,
+  ),
+});
 
 const exampleBody: z.infer<typeof runResponse> = {
   run_id: 'MSAyMDAwNzAgMCBodDluZyAxMS1CLjEyNTcuMTUyLjEyNC5CLjguOTAwMDI3MTE5ZxrLgYX73A',

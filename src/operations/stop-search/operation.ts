@@ -1,31 +1,28 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { routeOf } from '../../routes.ts';
 import type { PlaceMatch } from '../../stops/matches.ts';
 import type { StopLookup } from '../../stops/register.ts';
 import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
 import { modeSchema } from '../../transit/mode.ts';
 import { latitudeOrNull, longitudeOrNull } from '../../transit/place.ts';
+import { list, record, text } from '../../transit/schema.ts';
 import { defineOperation } from '../operation.ts';
 import { type KnownStops, searchByName } from './by-name.ts';
 import { stopSearchQuery } from './query.ts';
 
-const searchResultSchema = z
-  .strictObject({
-    stop_id: z.string().meta({ description: 'Stop ID', example: '212110' }),
-    name: z.string().meta({ description: 'Stop name with its suburb', example: 'Epping Station, Epping' }),
-    suburb: z.string().meta({ description: 'Suburb or locality; an empty string if unknown', example: 'Epping' }),
-    lat: latitudeOrNull,
-    lng: longitudeOrNull,
-    modes: z.array(modeSchema).meta({ description: 'The modes that stop there; an empty list if unknown' }),
-  })
-  .meta({ id: 'SearchResult', description: 'A stop whose name matches.' });
+const searchResultSchema = record('SearchResult', 'A stop whose name matches.', {
+  stop_id: text('Stop ID', '212110'),
+  name: text('Stop name with its suburb', 'Epping Station, Epping'),
+  suburb: text('Suburb or locality; an empty string if unknown', 'Epping'),
+  lat: latitudeOrNull,
+  lng: longitudeOrNull,
+  modes: list(modeSchema, 'The modes that stop there; an empty list if unknown'),
+});
 
-export const stopSearchResponse = z
-  .strictObject({
-    query: z.string().meta({ description: 'The query as received', example: 'town hall' }),
-    results: z.array(searchResultSchema).meta({ description: 'Sorted by match, best first' }),
-  })
-  .meta({ id: 'SearchResults', description: 'Stops found by name.' });
+export const stopSearchResponse = record('SearchResults', 'Stops found by name.', {
+  query: text('The query as received', 'town hall'),
+  results: list(searchResultSchema, 'Sorted by match, best first'),
+});
 
 export type SearchResults = z.infer<typeof stopSearchResponse>;
 export type SearchResult = z.infer<typeof searchResultSchema>;

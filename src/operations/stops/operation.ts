@@ -23,22 +23,18 @@ import {
   outsideNotice,
   positionParameter,
 } from '../../transit/place.ts';
+import { field, list, record, text, textOrNull } from '../../transit/schema.ts';
 import { defineOperation } from '../operation.ts';
 
-export const listedStopSchema = z
-  .strictObject({
-    stop_id: z.string().meta({ description: 'Stop ID', example: '200060' }),
-    name: z.string().meta({ description: 'Stop name, with its suburb if known', example: 'Central Station, Sydney' }),
-    suburb: z.string().meta({ description: 'Suburb or locality; empty if unknown', example: 'Sydney' }),
-    lat: latitudeSchema,
-    lng: longitudeSchema,
-    modes: z.array(modeSchema).meta({ description: 'The modes that stop there, as far as they are known' }),
-    parent_stop_id: z.string().nullable().meta({
-      description: 'The stop that a platform belongs to; null if there is none or it is unknown',
-      example: null,
-    }),
-  })
-  .meta({ id: 'ListedStop', description: 'A stop of the stored list.' });
+export const listedStopSchema = record('ListedStop', 'A stop of the stored list.', {
+  stop_id: text('Stop ID', '200060'),
+  name: text('Stop name, with its suburb if known', 'Central Station, Sydney'),
+  suburb: text('Suburb or locality; empty if unknown', 'Sydney'),
+  lat: latitudeSchema,
+  lng: longitudeSchema,
+  modes: list(modeSchema, 'The modes that stop there, as far as they are known'),
+  parent_stop_id: textOrNull('The stop that a platform belongs to; null if there is none or it is unknown', null),
+});
 
 export function toListedStop(stop: StopRecord): z.infer<typeof listedStopSchema> {
   const { stop_id, suburb, lat, lng, modes, parent_id } = stop;
@@ -87,18 +83,16 @@ const GREATER_FIRST: readonly Mode[] = ['train', 'metro', 'lightrail', 'ferry', 
 
 const featureSchema = featureSchemaOf(
   listedStopSchema.omit({ lat: true, lng: true }).meta({ description: 'The other fields of the stop' }),
-  z.string().meta({ description: 'Stop ID', example: '200060' }),
+  text('Stop ID', '200060'),
   'stop',
 ).meta({ id: 'StopFeature', description: 'A stop as GeoJSON.' });
 
-const stopListResponse = z
-  .strictObject({
-    stops: z.array(listedStopSchema).optional().meta({ description: 'The stops; not with `format=geojson`' }),
-    type: collectionTypeField,
-    features: z.array(featureSchema).optional().meta({ description: 'The stops; only with `format=geojson`' }),
-    total: totalField('stops in the area', 87),
-  })
-  .meta({ id: 'StopList', description: 'The stops of an area.' });
+const stopListResponse = record('StopList', 'The stops of an area.', {
+  stops: field(z.array(listedStopSchema).optional(), 'The stops; not with `format=geojson`'),
+  type: collectionTypeField,
+  features: field(z.array(featureSchema).optional(), 'The stops; only with `format=geojson`'),
+  total: totalField('stops in the area', 87),
+});
 
 const exampleBody: z.infer<typeof stopListResponse> = {
   stops: [

@@ -19,6 +19,7 @@ import {
   longitudeSchema,
   stopIdParameter,
 } from '../../transit/place.ts';
+import { field, flagOrNull, list, record, text } from '../../transit/schema.ts';
 import { defineOperation, type FindContext } from '../operation.ts';
 import { listedStopSchema, toListedStop } from './operation.ts';
 
@@ -27,53 +28,44 @@ const PLATFORMS_METRES = 1500;
 /** If lines could not be found, they are looked up again after this time. */
 const INCOMPLETE_FRESH_MS = MINUTE_MS;
 
-const wheelchairField = z.boolean().nullable().meta({
-  description: 'Whether a wheelchair can board there, according to the timetable; null if unknown',
+const wheelchairField = flagOrNull('Whether a wheelchair can board there, according to the timetable; null if unknown');
+
+const platformSchema = record('StopPlatform', 'A platform, stand or wharf of a stop.', {
+  stop_id: text('ID of the platform', '200060101'),
+  name: text('Its name', 'Central Station, Platform 16'),
+  lat: latitudeSchema,
+  lng: longitudeSchema,
+  modes: list(modeSchema, 'The modes that stop there, as far as they are known'),
+  wheelchair_accessible: wheelchairField,
 });
 
-const platformSchema = z
-  .strictObject({
-    stop_id: z.string().meta({ description: 'ID of the platform', example: '200060101' }),
-    name: z.string().meta({ description: 'Its name', example: 'Central Station, Platform 16' }),
-    lat: latitudeSchema,
-    lng: longitudeSchema,
-    modes: z.array(modeSchema).meta({ description: 'The modes that stop there, as far as they are known' }),
-    wheelchair_accessible: wheelchairField,
-  })
-  .meta({ id: 'StopPlatform', description: 'A platform, stand or wharf of a stop.' });
+const lineSchema = record('StopLine', 'A line that leaves a stop.', {
+  line_id: nullableLineIdField,
+  route: text('Short route name', 'T1'),
+  mode: modeSchema,
+  ...lineColorFields,
+  headsigns: list(z.string(), 'Headsigns of the line at this stop', ['Berowra via Gordon']),
+});
 
-const lineSchema = z
-  .strictObject({
-    line_id: nullableLineIdField,
-    route: z.string().meta({ description: 'Short route name', example: 'T1' }),
-    mode: modeSchema,
-    ...lineColorFields,
-    headsigns: z
-      .array(z.string())
-      .meta({ description: 'Headsigns of the line at this stop', example: ['Berowra via Gordon'] }),
-  })
-  .meta({ id: 'StopLine', description: 'A line that leaves a stop.' });
-
-const stopResponse = z
-  .strictObject({
-    ...listedStopSchema.omit({ lat: true, lng: true }).shape,
-    lat: latitudeOrNull,
-    lng: longitudeOrNull,
-    wheelchair_accessible: wheelchairField,
-    parent: z
-      .strictObject({
-        stop_id: z.string().meta({ description: 'Stop ID', example: '200060' }),
-        name: z.string().meta({ description: 'Stop name with its suburb', example: 'Central Station, Sydney' }),
-      })
-      .nullable()
-      .meta({ description: 'The stop that a platform belongs to; null if there is none or it is unknown' }),
-    platforms: z.array(platformSchema).meta({ description: 'Sorted by name; empty if none is known' }),
-    lines: z.array(lineSchema).nullable().meta({
-      description: 'Lines that leave here within a week, sorted by mode and name; null if currently unknown',
-    }),
-    carparks: stopCarParksField,
-  })
-  .meta({ id: 'Stop', description: 'A stop with its platforms and lines.' });
+const stopResponse = record('Stop', 'A stop with its platforms and lines.', {
+  ...listedStopSchema.omit({ lat: true, lng: true }).shape,
+  lat: latitudeOrNull,
+  lng: longitudeOrNull,
+  wheelchair_accessible: wheelchairField,
+  parent: z
+    .strictObject({
+      stop_id: text('Stop ID', '200060'),
+      name: text('Stop name with its suburb', 'Central Station, Sydney'),
+    })
+    .nullable()
+    .meta({ description: 'The stop that a platform belongs to; null if there is none or it is unknown' }),
+  platforms: list(platformSchema, 'Sorted by name; empty if none is known'),
+  lines: field(
+    z.array(lineSchema).nullable(),
+    'Lines that leave here within a week, sorted by mode and name; null if currently unknown',
+  ),
+  carparks: stopCarParksField,
+});
 
 const exampleBody: z.infer<typeof stopResponse> = {
   stop_id: '200070',

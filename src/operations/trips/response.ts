@@ -38,6 +38,7 @@ import { legModeSchema } from '../../transit/mode.ts';
 import { latitudeSchema, longitudeSchema, type Position, positionSchema } from '../../transit/place.ts';
 import { toUsualBody, type Usual, usualField } from '../../transit/punctuality.ts';
 import { runIdField, writeRunId } from '../../transit/run-id.ts';
+import { count, field, flag, list, record, text, textOrNull } from '../../transit/schema.ts';
 import { bestKnown, estimateField, formatTimestamp, minutesBetween, timestampSchema } from '../../transit/time.ts';
 import { departureSchema, toDeparture } from '../departures/departure.ts';
 import type { Identifiers } from '../operation.ts';
@@ -45,169 +46,148 @@ import { type JourneyRequest, writeJourneyId } from './journey-id.ts';
 
 const legStop = { ...callStop, lat: latitudeSchema, lng: longitudeSchema };
 
-const parentStopIdField = z.string().nullable().optional().meta({
-  description: 'The stop that the platform belongs to; null if the place is not a platform. Only with `include=ids`',
-  example: '200060',
-});
+const parentStopIdField = field(
+  z.string().nullable().optional(),
+  'The stop that the platform belongs to; null if the place is not a platform. Only with `include=ids`',
+  '200060',
+);
 
 const alternativeSchema = departureSchema
   .omit({ cancelled: true, carriages: true, calls: true, usual: true })
   .extend({
-    arrives_at: timestampSchema.meta({ description: 'Planned arrival at the end of the leg, UTC' }),
+    arrives_at: field(timestampSchema, 'Planned arrival at the end of the leg, UTC'),
     arrives_at_realtime: estimateField,
   })
   .meta({ id: 'Alternative', description: 'Another departure that does the same leg.' });
 
-export const legSchema = z
-  .strictObject({
-    mode: legModeSchema,
-    route: z.string().nullable().meta({ description: 'Short route name; null on a walk', example: 'F1' }),
-    line_name: z.string().nullable().meta({ description: 'Full line name; null on a walk', example: 'F1 Manly' }),
-    direction: z.string().nullable().meta({ description: 'Headsign; null on a walk', example: 'Manly' }),
-    origin: z
-      .strictObject({
-        ...legStop,
-        departs_at: timestampSchema.meta({ description: 'Planned departure, UTC' }),
-        departs_at_realtime: estimateField,
-        delay_seconds: delayField,
-        parent_stop_id: parentStopIdField,
-        stop_accessible: stopAccessField,
-      })
-      .meta({ id: 'LegOrigin', description: 'Where a leg starts.' }),
-    destination: z
-      .strictObject({
-        ...legStop,
-        arrives_at: timestampSchema.meta({ description: 'Planned arrival, UTC' }),
-        arrives_at_realtime: estimateField,
-        delay_seconds: delayField,
-        parent_stop_id: parentStopIdField,
-        stop_accessible: stopAccessField,
-      })
-      .meta({ id: 'LegDestination', description: 'Where a leg ends.' }),
-    duration_minutes: z.int().min(0).meta({ description: 'Whole minutes by the best-known times', example: 20 }),
-    distance_metres: z.int().min(0).nullable().meta({
-      description: 'Length of a walk in metres, at least the straight-line distance; null on a ride, and if unknown',
-    }),
-    stops: z
-      .int()
-      .min(0)
-      .meta({ description: 'Number of stops between the ends, without stations that a train passes; 0 on a walk' }),
-    is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked; false on a walk' }),
-    path: z.array(positionSchema).meta({
-      description: '`[lat, lng]` pairs, ready for a map polyline; empty with `path=polyline` and `path=none`',
-      example: [
-        [-33.8606, 151.2116],
-        [-33.8005, 151.2839],
-      ],
-    }),
-    polyline: z
-      .string()
-      .optional()
-      .meta({ description: 'The path as an encoded polyline, precision 5; only with `path=polyline`' }),
-    alerts: z.array(z.string()).meta({
-      description:
-        'Disruption notices and hints for the ride (gates that close early, carriages to board, bookings required, no fixed times) as plain text; empty if there are none',
-    }),
-    cancelled: cancelledField,
-    line_id: requestedLineIdField,
-    trip_id: tripIdField,
-    run_id: runIdField,
-    alert_ids: alertIdsField,
-    ...legColorFields,
-    on_demand: z
-      .boolean()
-      .optional()
-      .meta({ description: 'Whether the ride must be booked and its times are indicative. Only with `include=ids`' }),
-    ...vehicleAccessFields,
-    needs_booking: needsBookingField,
-    through_to: throughToField,
-    carriages: carriagesField,
-    calls: z.array(callSchema).nullable().optional().meta({
-      description:
-        'Stops of the vehicle in order, including both ends, without stations that it passes; empty on a walk, null if unknown. Only with `include=calls`',
-    }),
-    usual: usualField,
-    alternatives: z.array(alternativeSchema).nullable().optional().meta({
-      description:
-        'The next two departures that do the same leg, by best-known times, live like those of `/v1/departures`. They leave no earlier than the ride and within a day of it, match the filters of the request, and miss no change of the journey. Empty on a walk and if there are none; null if the timetable lacks a stop of the ride. Only with `include=alternatives`',
-    }),
-  })
-  .meta({ id: 'Leg', description: 'One ride or one walk of a journey.' });
-
-export const changeSchema = z
-  .strictObject({
-    leg: z.int().min(0).meta({ description: 'Index in `legs` of the ride before the change', example: 0 }),
-    next_leg: z.int().min(0).meta({ description: 'Index in `legs` of the ride after the change', example: 2 }),
-    stop_id: z.string().meta({ description: 'The stop where the first ride ends', example: '2000351' }),
-    name: z.string().meta({ description: 'Name of that stop', example: 'Circular Quay' }),
-    rating: z.enum(CHANGE_RATINGS).meta({
-      description:
-        'By best-known times, after the walk: `on_time` with at least five minutes to spare, `tight` with at least two, else `at_risk`',
-    }),
-    spare_minutes: z
-      .int()
-      .meta({ description: 'Whole minutes to spare; negative if the change is missed', example: 7 }),
-    spare_seconds: z.int().meta({ description: 'Time to spare in seconds', example: 474 }),
-  })
-  .meta({ id: 'ChangeRating', description: 'A change between two rides, and how safe it is.' });
-
-export const journeySchema = z
-  .strictObject({
-    journey_id: z.string().nullable().optional().meta({
-      description:
-        'ID for `/v1/trips/{journey_id}`; stays valid across restarts. Null for a walk, a ride that must be booked and a journey with very many legs. Only with `include=ids`',
-    }),
-    departs_at: timestampSchema.meta({ description: 'Planned start, UTC' }),
-    arrives_at: timestampSchema.meta({ description: 'Planned end, UTC' }),
+export const legSchema = record('Leg', 'One ride or one walk of a journey.', {
+  mode: legModeSchema,
+  route: textOrNull('Short route name; null on a walk', 'F1'),
+  line_name: textOrNull('Full line name; null on a walk', 'F1 Manly'),
+  direction: textOrNull('Headsign; null on a walk', 'Manly'),
+  origin: record('LegOrigin', 'Where a leg starts.', {
+    ...legStop,
+    departs_at: field(timestampSchema, 'Planned departure, UTC'),
     departs_at_realtime: estimateField,
+    delay_seconds: delayField,
+    parent_stop_id: parentStopIdField,
+    stop_accessible: stopAccessField,
+  }),
+  destination: record('LegDestination', 'Where a leg ends.', {
+    ...legStop,
+    arrives_at: field(timestampSchema, 'Planned arrival, UTC'),
     arrives_at_realtime: estimateField,
-    duration_minutes: z.int().min(0).meta({ description: 'Whole minutes by the best-known times', example: 47 }),
-    changes: z.int().min(0).meta({ description: 'Number of changes between rides', example: 1 }),
-    is_live: z.boolean().meta({ description: 'Whether any leg is tracked' }),
-    legs: z.array(legSchema).min(1).meta({ description: 'In order; each begins where the one before ended' }),
-    change_ratings: z.array(changeSchema).optional().meta({
-      description: 'The changes between rides, in order, each with the time to spare. Only with `include=changes`',
-    }),
-    lifts_out: z
-      .array(
-        z.strictObject({
-          stop_id: z.string().meta({ description: 'Stop or platform ID', example: '2166271' }),
-          name: z.string().meta({ description: 'Stop name', example: 'Cabramatta Station' }),
-          alert_id: z.string().meta({ description: 'The alert in `/v1/alerts`', example: 'nP3k9QzVx0' }),
-        }),
-      )
-      .nullable()
-      .optional()
-      .meta({
-        description:
-          'Stops where the journey boards or alights and a lift is out of service; null if no alerts are known. Only with `wheelchair=true`',
+    delay_seconds: delayField,
+    parent_stop_id: parentStopIdField,
+    stop_accessible: stopAccessField,
+  }),
+  duration_minutes: count('Whole minutes by the best-known times', 20),
+  distance_metres: field(
+    z.int().min(0).nullable(),
+    'Length of a walk in metres, at least the straight-line distance; null on a ride, and if unknown',
+  ),
+  stops: count('Number of stops between the ends, without stations that a train passes; 0 on a walk'),
+  is_live: flag('Whether the vehicle is tracked; false on a walk'),
+  path: list(
+    positionSchema,
+    '`[lat, lng]` pairs, ready for a map polyline; empty with `path=polyline` and `path=none`',
+    [
+      [-33.8606, 151.2116],
+      [-33.8005, 151.2839],
+    ],
+  ),
+  polyline: field(z.string().optional(), 'The path as an encoded polyline, precision 5; only with `path=polyline`'),
+  alerts: list(
+    z.string(),
+    'Disruption notices and hints for the ride (gates that close early, carriages to board, bookings required, no fixed times) as plain text; empty if there are none',
+  ),
+  cancelled: cancelledField,
+  line_id: requestedLineIdField,
+  trip_id: tripIdField,
+  run_id: runIdField,
+  alert_ids: alertIdsField,
+  ...legColorFields,
+  on_demand: field(
+    z.boolean().optional(),
+    'Whether the ride must be booked and its times are indicative. Only with `include=ids`',
+  ),
+  ...vehicleAccessFields,
+  needs_booking: needsBookingField,
+  through_to: throughToField,
+  carriages: carriagesField,
+  calls: field(
+    z.array(callSchema).nullable().optional(),
+    'Stops of the vehicle in order, including both ends, without stations that it passes; empty on a walk, null if unknown. Only with `include=calls`',
+  ),
+  usual: usualField,
+  alternatives: field(
+    z.array(alternativeSchema).nullable().optional(),
+    'The next two departures that do the same leg, by best-known times, live like those of `/v1/departures`. They leave no earlier than the ride and within a day of it, match the filters of the request, and miss no change of the journey. Empty on a walk and if there are none; null if the timetable lacks a stop of the ride. Only with `include=alternatives`',
+  ),
+});
+
+export const changeSchema = record('ChangeRating', 'A change between two rides, and how safe it is.', {
+  leg: count('Index in `legs` of the ride before the change', 0),
+  next_leg: count('Index in `legs` of the ride after the change', 2),
+  stop_id: text('The stop where the first ride ends', '2000351'),
+  name: text('Name of that stop', 'Circular Quay'),
+  rating: field(
+    z.enum(CHANGE_RATINGS),
+    'By best-known times, after the walk: `on_time` with at least five minutes to spare, `tight` with at least two, else `at_risk`',
+  ),
+  spare_minutes: field(z.int(), 'Whole minutes to spare; negative if the change is missed', 7),
+  spare_seconds: field(z.int(), 'Time to spare in seconds', 474),
+});
+
+export const journeySchema = record('Journey', 'A way to get from one place to another.', {
+  journey_id: field(
+    z.string().nullable().optional(),
+    'ID for `/v1/trips/{journey_id}`; stays valid across restarts. Null for a walk, a ride that must be booked and a journey with very many legs. Only with `include=ids`',
+  ),
+  departs_at: field(timestampSchema, 'Planned start, UTC'),
+  arrives_at: field(timestampSchema, 'Planned end, UTC'),
+  departs_at_realtime: estimateField,
+  arrives_at_realtime: estimateField,
+  duration_minutes: count('Whole minutes by the best-known times', 47),
+  changes: count('Number of changes between rides', 1),
+  is_live: flag('Whether any leg is tracked'),
+  legs: field(z.array(legSchema).min(1), 'In order; each begins where the one before ended'),
+  change_ratings: field(
+    z.array(changeSchema).optional(),
+    'The changes between rides, in order, each with the time to spare. Only with `include=changes`',
+  ),
+  lifts_out: z
+    .array(
+      z.strictObject({
+        stop_id: text('Stop or platform ID', '2166271'),
+        name: text('Stop name', 'Cabramatta Station'),
+        alert_id: text('The alert in `/v1/alerts`', 'nP3k9QzVx0'),
       }),
-    cancelled: cancelledField,
-  })
-  .meta({ id: 'Journey', description: 'A way to get from one place to another.' });
-
-export const stopReferenceSchema = z
-  .strictObject({
-    stop_id: z.string().meta({ description: 'As requested: a stop ID, a place `id`, or `lat,lng`', example: '209573' }),
-    name: z.string().meta({
-      description: 'Name of the stop or place; for a position its address or, if unknown, `lat,lng`',
-      example: 'Manly Wharf',
-    }),
-  })
-  .meta({ id: 'StopReference', description: 'A stop or place with its name.' });
-
-export const tripsResponse = z
-  .strictObject({
-    origin: stopReferenceSchema,
-    destination: stopReferenceSchema,
-    retrieved_at: timestampSchema.meta({ description: 'When Transport for NSW responded, UTC' }),
-    journeys: z.array(journeySchema).meta({
+    )
+    .nullable()
+    .optional()
+    .meta({
       description:
-        'Sorted by best-known departure, then journeys with `lifts_out`, then cancelled ones; never empty without `cursor`',
+        'Stops where the journey boards or alights and a lift is out of service; null if no alerts are known. Only with `wheelchair=true`',
     }),
-    alert_texts: alertTextsField,
-  })
-  .meta({ id: 'Trips', description: 'Journeys between two places.' });
+  cancelled: cancelledField,
+});
+
+export const stopReferenceSchema = record('StopReference', 'A stop or place with its name.', {
+  stop_id: text('As requested: a stop ID, a place `id`, or `lat,lng`', '209573'),
+  name: text('Name of the stop or place; for a position its address or, if unknown, `lat,lng`', 'Manly Wharf'),
+});
+
+export const tripsResponse = record('Trips', 'Journeys between two places.', {
+  origin: stopReferenceSchema,
+  destination: stopReferenceSchema,
+  retrieved_at: field(timestampSchema, 'When Transport for NSW responded, UTC'),
+  journeys: list(
+    journeySchema,
+    'Sorted by best-known departure, then journeys with `lifts_out`, then cancelled ones; never empty without `cursor`',
+  ),
+  alert_texts: alertTextsField,
+});
 
 /** The formats of paths: coordinate pairs, an encoded polyline, or none. */
 export const PATH_FORMS = ['full', 'polyline', 'none'] as const;

@@ -38,6 +38,7 @@ import {
 } from '../../transit/place.ts';
 import { withoutPlatform } from '../../transit/platform-label.ts';
 import { runIdParameter, writeRunId } from '../../transit/run-id.ts';
+import { field, flagOrNull, record, text, textOrNull } from '../../transit/schema.ts';
 import { formatTimestamp, timestampSchema } from '../../transit/time.ts';
 import { defineOperation } from '../operation.ts';
 
@@ -101,70 +102,47 @@ const vehiclesQuery = z
   .refine(({ lat, lng }) => !areSwapped(Number(lat), Number(lng)), SWAPPED);
 type VehiclesQuery = z.infer<typeof vehiclesQuery>;
 
-const vehicleSchema = z
-  .strictObject({
-    vehicle_id: z.string().meta({
-      description: 'Vehicle ID; stays the same during a run',
-      example: 'nP3k9QzVx0',
-    }),
-    lat: latitudeSchema,
-    lng: longitudeSchema,
-    bearing: z
-      .int()
-      .min(0)
-      .max(359)
-      .nullable()
-      .meta({ description: 'Heading in degrees clockwise from north; null if unknown, as for all trains' }),
-    reported_at: timestampSchema.meta({ description: 'When the vehicle reported this position, UTC' }),
-    mode: modeSchema,
-    route: z.string().nullable().meta({ description: 'Short route name; null if unknown', example: 'T4' }),
-    line_id: nullableLineIdField,
-    destination: z.string().nullable().meta({ description: 'Headsign; null if unknown', example: 'Bondi Junction' }),
-    trip_id: z.string().meta({
-      description: 'Run ID, as in `trip_id` of boards and journeys with `include=ids`',
-      example: '08-B.775.17.492',
-    }),
-    run_id: z.string().nullable().meta({
-      description: 'ID for `/v1/runs/{run_id}`; null if no departure of the run is known',
-    }),
-    next_call: z
-      .strictObject({
-        stop_id: z.string().meta({ description: 'The platform, stand or wharf', example: '2000336' }),
-        name: z
-          .string()
-          .nullable()
-          .meta({ description: 'Stop name, as in the calls of runs; null if unknown', example: 'Redfern Station' }),
-        arrives_at_realtime: timestampSchema.nullable().meta({ description: 'Expected arrival, UTC; null if unknown' }),
-      })
-      .nullable()
-      .meta({ description: 'The next stop; null if unknown' }),
-    occupancy: occupancySchema.nullable().meta({ description: 'How full the vehicle is; null if unknown' }),
-    carriages: z
-      .array(carriageSchema)
-      .nullable()
-      .meta({ description: 'The carriages of a train, from the front; null if unknown' }),
-    wheelchair_accessible: z
-      .boolean()
-      .nullable()
-      .meta({ description: 'Whether the vehicle is wheelchair accessible; null if unknown' }),
-  })
-  .meta({ id: 'Vehicle', description: 'A vehicle and its last reported position.' });
+const vehicleSchema = record('Vehicle', 'A vehicle and its last reported position.', {
+  vehicle_id: text('Vehicle ID; stays the same during a run', 'nP3k9QzVx0'),
+  lat: latitudeSchema,
+  lng: longitudeSchema,
+  bearing: field(
+    z.int().min(0).max(359).nullable(),
+    'Heading in degrees clockwise from north; null if unknown, as for all trains',
+  ),
+  reported_at: field(timestampSchema, 'When the vehicle reported this position, UTC'),
+  mode: modeSchema,
+  route: textOrNull('Short route name; null if unknown', 'T4'),
+  line_id: nullableLineIdField,
+  destination: textOrNull('Headsign; null if unknown', 'Bondi Junction'),
+  trip_id: text('Run ID, as in `trip_id` of boards and journeys with `include=ids`', '08-B.775.17.492'),
+  run_id: textOrNull('ID for `/v1/runs/{run_id}`; null if no departure of the run is known'),
+  next_call: z
+    .strictObject({
+      stop_id: text('The platform, stand or wharf', '2000336'),
+      name: textOrNull('Stop name, as in the calls of runs; null if unknown', 'Redfern Station'),
+      arrives_at_realtime: field(timestampSchema.nullable(), 'Expected arrival, UTC; null if unknown'),
+    })
+    .nullable()
+    .meta({ description: 'The next stop; null if unknown' }),
+  occupancy: field(occupancySchema.nullable(), 'How full the vehicle is; null if unknown'),
+  carriages: field(z.array(carriageSchema).nullable(), 'The carriages of a train, from the front; null if unknown'),
+  wheelchair_accessible: flagOrNull('Whether the vehicle is wheelchair accessible; null if unknown'),
+});
 
 const featureSchema = featureSchemaOf(
   vehicleSchema.omit({ lat: true, lng: true }).meta({ description: 'The other fields of the vehicle' }),
-  z.string().meta({ description: 'The vehicle', example: 'nP3k9QzVx0' }),
+  text('The vehicle', 'nP3k9QzVx0'),
   'vehicle',
 ).meta({ id: 'VehicleFeature', description: 'A vehicle as GeoJSON.' });
 
-const vehiclesResponse = z
-  .strictObject({
-    retrieved_at: timestampSchema.meta({ description: 'Timestamp (UTC) of the oldest feed used' }),
-    vehicles: z.array(vehicleSchema).optional().meta({ description: 'The vehicles; not with `format=geojson`' }),
-    type: collectionTypeField,
-    features: z.array(featureSchema).optional().meta({ description: 'The vehicles; only with `format=geojson`' }),
-    total: totalField('vehicles in the area', 1),
-  })
-  .meta({ id: 'Vehicles', description: 'Vehicles in an area.' });
+const vehiclesResponse = record('Vehicles', 'Vehicles in an area.', {
+  retrieved_at: field(timestampSchema, 'Timestamp (UTC) of the oldest feed used'),
+  vehicles: field(z.array(vehicleSchema).optional(), 'The vehicles; not with `format=geojson`'),
+  type: collectionTypeField,
+  features: field(z.array(featureSchema).optional(), 'The vehicles; only with `format=geojson`'),
+  total: totalField('vehicles in the area', 1),
+});
 
 const exampleBody: z.infer<typeof vehiclesResponse> = {
   retrieved_at: '2026-11-20T02:00:15Z',
