@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { DAY_MS, SECOND_MS } from '../core/clock.ts';
 import { contentOf, type IdSigner } from '../core/signer.ts';
 import { invalidParameters } from '../errors/messages.ts';
-import { describe, optional, requiredText } from '../transit/parameter.ts';
+import { optional, requiredText } from '../transit/parameter.ts';
 import { afterDoubleHour, toMinute } from '../transit/time.ts';
 
 /**
@@ -203,13 +203,11 @@ function chunksOf(text: string, length: number): string[] {
 
 /** A cursor that is well formed. `checkedCursor` parses it and checks its signature. */
 export const cursorParameter = optional(
-  describe(
-    requiredText(allowed)
-      .refine((text) => parseCursor(text) !== null, allowed)
-      .meta({ type: 'string', pattern: '^1[np](\\.[\\w-]*){3,8}$', maxLength: MAX_LENGTH }),
-    'Pagination cursor from the `Link` header (`rel="next"` or `rel="prev"`). Valid only with the same operation and parameters.',
-    '1n.xYkUFA.tisn60.q3Zr0dYh2Jc',
-  ),
+  requiredText(allowed)
+    .refine((text) => parseCursor(text) !== null, allowed)
+    .meta({ type: 'string', pattern: '^1[np](\\.[\\w-]*){3,8}$', maxLength: MAX_LENGTH }),
+  'Pagination cursor from the `Link` header (`rel="next"` or `rel="prev"`). Valid only with the same operation and parameters.',
+  '1n.xYkUFA.tisn60.q3Zr0dYh2Jc',
 );
 
 /**

@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { describe, oneOf, withDefault } from './parameter.ts';
+import { oneOf, withDefault } from './parameter.ts';
 import { field } from './schema.ts';
 
 /** Rides that must be booked, and the notice for their riders. */
 
-export const bookingParameter = describe(
-  withDefault(oneOf(['include', 'exclude']), 'include'),
+export const bookingParameter = withDefault(
+  oneOf(['include', 'exclude']),
+  'include',
   '`exclude` leaves out rides that must be booked, such as most coaches and country trains of NSW TrainLink. Such rides have a notice in `alerts`, and `needs_booking` with `include=access`.',
 );
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describe, oneOf, optional, wholeBetween, withDefault } from './parameter.ts';
+import { oneOf, optional, wholeBetween, withDefault } from './parameter.ts';
 import { LONGEST_WALK_METRES, PACES, type Pace } from './walking.ts';
 
 export const PREFERENCES = ['fewer_changes', 'less_walking'] as const;
@@ -37,35 +37,30 @@ const speeds = paceNames.map((pace) => `\`${pace}\` ${PACES[pace]}`).join(', ');
 
 /** The parameters that searches for one or many destinations share. */
 export const walkingParameters = {
-  pace: describe(
-    withDefault(oneOf(paceNames), 'normal'),
+  pace: withDefault(
+    oneOf(paceNames),
+    'normal',
     `Walking speed in metres a second: ${speeds}. Walks are 1.3 times as long as the straight line.`,
     'slow',
   ),
   max_walk: optional(
-    describe(
-      wholeBetween(0, LONGEST_WALK_METRES),
-      `Maximum length of each walk in metres, as in \`distance_metres\` of a leg: to the first stop, at each change, from the last stop, and all the way on foot. Without it, walks between two stops are at most half a kilometre, others a kilometre.`,
-      400,
-    ),
+    wholeBetween(0, LONGEST_WALK_METRES),
+    `Maximum length of each walk in metres, as in \`distance_metres\` of a leg: to the first stop, at each change, from the last stop, and all the way on foot. Without it, walks between two stops are at most half a kilometre, others a kilometre.`,
+    400,
   ),
 };
 
 /** The parameters that only searches for journeys have. */
 export const changeParameters = {
   min_change: optional(
-    describe(
-      wholeBetween(0, MOST_CHANGE_MINUTES),
-      'Minimum minutes between two rides, including the walk; 2 in journeys from the timetable. Staying in the vehicle is no change.',
-      5,
-    ),
+    wholeBetween(0, MOST_CHANGE_MINUTES),
+    'Minimum minutes between two rides, including the walk; 2 in journeys from the timetable. Staying in the vehicle is no change.',
+    5,
   ),
   prefer: optional(
-    describe(
-      oneOf(PREFERENCES),
-      '`fewer_changes`: one more change must save 20 minutes. `less_walking`: a minute on foot counts as two.',
-      'fewer_changes',
-    ),
+    oneOf(PREFERENCES),
+    '`fewer_changes`: one more change must save 20 minutes. `less_walking`: a minute on foot counts as two.',
+    'fewer_changes',
   ),
 };
 

@@ -1,19 +1,17 @@
 import { z } from 'zod';
-import { describe, oneOf, withDefault } from './parameter.ts';
+import { oneOf, withDefault } from './parameter.ts';
 import { latitudeSchema, longitudeSchema } from './place.ts';
 import { field, part } from './schema.ts';
 
 const formats = oneOf(['json', 'geojson']);
 
 /** The `format` parameter, case-insensitive because GeoJSON is usually written in capitals. `meaning` describes what `geojson` returns. */
-export const formatParameter = (meaning: string) =>
-  describe(
-    withDefault(
-      z
-        .preprocess((text) => (typeof text === 'string' ? text.toLowerCase() : text), formats)
-        .meta({ ...formats.meta() }),
-      'json',
-    ),
+export const formatParameter = (
+  meaning = '`geojson` is a FeatureCollection of RFC 7946, in which longitude comes first.',
+) =>
+  withDefault(
+    z.preprocess((text) => (typeof text === 'string' ? text.toLowerCase() : text), formats).meta({ ...formats.meta() }),
+    'json',
     meaning,
   );
 

@@ -40,15 +40,31 @@ export function parameterOf<Value>(
 }
 
 /** An optional parameter; an empty value counts as absent. */
-export function optional<Schema extends z.ZodType>(schema: Schema) {
-  return z.preprocess((value) => (value === '' ? undefined : value), schema.optional()).meta({ ...schema.meta() });
+export function optional<Schema extends z.ZodType>(schema: Schema, description?: string, example?: string | number) {
+  return z
+    .preprocess((value) => (value === '' ? undefined : value), schema.optional())
+    .meta({ ...schema.meta(), ...described(description, example) });
 }
 
 /** Makes a parameter optional; `text` is the default, written as a caller would write it. */
-export function withDefault<Schema extends z.ZodType>(schema: Schema, text: z.input<Schema> & string) {
+export function withDefault<Schema extends z.ZodType>(
+  schema: Schema,
+  text: z.input<Schema> & string,
+  description?: string,
+  example?: string | number,
+) {
   return z
     .preprocess((value) => (value === '' || value === undefined ? text : value), schema)
-    .meta({ ...schema.meta(), default: toDefault(schema.meta()?.type, text) });
+    .meta({
+      ...schema.meta(),
+      default: toDefault(schema.meta()?.type, text),
+      ...described(description, example),
+    });
+}
+
+/** The most records that a response lists. `what` says which; larger numbers are reduced to `max`. */
+export function limitParameter(max: number, byDefault: string, what: string) {
+  return withDefault(countUpTo(max), byDefault, `Maximum number of ${what}. Values above ${max} count as ${max}.`);
 }
 
 /** Converts a default to JSON. `type` is the parameter's JSON Schema type. */
@@ -151,7 +167,14 @@ export function onlyWith<Name extends string, Companion extends string>(
 
 /** Adds a description and a working example to a parameter. */
 export function describe<Schema extends z.ZodType>(schema: Schema, description: string, example?: string | number) {
-  return schema.meta({ ...schema.meta(), description, ...(example !== undefined && { examples: [example] }) });
+  return schema.meta({ ...schema.meta(), ...described(description, example) });
+}
+
+function described(description?: string, example?: string | number) {
+  return {
+    ...(description !== undefined && { description }),
+    ...(example !== undefined && { examples: [example] }),
+  };
 }
 
 /** Maximum number of list entries named in a message. */

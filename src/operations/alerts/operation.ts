@@ -6,7 +6,7 @@ import type { StopRegister } from '../../stops/register.ts';
 import { ALERT_CATEGORIES, ALERT_KINDS, holdsAt, runsAt, SEVERITIES } from '../../transit/alert.ts';
 import { isNamed } from '../../transit/line-id.ts';
 import { type Mode, modeSchema, modesParameter, routesParameter } from '../../transit/mode.ts';
-import { countUpTo, describe, oneOf, optional, someOf, totalField, withDefault } from '../../transit/parameter.ts';
+import { limitParameter, oneOf, optional, someOf, totalField, withDefault } from '../../transit/parameter.ts';
 import { stopIdParameter } from '../../transit/place.ts';
 import { field, list, record, text, textOrNull } from '../../transit/schema.ts';
 import {
@@ -20,32 +20,27 @@ import { defineOperation } from '../operation.ts';
 
 const alertsQuery = z.object({
   stop: optional(
-    describe(
-      stopIdParameter,
-      'Only alerts that name this stop, its platforms or its station, and alerts that name only lines if one of these lines leaves there.',
-      '200070',
-    ),
+    stopIdParameter,
+    'Only alerts that name this stop, its platforms or its station, and alerts that name only lines if one of these lines leaves there.',
+    '200070',
   ),
   routes: optional(
-    describe(
-      routesParameter,
-      'Only alerts that name one of these routes: up to 50 short names or line IDs (`T4` or `train_T4`) separated by commas.',
-    ),
+    routesParameter,
+    'Only alerts that name one of these routes: up to 50 short names or line IDs (`T4` or `train_T4`) separated by commas.',
   ),
   modes: withDefault(modesParameter, 'all'),
-  category: optional(describe(someOf(ALERT_CATEGORIES), 'Only alerts of these categories.')),
-  severity: describe(
-    withDefault(oneOf(SEVERITIES), 'very_low'),
+  category: optional(someOf(ALERT_CATEGORIES), 'Only alerts of these categories.'),
+  severity: withDefault(
+    oneOf(SEVERITIES),
+    'very_low',
     'Minimum severity. Transport for NSW marks most alerts as `normal`, and those of lifts as `low`.',
   ),
   at: optional(
-    describe(
-      dayOrTimeParameter,
-      'Alerts in force at this time: `HHmm` today (24-hour, Sydney time), a date (at the present time of day), or date and time in ISO 8601. Default: now.',
-      '2026-11-28T10:00+11:00',
-    ),
+    dayOrTimeParameter,
+    'Alerts in force at this time: `HHmm` today (24-hour, Sydney time), a date (at the present time of day), or date and time in ISO 8601. Default: now.',
+    '2026-11-28T10:00+11:00',
   ),
-  limit: describe(withDefault(countUpTo(300), '50'), 'Maximum number of alerts. Values above 300 count as 300.'),
+  limit: limitParameter(300, '50', 'alerts'),
 });
 type AlertsQuery = z.infer<typeof alertsQuery>;
 

@@ -30,24 +30,22 @@ const idParameter = parameterOf(requiredText('the ID of a car park such as 486')
 
 const listQuery = z
   .object({
-    near: describe(
-      optional(positionParameter),
+    near: optional(
+      positionParameter,
       'A position as `lat,lng`. Lists the car parks within `radius`, nearest first.',
       '-33.8876,151.1259',
     ),
     radius: optional(
-      describe(
-        countUpTo(MAX_RADIUS_METRES),
-        `Radius in metres around \`near\`. Default ${RADIUS_METRES}. Values above ${MAX_RADIUS_METRES} count as ${MAX_RADIUS_METRES}.`,
-        RADIUS_METRES,
-      ),
+      countUpTo(MAX_RADIUS_METRES),
+      `Radius in metres around \`near\`. Default ${RADIUS_METRES}. Values above ${MAX_RADIUS_METRES} count as ${MAX_RADIUS_METRES}.`,
+      RADIUS_METRES,
     ),
-    bbox: describe(
-      optional(boundsParameter(MAX_DEGREES)),
+    bbox: optional(
+      boundsParameter(MAX_DEGREES),
       'A map area as `south,west,north,east`. With `near`, only car parks within both are listed.',
       '-33.95,151,-33.8,151.2',
     ),
-    format: formatParameter('`geojson` is a FeatureCollection of RFC 7946, in which longitude comes first.'),
+    format: formatParameter(),
   })
   .refine(...onlyWith('radius', 'near'));
 

@@ -13,10 +13,8 @@ import type { Notice } from '../operation.ts';
 
 export const lineIdQuery = describe(lineIdParameter, 'A `line_id` from /v1/lines.', 'train_T1');
 export const serviceDayQuery = optional(
-  describe(
-    dateParameter,
-    'The service day as `YYYYMMDD` or `YYYY-MM-DD`, yesterday or later. Runs after midnight belong to the day before. Default: today in Sydney.',
-  ),
+  dateParameter,
+  'The service day as `YYYYMMDD` or `YYYY-MM-DD`, yesterday or later. Runs after midnight belong to the day before. Default: today in Sydney.',
 );
 
 export const lineFields = {

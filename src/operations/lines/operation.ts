@@ -3,7 +3,7 @@ import type { LineCatalogue } from '../../lines/lines.ts';
 import { routeOf } from '../../routes.ts';
 import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
 import { modesParameter } from '../../transit/mode.ts';
-import { countUpTo, describe, optional, totalField, withDefault } from '../../transit/parameter.ts';
+import { limitParameter, optional, totalField, withDefault } from '../../transit/parameter.ts';
 import { boundsParameter, middleOf, outsideNotice, stopIdParameter } from '../../transit/place.ts';
 import { list, record } from '../../transit/schema.ts';
 import { defineOperation } from '../operation.ts';
@@ -15,24 +15,18 @@ const MAX_DEGREES = 0.5;
 
 const linesQuery = z.object({
   q: optional(
-    describe(
-      searchText('a part of a line’s name'),
-      'Short name, or words of the name, operator or mode. Lines with this short name come first, then those whose short name begins with it.',
-      '333',
-    ),
+    searchText('a part of a line’s name'),
+    'Short name, or words of the name, operator or mode. Lines with this short name come first, then those whose short name begins with it.',
+    '333',
   ),
   modes: withDefault(modesParameter, 'all'),
-  stop: optional(
-    describe(stopIdParameter, 'Only lines that call at this stop, at any time within the timetable.', '200070'),
-  ),
+  stop: optional(stopIdParameter, 'Only lines that call at this stop, at any time within the timetable.', '200070'),
   bbox: optional(
-    describe(
-      boundsParameter(MAX_DEGREES),
-      `Only lines with a stop in this map area: \`south,west,north,east\`, at most ${MAX_DEGREES} degrees each way.`,
-      '-33.88,151.2,-33.86,151.22',
-    ),
+    boundsParameter(MAX_DEGREES),
+    `Only lines with a stop in this map area: \`south,west,north,east\`, at most ${MAX_DEGREES} degrees each way.`,
+    '-33.88,151.2,-33.86,151.22',
   ),
-  limit: describe(withDefault(countUpTo(1000), '100'), 'Maximum number of lines. Values above 1000 count as 1000.'),
+  limit: limitParameter(1000, '100', 'lines'),
 });
 
 const listedLineSchema = record('ListedLine', 'A line.', lineFields);

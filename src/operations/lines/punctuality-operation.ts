@@ -56,15 +56,13 @@ const clockParameter = parameterOf(requiredText(clockAllowed), (text, refuse): n
 const punctualityQuery = z
   .object({
     line_id: lineIdQuery,
-    stop: optional(describe(stopIdParameter, 'Only calls at this stop. A station includes its platforms.', '200070')),
+    stop: optional(stopIdParameter, 'Only calls at this stop. A station includes its platforms.', '200070'),
     time: optional(
-      describe(
-        clockParameter,
-        'Only the run planned at `stop` at this time of day, `HHmm` in Sydney; over all days, also where the run has another ID.',
-      ),
+      clockParameter,
+      'Only the run planned at `stop` at this time of day, `HHmm` in Sydney; over all days, also where the run has another ID.',
     ),
-    weekday: optional(describe(weekdayParameter, 'Only calls planned on these days of the week in Sydney.')),
-    hour: optional(describe(hourParameter, 'Only calls planned in these hours of the day in Sydney, 0 to 23.')),
+    weekday: optional(weekdayParameter, 'Only calls planned on these days of the week in Sydney.'),
+    hour: optional(hourParameter, 'Only calls planned in these hours of the day in Sydney, 0 to 23.'),
     days: withDefault(
       describe(
         wholeBetween(1, KEPT_DAYS),

@@ -8,7 +8,7 @@ import { routeOf } from '../../routes.ts';
 import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
 import { isNamed } from '../../transit/line-id.ts';
 import { modesParameter, routesParameter } from '../../transit/mode.ts';
-import { countUpTo, describe, optional, totalField, withDefault } from '../../transit/parameter.ts';
+import { limitParameter, optional, totalField, withDefault } from '../../transit/parameter.ts';
 import { field, list, record } from '../../transit/schema.ts';
 import { formatTimestamp, timestampSchema } from '../../transit/time.ts';
 import { defineOperation } from '../operation.ts';
@@ -26,12 +26,10 @@ const MIN_FOR_SEVERE = 2;
 const lineStatusQuery = z.object({
   modes: withDefault(modesParameter, 'all'),
   routes: optional(
-    describe(
-      routesParameter,
-      'Only these lines: up to 50 short names or line IDs (`T4` or `train_T4`) separated by commas.',
-    ),
+    routesParameter,
+    'Only these lines: up to 50 short names or line IDs (`T4` or `train_T4`) separated by commas.',
   ),
-  limit: describe(withDefault(countUpTo(1000), '100'), 'Maximum number of lines. Values above 1000 count as 1000.'),
+  limit: limitParameter(1000, '100', 'lines'),
 });
 
 const countField = (description: string) => z.int().min(0).meta({ description });

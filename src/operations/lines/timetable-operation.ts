@@ -3,7 +3,7 @@ import type { LineDirection } from '../../lines/directions.ts';
 import type { LineCatalogue } from '../../lines/lines.ts';
 import { routeOf } from '../../routes.ts';
 import { freshnessOfList, type StopRegister } from '../../stops/register.ts';
-import { countUpTo, describe, oneOf, optional, totalField, withDefault } from '../../transit/parameter.ts';
+import { limitParameter, oneOf, optional, totalField } from '../../transit/parameter.ts';
 import { writeRunId } from '../../transit/run-id.ts';
 import { list, record, text, textOrNull } from '../../transit/schema.ts';
 import {
@@ -34,18 +34,13 @@ import {
 const timetableQuery = z.object({
   line_id: lineIdQuery,
   date: serviceDayQuery,
-  direction: optional(describe(oneOf(['0', '1']), 'Only the direction with this `direction_id`.', '0')),
+  direction: optional(oneOf(['0', '1']), 'Only the direction with this `direction_id`.', '0'),
   time: optional(
-    describe(
-      timeParameter,
-      'Only runs that are still under way at this time or start later: `HHmm` (24-hour, Sydney time), or ISO 8601. Default: all.',
-      '0830',
-    ),
+    timeParameter,
+    'Only runs that are still under way at this time or start later: `HHmm` (24-hour, Sydney time), or ISO 8601. Default: all.',
+    '0830',
   ),
-  limit: describe(
-    withDefault(countUpTo(2000), '2000'),
-    'Maximum number of runs in each direction. Values above 2000 count as 2000.',
-  ),
+  limit: limitParameter(2000, '2000', 'runs in each direction'),
 });
 
 const runSchema = record('TimetableRun', 'A run: one column of the timetable.', {

@@ -16,7 +16,7 @@ import { includeParameter } from '../../transit/additional-fields.ts';
 import { type Freshness, freshnessOf, oldestOf } from '../../transit/freshness.ts';
 import type { LeftOutCounts } from '../../transit/left-out.ts';
 import { type Mode, modesParameter, nameModes, sortModes } from '../../transit/mode.ts';
-import { countUpTo, decimalBetween, describe, withDefault } from '../../transit/parameter.ts';
+import { countUpTo, decimalBetween, describe, limitParameter, withDefault } from '../../transit/parameter.ts';
 import { areSwapped, boundsAround, isWithin, outsideNotice, SWAPPED } from '../../transit/place.ts';
 import { type Bounds, CANBERRA } from '../../transit/region.ts';
 import { defineOperation, type FindContext, type IsRehearsal, type Notice } from '../operation.ts';
@@ -26,11 +26,8 @@ export const nearbyQuery = z
   .object({
     lat: describe(decimalBetween(-90, 90), 'Latitude, EPSG:4326.', -33.8731),
     lng: describe(decimalBetween(-180, 180), 'Longitude, EPSG:4326.', 151.2069),
-    radius: describe(withDefault(countUpTo(2000), '500'), 'Radius in metres. Values above 2000 count as 2000.'),
-    limit: describe(
-      withDefault(countUpTo(50), '10'),
-      'Maximum number of stops, nearest first. Values above 50 count as 50.',
-    ),
+    radius: withDefault(countUpTo(2000), '500', 'Radius in metres. Values above 2000 count as 2000.'),
+    limit: limitParameter(50, '10', 'stops, nearest first'),
     modes: withDefault(modesParameter, 'bus'),
     include: includeParameter({ ids: '`children` to each stop.', carparks: CAR_PARKS_ADDED }),
   })

@@ -29,29 +29,30 @@ export const originQuery = z.object({
   ),
   date: optional(dateParameter),
   time: optional(timeParameter),
-  modes: describe(
-    withDefault(modesParameter, 'all'),
+  modes: withDefault(
+    modesParameter,
+    'all',
     `Only rides of these modes; walks are always allowed. ${modesParameter.meta()?.description}`,
   ),
   wheelchair: withDefault(
-    describe(
-      booleanParameter,
-      'Leave out vehicles and stops known not to be wheelchair accessible, and platforms whose lift is out of service.',
-    ),
+    booleanParameter,
     'false',
+    'Leave out vehicles and stops known not to be wheelchair accessible, and platforms whose lift is out of service.',
   ),
   ...walkingParameters,
 });
 
 const reachQuery = z.object({
   ...originQuery.shape,
-  minutes: describe(
-    withDefault(countUpTo(MAX_MINUTES), '30'),
+  minutes: withDefault(
+    countUpTo(MAX_MINUTES),
+    '30',
     `Time from \`date\` and \`time\` on, including waiting and walking. Values above ${MAX_MINUTES} count as ${MAX_MINUTES}.`,
     45,
   ),
-  limit: describe(
-    withDefault(countUpTo(MAX_STOPS), '200'),
+  limit: withDefault(
+    countUpTo(MAX_STOPS),
+    '200',
     `Maximum number of stops. Values above ${MAX_STOPS} count as ${MAX_STOPS}. Has no effect with \`format=geojson\`.`,
   ),
   format: formatParameter(

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { countUpTo, describe, optional, requiredText, withDefault } from '../../transit/parameter.ts';
+import { describe, limitParameter, optional, requiredText } from '../../transit/parameter.ts';
 import { positionParameter } from '../../transit/place.ts';
 
 const MAX_LENGTH = 100;
@@ -35,12 +35,9 @@ function searchQuery(subject: string, text: { required: string; description: str
   return z.object({
     // The response repeats the text as received; `toStopSearchRequest` trims it.
     q: describe(searchText(text.required), `${text.description}, up to ${MAX_LENGTH} characters.`, text.example),
-    limit: describe(
-      withDefault(countUpTo(50), '10'),
-      `Maximum number of ${subject}, best match first. Values above 50 count as 50.`,
-    ),
-    near: describe(
-      optional(positionParameter),
+    limit: limitParameter(50, '10', `${subject}, best match first`),
+    near: optional(
+      positionParameter,
       'A position as `lat,lng`. Among good matches, nearer ones come first.',
       '-33.8731,151.2069',
     ),

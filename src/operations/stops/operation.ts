@@ -7,7 +7,7 @@ import { collectionTypeField, featureSchemaOf, formatParameter, toFeatureCollect
 import { MODES, type Mode, modeSchema, modesParameter } from '../../transit/mode.ts';
 import {
   countUpTo,
-  describe,
+  limitParameter,
   onlyWith,
   optional,
   type ProblemDetails,
@@ -48,26 +48,24 @@ const MAX_RADIUS_METRES = 5000;
 
 const stopListQuery = z
   .object({
-    bbox: describe(
-      optional(boundsParameter(MAX_DEGREES, '/v1/stops.ndjson has all stops.')),
+    bbox: optional(
+      boundsParameter(MAX_DEGREES, '/v1/stops.ndjson has all stops.'),
       `The map area as \`south,west,north,east\`, at most ${MAX_DEGREES} degrees each way. Give \`bbox\` or \`near\`; with both, only stops within both are listed.`,
       '-33.88,151.2,-33.86,151.22',
     ),
-    near: describe(
-      optional(positionParameter),
+    near: optional(
+      positionParameter,
       'A position as `lat,lng`. Lists the stops within `radius`, nearest first.',
       '-33.8731,151.2069',
     ),
     radius: optional(
-      describe(
-        countUpTo(MAX_RADIUS_METRES),
-        `Radius in metres around \`near\`. Default: half a kilometre. Values above ${MAX_RADIUS_METRES} count as ${MAX_RADIUS_METRES}.`,
-        RADIUS_METRES,
-      ),
+      countUpTo(MAX_RADIUS_METRES),
+      `Radius in metres around \`near\`. Default: half a kilometre. Values above ${MAX_RADIUS_METRES} count as ${MAX_RADIUS_METRES}.`,
+      RADIUS_METRES,
     ),
     modes: withDefault(modesParameter, 'all'),
-    limit: describe(withDefault(countUpTo(1000), '200'), 'Maximum number of stops. Values above 1000 count as 1000.'),
-    format: formatParameter('`geojson` is a FeatureCollection of RFC 7946, in which longitude comes first.'),
+    limit: limitParameter(1000, '200', 'stops'),
+    format: formatParameter(),
   })
   .refine(({ bbox, near }) => bbox !== undefined || near !== undefined, {
     path: ['bbox'],

@@ -17,6 +17,7 @@ import {
   booleanParameter,
   countUpTo,
   describe,
+  limitParameter,
   notAllowed,
   oneOf,
   optional,
@@ -33,8 +34,9 @@ import { cursorParameter } from '../cursor.ts';
 import { requestedWallClock } from '../operation.ts';
 import { PATH_FORMS } from './response.ts';
 
-const pathParameter = describe(
-  withDefault(oneOf(PATH_FORMS), 'full'),
+const pathParameter = withDefault(
+  oneOf(PATH_FORMS),
+  'full',
   'The geometry of legs: `full` has `[lat, lng]` pairs in `path`; `polyline` has an encoded polyline (precision 5) in `polyline` and leaves `path` empty; `none` leaves `path` empty.',
 );
 
@@ -74,15 +76,12 @@ export const tripsQuery = z
     to: describe(placeParameter, `The destination, different from the origin: a stop ID, ${POSITION}.`, '209573'),
     date: optional(dateParameter),
     time: optional(timeParameter),
-    arrive_by: withDefault(
-      describe(booleanParameter, 'Arrive before the date and time, instead of departing then.'),
-      'false',
-    ),
-    limit: describe(withDefault(countUpTo(6), '5'), 'Maximum number of journeys. Values above 6 count as 6.'),
+    arrive_by: withDefault(booleanParameter, 'false', 'Arrive before the date and time, instead of departing then.'),
+    limit: limitParameter(6, '5', 'journeys'),
     path: pathParameter,
-    modes: describe(withDefault(modesParameter, 'all'), MODES_DESCRIPTION),
-    wheelchair: withDefault(describe(booleanParameter, WHEELCHAIR_DESCRIPTION), 'false'),
-    max_changes: optional(describe(countUpTo(MOST_CHANGES, 0), MAX_CHANGES_DESCRIPTION, 1)),
+    modes: withDefault(modesParameter, 'all', MODES_DESCRIPTION),
+    wheelchair: withDefault(booleanParameter, 'false', WHEELCHAIR_DESCRIPTION),
+    max_changes: optional(countUpTo(MOST_CHANGES, 0), MAX_CHANGES_DESCRIPTION, 1),
     booking: bookingParameter,
     via: optional(viaParameter),
     ...walkingParameters,

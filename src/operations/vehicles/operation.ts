@@ -16,7 +16,7 @@ import { type Mode, modeSchema, modesParameter, routesParameter } from '../../tr
 import {
   countUpTo,
   decimalBetween,
-  describe,
+  limitParameter,
   onlyWith,
   optional,
   type ProblemDetails,
@@ -52,46 +52,35 @@ const ID_LENGTH = 10;
 
 const vehiclesQuery = z
   .object({
-    bbox: describe(
-      optional(boundsParameter(MAX_DEGREES)),
+    bbox: optional(
+      boundsParameter(MAX_DEGREES),
       `The map area as \`south,west,north,east\`, at most ${MAX_DEGREES} degrees each way. Give \`bbox\`, \`lat\` and \`lng\`, \`line\`, or \`run\`.`,
       '-33.88,151.2,-33.86,151.22',
     ),
-    lat: describe(optional(decimalBetween(-90, 90)), 'Latitude, EPSG:4326.', -33.8731),
-    lng: describe(optional(decimalBetween(-180, 180)), 'Longitude, EPSG:4326.', 151.2069),
+    lat: optional(decimalBetween(-90, 90), 'Latitude, EPSG:4326.', -33.8731),
+    lng: optional(decimalBetween(-180, 180), 'Longitude, EPSG:4326.', 151.2069),
     radius: optional(
-      describe(
-        countUpTo(5000),
-        `Radius in metres around \`lat\` and \`lng\`; nearest vehicles first. Default ${RADIUS_METRES}. Values above 5000 count as 5000.`,
-        RADIUS_METRES,
-      ),
+      countUpTo(5000),
+      `Radius in metres around \`lat\` and \`lng\`; nearest vehicles first. Default ${RADIUS_METRES}. Values above 5000 count as 5000.`,
+      RADIUS_METRES,
     ),
     run: optional(
-      describe(
-        runIdParameter,
-        'A `run_id`: lists the vehicle of this run, wherever it is.',
-        'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5MgtfyRWPqD8Tc',
-      ),
+      runIdParameter,
+      'A `run_id`: lists the vehicle of this run, wherever it is.',
+      'MSAyMDAwNzAgMCA3amQ3a3MgMDgtQi43NzUuMTcuNDkyLkIuOC45MDAzNDQ5MgtfyRWPqD8Tc',
     ),
     line: optional(
-      describe(
-        lineIdParameter,
-        'A `line_id` or short name: lists the vehicles of this line, wherever they are.',
-        'train_T1',
-      ),
+      lineIdParameter,
+      'A `line_id` or short name: lists the vehicles of this line, wherever they are.',
+      'train_T1',
     ),
     modes: withDefault(modesParameter, 'all'),
     routes: optional(
-      describe(
-        routesParameter,
-        'Only vehicles of these routes: up to 50 short names or line IDs (`T4` or `train_T4`) separated by commas.',
-      ),
+      routesParameter,
+      'Only vehicles of these routes: up to 50 short names or line IDs (`T4` or `train_T4`) separated by commas.',
     ),
-    limit: describe(
-      withDefault(countUpTo(1000), '300'),
-      'Maximum number of vehicles. Values above 1000 count as 1000.',
-    ),
-    format: formatParameter('`geojson` is a FeatureCollection of RFC 7946, in which longitude comes first.'),
+    limit: limitParameter(1000, '300', 'vehicles'),
+    format: formatParameter(),
   })
   .refine(({ bbox, lat, lng, line, run }) => bbox ?? line ?? run ?? (lat !== undefined && lng !== undefined), {
     path: ['bbox'],
