@@ -32,6 +32,8 @@ export interface FoundRide extends FromFeeds {
   hasLeft: boolean;
   /** Whether the vehicle lets all riders off before the stop of alighting. */
   endsBefore: boolean;
+  /** Whether riders may not board or alight there today, other than planned. */
+  isClosed: boolean;
   /** The calls of the run from boarding to alighting; null if the run lacks the last one. */
   runCalls: RunCall[] | null;
   /** Returns the trip planner's calls with the times, platforms and cancellations of the run. */
@@ -61,6 +63,7 @@ export function findRide(
     source: SCHEDULE_FILES[file].feed,
     hasFeed: live.snapshotOf(file) !== null,
     hasLeft: view.sources[start]?.call.hasLeft ?? false,
+    isClosed: isClosed(live, view.sources[start], false) || (end !== null && isClosed(live, view.sources[end], true)),
     endsBefore: view.sources.slice(start, end ?? start).some(({ call }) => call.isEnd),
     runCalls: end === null ? null : view.calls.slice(start, end + 1),
     withTimes(others) {
@@ -68,6 +71,13 @@ export function findRide(
       return others.map((call, index) => withTimes(call, view, { at: matches[index] ?? null, now }));
     },
   };
+}
+
+function isClosed(live: LiveTimetable, at: RunView['sources'][number] | undefined, isArrival: boolean): boolean {
+  if (!at?.run.source) return false;
+  const { call } = at;
+  if (call.isSkipped || call.hasLeft || (isArrival ? call.mayAlight : call.mayBoard)) return false;
+  return live.mayUse(at.run.source, call.index, isArrival);
 }
 
 /** The runs that the vehicle makes from this one on, up to the one that arrives at the end of a ride. */

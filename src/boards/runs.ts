@@ -266,6 +266,7 @@ export class Runs {
       hasLeft: ride.hasLeft || leavesAt < this.#now() - MINUTE_MS,
       isCancelled:
         ride.endsBefore ||
+        ride.isClosed ||
         origin.isCancelled ||
         destination.isCancelled ||
         origin.departure === null ||

@@ -93,7 +93,7 @@ export function* listLiveCalls(
 ): Generator<BoardCall> {
   const { live, isArrival, stops: here } = parts;
   for (const snapshot of live.snapshots) {
-    const { visits, visitRun, stop, position, firstCall, callCount, runTrip, ...times } = snapshot.sections;
+    const { visits, visitRun, stop, firstCall, callCount, ...times } = snapshot.sections;
     const planned = isArrival ? times.plannedArrival : times.plannedDeparture;
     const best = isArrival ? times.arrival : times.departure;
     const earliest = snapshot.secondsAt(from) - MINUTE_SECONDS;
@@ -112,8 +112,7 @@ export function* listLiveCalls(
         const callsAt = stop.valueAt(call);
         // A call that has moved from here to another platform of the stop is listed there.
         if (callsAt !== at && here.has(callsAt)) continue;
-        const trip = runTrip.valueAt(run);
-        if (!live.mayUse(trip, position.valueAt(call), isArrival)) continue;
+        if (!live.mayUse({ snapshot, run }, call, isArrival)) continue;
         const route = live.routeOf(snapshot, run);
         if (!isOnRoute(route)) continue;
         const one = liveCall(parts, { snapshot, run, call, index, route });
@@ -124,11 +123,12 @@ export function* listLiveCalls(
 }
 
 /**
- * Whether the board shows a live time for a call: the vehicle stops there, and its run does not end there early (for arrivals:
- * begin there late).
+ * Whether the board shows a live time for a call: the vehicle stops there, riders may board (for arrivals: alight), and its run does
+ * not end there early (for arrivals: begin there late).
  */
 function isLiveHere({ stops, isArrival }: DepartureParts, snapshot: Snapshot, call: number): boolean {
-  return snapshot.isLive(call) && !snapshot.isCut(call, isArrival) && stops.has(snapshot.sections.stop.valueAt(call));
+  const isUsable = snapshot.mayUse(call, isArrival) && !snapshot.isCut(call, isArrival);
+  return snapshot.isLive(call) && isUsable && stops.has(snapshot.sections.stop.valueAt(call));
 }
 
 function liveCall(

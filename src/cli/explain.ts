@@ -21,6 +21,8 @@ const CANCELLED: Record<NonNullable<ExplainedCall['cancelled']>, string> = {
   skipped: 'the vehicle skips this stop',
   'ends before': 'the run ends here today',
   'begins later': 'the run begins here today',
+  'no boarding': 'riders may not board here today',
+  'no alighting': 'riders may not alight here today',
   moved: 'the vehicle calls at another stop today',
 };
 

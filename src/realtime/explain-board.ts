@@ -38,7 +38,7 @@ export interface ExplainedCall {
   calls: number;
   rule: Rule;
   /** Why the vehicle does not stop there. */
-  cancelled: 'run' | 'skipped' | 'ends before' | 'begins later' | 'moved' | null;
+  cancelled: 'run' | 'skipped' | 'ends before' | 'begins later' | 'no boarding' | 'no alighting' | 'moved' | null;
   /** The feed for the file of the run; null if that file has no feed. */
   source: FeedSourceId | null;
   /** Why that feed is not used. */
@@ -138,7 +138,7 @@ function listPredicted(live: LiveTimetable, stops: ReadonlySet<number>, isArriva
       const isUsable =
         call &&
         call !== (isArrival ? run.calls[0] : run.calls.at(-1)) &&
-        live.mayUse(run.trip, call.position, isArrival);
+        live.mayUse({ snapshot, run: runIndex }, index, isArrival);
       return isUsable ? { run, call, at: isArrival ? call.arrivesAt : call.departsAt } : [];
     }),
   );
@@ -203,12 +203,14 @@ function callBehind({ calls }: LiveRun, call: LiveCall): LiveCall {
 
 function whyCancelled(
   { isCancelled }: LiveRun,
-  { isSkipped, isEnd, isStart }: LiveCall,
+  { isSkipped, isEnd, isStart, hasLeft, mayBoard, mayAlight }: LiveCall,
   { isArrival, isHere }: { isArrival: boolean; isHere: boolean },
 ): ExplainedCall['cancelled'] {
   if (isCancelled) return 'run';
   if (isSkipped) return 'skipped';
   if (!isHere) return 'moved';
-  if (isArrival) return isStart ? 'begins later' : null;
-  return isEnd ? 'ends before' : null;
+  if (isArrival ? isStart : isEnd) return isArrival ? 'begins later' : 'ends before';
+  if (hasLeft) return null;
+  if (isArrival) return mayAlight ? null : 'no alighting';
+  return mayBoard ? null : 'no boarding';
 }

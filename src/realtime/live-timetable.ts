@@ -218,9 +218,14 @@ export class LiveTimetable {
     return this.timetable.sections.callStop.valueAt(this.#plannedCall(trip, position));
   }
 
-  /** Whether the timetable allows riders to board (or alight) there, even if the vehicle does not stop today. */
-  mayUse(trip: number, position: number, isArrival: boolean): boolean {
-    if (trip < 0 || position < 0) return true;
+  /**
+   * Whether riders may board (or alight) at a call of a snapshot, or might if the vehicle stopped there as planned.
+   */
+  mayUse({ snapshot, run }: NonNullable<LiveRun['source']>, call: number, isArrival: boolean): boolean {
+    if (snapshot.mayUse(call, isArrival)) return true;
+    const trip = snapshot.sections.runTrip.valueAt(run);
+    const position = snapshot.sections.position.valueAt(call);
+    if (trip < 0 || position < 0) return snapshot.isSkipped(call) || snapshot.hasLeft(call);
     const flags = this.timetable.sections.callFlags.valueAt(this.#plannedCall(trip, position));
     return (flags & (isArrival ? MAY_ALIGHT : MAY_BOARD)) !== 0;
   }
@@ -270,6 +275,7 @@ export function stateOfCall(
   const isOver = isArrival ? call.isStart : call.isEnd;
   if (isCancelled || call.isSkipped || isOver || !isHere) return { kind: 'cancelled' };
   if (call.hasLeft) return { kind: 'departed' };
+  if (!(isArrival ? call.mayAlight : call.mayBoard)) return { kind: 'cancelled' };
   if (!call.isLive || !source) return { kind: 'scheduled' };
   return {
     kind: 'live',

@@ -1,6 +1,7 @@
 import { firstFrom } from '../core/binary-search.ts';
 import { Int16Column, Int32Column, Uint8Column } from '../core/columns.ts';
 import { placeSections, type SectionsOf } from '../core/sections.ts';
+import { MAY_ALIGHT, MAY_BOARD } from '../timetable/call-flags.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { FeedSourceId } from './polling/feed-source.ts';
 import { CALL, RULES, type Rule } from './prediction/run-columns.ts';
@@ -40,7 +41,7 @@ const SECTIONS = {
   state: Uint8Column,
   /** The index of the rule in `RULES`. */
   rule: Uint8Column,
-  /** Whether riders may board and alight, as in the timetable; 0 where the vehicle does not stop or has left. */
+  /** Whether riders may board and alight, as in the timetable or the feed; 0 where the vehicle does not stop or has left. */
   flags: Uint8Column,
   /** The `OccupancyStatus` number of GTFS-realtime plus 1; 0 if unknown. */
   occupancy: Uint8Column,
@@ -216,6 +217,11 @@ export class Snapshot {
   /** Whether the run ends early at this call; with `isArrival` whether it begins late there. */
   isCut(call: number, isArrival: boolean): boolean {
     return (this.sections.state.valueAt(call) & (isArrival ? CALL.start : CALL.end)) !== 0;
+  }
+
+  /** Whether riders may board (or alight) there today. */
+  mayUse(call: number, isArrival: boolean): boolean {
+    return (this.sections.flags.valueAt(call) & (isArrival ? MAY_ALIGHT : MAY_BOARD)) !== 0;
   }
 
   isLive(call: number): boolean {

@@ -36,6 +36,9 @@ export interface StopSpec {
   occupancy?: number;
   /** Field 6 of the standard. */
   assignedStopId?: string;
+  /** What riders may do today, numbered as in `stop_times.txt`. */
+  pickupType?: number;
+  dropOffType?: number;
   /** Upstream's field 1007. */
   carriages?: { position?: number; occupancy?: number }[];
 }
@@ -56,9 +59,15 @@ export function encodeFeed({ timestamp, trips = [], vehicles = [] }: FeedSpec): 
       ...(delay !== undefined && { delay }),
       ...(updatedAt !== undefined && { timestamp: updatedAt }),
       ...(copy && { tripProperties: copy }),
-      stopTimeUpdate: stops.map(({ occupancy, assignedStopId, carriages = [], ...stop }) => ({
+      stopTimeUpdate: stops.map(({ occupancy, assignedStopId, pickupType, dropOffType, carriages = [], ...stop }) => ({
         ...stop,
-        ...(assignedStopId === undefined ? {} : { stopTimeProperties: { assignedStopId } }),
+        ...([assignedStopId, pickupType, dropOffType].some((one) => one !== undefined) && {
+          stopTimeProperties: {
+            ...(assignedStopId !== undefined && { assignedStopId }),
+            ...(pickupType !== undefined && { pickupType }),
+            ...(dropOffType !== undefined && { dropOffType }),
+          },
+        }),
         $unknowns: [
           ...(occupancy === undefined ? [] : [Uint8Array.of(0x30, occupancy)]),
           ...carriages.map((one) => new Uint8Array(carriageField(one))),

@@ -1,6 +1,16 @@
 import { PbfReader } from 'pbf';
 import { Int32Column } from '../../core/columns.ts';
-import { FeedPacker, MAX_CARRIAGES, NONE, packCarriages, STOP, TRIP, VEHICLE } from './packed-feed.ts';
+import {
+  DROP_OFF_SHIFT,
+  FeedPacker,
+  MAX_CARRIAGES,
+  NONE,
+  packCarriages,
+  RIDERS_MASK,
+  STOP,
+  TRIP,
+  VEHICLE,
+} from './packed-feed.ts';
 
 /*
  * The fields of GTFS-realtime that we read, by their tags in the wire format (https://gtfs.org/documentation/realtime/proto/).
@@ -63,7 +73,9 @@ const STOP_TIME_UPDATE = {
   properties: lengthTag(6),
   carriage: lengthTag(UPSTREAM_EXTENSION),
 };
-const STOP_TIME_PROPERTIES = { assignedStopId: lengthTag(1) };
+const STOP_TIME_PROPERTIES = { assignedStopId: lengthTag(1), pickup: varintTag(3), dropOff: varintTag(4) };
+/** The highest value of `pickup_type` and `drop_off_type`. */
+const MAX_RIDERS_TYPE = 3;
 const STOP_TIME_EVENT = { delay: varintTag(1), time: varintTag(2), plannedTime: varintTag(4) };
 
 /** The value of `incrementality` for a feed that contains only changes. */
@@ -259,6 +271,15 @@ function parseStopTimeUpdateField(tag: number, reading: ReaderState, pbf: PbfRea
 
 function parseStopTimePropertiesField(tag: number, { stop, packer }: ReaderState, pbf: PbfReader): void {
   if (tag === STOP_TIME_PROPERTIES.assignedStopId) stop[STOP.assignedStopId] = parseIdentifier(pbf, packer);
+  else if (tag === STOP_TIME_PROPERTIES.pickup) addRiders(stop, parseEnum(pbf), 0);
+  else if (tag === STOP_TIME_PROPERTIES.dropOff) addRiders(stop, parseEnum(pbf), DROP_OFF_SHIFT);
+}
+
+/** Ignores values that the standard does not have. */
+function addRiders(stop: Int32Column, type: number, shift: number): void {
+  if (type > MAX_RIDERS_TYPE) return;
+  const others = Math.max(0, stop.valueAt(STOP.riders)) & ~(RIDERS_MASK << shift);
+  stop[STOP.riders] = others | ((type + 1) << shift);
 }
 
 const parseArrivalField = createStopTimeReader(STOP.arrivalDelay);

@@ -14,7 +14,7 @@ import { Numbers } from '../../core/growing-numbers.ts';
  */
 
 /** Change this whenever the format changes, so that instances of different versions do not read each other's feeds. */
-export const MAGIC = 0x46454535;
+export const MAGIC = 0x46454536;
 
 /** Returns the position of each word of a row, and the number of words. */
 function rowOf<const Name extends string>(...names: Name[]) {
@@ -54,7 +54,10 @@ export const TRIP = rowOf(
   'newStartTimeSeconds',
 );
 
-/** The word after each delay is the time, in unsigned seconds since 1970. */
+/**
+ * The word after each delay is the time, in unsigned seconds since 1970. `riders` has what riders may do there today: in its low four
+ * bits `pickup_type` plus 1, in the next four `drop_off_type` plus 1; 0 is unknown.
+ */
 export const STOP = rowOf(
   'stopId',
   'sequence',
@@ -65,7 +68,12 @@ export const STOP = rowOf(
   'departureDelay',
   'departureSeconds',
   'assignedStopId',
+  'riders',
 );
+
+/** The bits of `drop_off_type` in `riders`. */
+export const DROP_OFF_SHIFT = 4;
+export const RIDERS_MASK = 15;
 
 /** `update` is the index of the stop update; the other words are those of `packCarriages`. */
 export const TRAIN = rowOf('update', 'carriages', 'firstEight', 'nextEight');

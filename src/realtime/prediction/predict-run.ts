@@ -1,5 +1,6 @@
 import { Float64Column, type Int32Column } from '../../core/columns.ts';
-import { NONE, STOP } from '../feed/packed-feed.ts';
+import { BOOK_TO_BOARD, MAY_BOARD, toCallFlags } from '../../timetable/call-flags.ts';
+import { DROP_OFF_SHIFT, NONE, RIDERS_MASK, STOP } from '../feed/packed-feed.ts';
 import { plannedBy } from './match-calls.ts';
 import { CALL, type RunColumns, ruleNumber } from './run-columns.ts';
 
@@ -68,7 +69,7 @@ export function predictRun(columns: RunColumns, rows: Int32Column, base: number,
   }
   applyEstimates(columns, rows, base, facts);
   const first = firstListed(columns);
-  if (facts.delay === NONE && !saysAnything(columns, facts)) return false;
+  if (facts.delay === NONE && !saysAnything(columns, rows, facts)) return false;
   if (limits.length < count) limits = new Float64Column(count * 2);
   stand(columns, facts);
   passBack(columns);
@@ -77,22 +78,32 @@ export function predictRun(columns: RunColumns, rows: Int32Column, base: number,
   return true;
 }
 
-/** Whether a call has a time or another stop, is skipped, or is marked as without data. In a replaced run, a listed call is enough. */
-function saysAnything({ count, state, stop, plannedStop }: RunColumns, { isReplaced }: TripFacts): boolean {
+/**
+ * Whether a call has a time or another stop, is skipped, or is marked as without data, or riders may do other things there than
+ * planned. In a replaced run, a listed call is enough.
+ */
+function saysAnything(columns: RunColumns, rows: Int32Column, { isReplaced }: TripFacts): boolean {
+  const { count, state, stop, plannedStop, update } = columns;
   const says = isReplaced ? CALL.listed : CALL.own | CALL.skipped | CALL.noData;
-  for (let at = 0; at < count; at++) if (state.valueAt(at) & says || stop[at] !== plannedStop[at]) return true;
+  for (let at = 0; at < count; at++) {
+    if (state.valueAt(at) & says || stop[at] !== plannedStop[at]) return true;
+    const row = update.valueAt(at);
+    if (row >= 0 && rows[row * STOP.words + STOP.riders] !== NONE) return true;
+  }
   return false;
 }
 
 /** Sets the times of calls that have an update. */
 function applyEstimates(columns: RunColumns, rows: Int32Column, base: number, facts: TripFacts): void {
-  const { count, plannedArrival, plannedDeparture, arrival, departure, state, rule, update, occupancy } = columns;
+  const { count, plannedArrival, plannedDeparture, arrival, departure, state, rule, update, occupancy, flags } =
+    columns;
   let startsAt = plannedDeparture.valueAt(0) - MAX_BEFORE_START_SECONDS;
   for (let at = 0; at < count; at++) {
     if (update.valueAt(at) < 0) continue;
     const row = update.valueAt(at) * STOP.words;
     const status = rows.valueAt(row + STOP.occupancy);
     if (status >= 0 && status < 255) occupancy[at] = status + 1;
+    flags[at] = changeFlags(flags.valueAt(at), rows.valueAt(row + STOP.riders));
     const relationship = rows.valueAt(row + STOP.relationship);
     state[at] = CALL.listed;
     if (relationship === SKIPPED) state[at] = CALL.skipped | CALL.listed;
@@ -120,6 +131,15 @@ function applyEstimates(columns: RunColumns, rows: Int32Column, base: number, fa
     state[at] = CALL.live | CALL.own | CALL.listed;
     rule[at] = isTime(rows, row) ? TIME : DELAY;
   }
+}
+
+/** The flags of a call with what the feed says of it in `riders`. */
+function changeFlags(flags: number, riders: number): number {
+  if (riders === NONE) return flags;
+  const [pickup, dropOff] = [riders & RIDERS_MASK, riders >> DROP_OFF_SHIFT];
+  const changed = toCallFlags(pickup - 1, dropOff - 1);
+  const ofBoarding = MAY_BOARD | BOOK_TO_BOARD;
+  return ((pickup > 0 ? changed : flags) & ofBoarding) | ((dropOff > 0 ? changed : flags) & ~ofBoarding);
 }
 
 function isPossible(late: number, { isReplaced }: TripFacts): boolean {

@@ -81,7 +81,7 @@ export class RunColumns implements CallColumns {
   departure = new Int32Column(64);
   state = new Uint8Column(64);
   rule = new Uint8Column(64);
-  /** Whether riders may board and alight by the timetable. Both are allowed at a call that only the feed has. */
+  /** Whether riders may board and alight, by the timetable or the feed. Both are allowed at a call that only the feed has. */
   flags = new Uint8Column(64);
   /** The `OccupancyStatus` number of GTFS-realtime plus 1; 0 if unknown. */
   occupancy = new Uint8Column(64);

@@ -1,9 +1,9 @@
 import { Float64Column, Int32Column, Uint32Column } from '../../core/columns.ts';
 import { Numbers } from '../../core/growing-numbers.ts';
+import { toCallFlags } from '../call-flags.ts';
 import { type Groups, group, Lists } from './growing-arrays.ts';
 import { LeftOutCounter } from './left-out.ts';
 import type { ScheduleCalls } from './schedule-file.ts';
-import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from './schedule-file.ts';
 import { toDistance } from './shapes.ts';
 import type { ScheduleZip } from './zip.ts';
 
@@ -45,7 +45,7 @@ export async function loadCalls(zip: ScheduleZip, known: Known, leftOut: LeftOut
     if (rowTripId !== tripId) [tripId, trip] = [rowTripId, known.trips.get(rowTripId)];
     if (trip === -1) return;
     if (trip === undefined) return leftOut.add('call of an unknown trip');
-    const flags = toFlags(row.integer(at.pickup_type) || 0, row.integer(at.drop_off_type) || 0);
+    const flags = toCallFlags(row.integer(at.pickup_type) || 0, row.integer(at.drop_off_type) || 0);
     const stop = known.stops.get(row.text(at.stop_id));
     if (stop === undefined) return leftOut.add('call at an unknown stop');
     const sequence = row.integer(at.stop_sequence);
@@ -67,12 +67,6 @@ export async function loadCalls(zip: ScheduleZip, known: Known, leftOut: LeftOut
   });
   calls.finish();
   return { calls, headsigns: [...headsigns.keys()] };
-}
-
-/** GTFS values: 0 regular, 1 none, 2 phone ahead, 3 ask the driver. */
-function toFlags(pickup: number, dropOff: number): number {
-  const mayUse = (pickup === 1 ? 0 : MAY_BOARD) | (dropOff === 1 ? 0 : MAY_ALIGHT);
-  return mayUse | (pickup > 1 ? BOOK_TO_BOARD : 0) | (dropOff > 1 ? BOOK_TO_ALIGHT : 0);
 }
 
 /** The number of the text, a new one if it is not known; -1 for the empty text. */
