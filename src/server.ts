@@ -93,7 +93,7 @@ const app = await buildApp({
   extensions: [
     refuseUnderPressure(pressure),
     requireStore(probe.servesKnownKeys),
-    () => ({ missing: () => (opened.isPreparingJourneys() ? 'journeys cannot be planned yet' : null) }),
+    () => ({ missing: () => opened.preparations.missing() }),
     countRequests({ traffic, instruments }),
     ...(has('streams') ? [streams()] : []),
     ...(has('mcp') ? [assistants] : []),

@@ -118,15 +118,23 @@ export class LiveFeeds {
   }
 
   /**
-   * Waits, up to `milliseconds`, for the next poll of feeds that are not read yet or were not polled lately because nobody
-   * needed them. It does not wait for failing feeds.
+   * Waits for the next poll of feeds that are not read yet or were not polled lately because nobody needed them, up to `milliseconds`
+   * after the first request: while upstream hangs, further requests do not wait as long again. It does not wait for failing feeds.
    */
   async untilRead(sources: Iterable<FeedId>, milliseconds: number): Promise<void> {
     const sourceList = [...sources];
-    const until = this.#now() + milliseconds;
-    while (this.#now() < until && sourceList.some((source) => this.#isAwaited(source))) {
-      await Promise.race([this.#poller.nextChange(), sleep(this.#clock, until - this.#now())]);
+    const leftMs = () => {
+      const awaited = sourceList.filter((source) => this.#isAwaited(source));
+      return milliseconds - this.#now() + Math.max(0, ...awaited.map((source) => this.#poller.requestedAt(source)));
+    };
+    for (let left = leftMs(); left > 0; left = leftMs()) {
+      await Promise.race([this.#poller.nextChange(), sleep(this.#clock, left)]);
     }
+  }
+
+  /** Waits until each of these feeds was polled or loaded once, or its first poll has failed. */
+  async untilPolled(sources: readonly FeedId[]): Promise<void> {
+    while (sources.some((source) => !this.#poller.feeds.has(source))) await this.#poller.nextChange();
   }
 
   #isAwaited(source: FeedId): boolean {

@@ -1,4 +1,4 @@
-import { type Clock, SECOND_MS, systemClock, within } from '../core/clock.ts';
+import { type Clock, systemClock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { JourneyEngines } from '../journeys/engines.ts';
 import { plannerJourneys } from '../journeys/planner/planner.ts';
@@ -9,9 +9,7 @@ import type { LiveFeeds } from '../realtime/live-feeds.ts';
 import type { StopRegister } from '../stops/register.ts';
 import type { CurrentTimetable } from '../timetable/update/keep-current.ts';
 import type { FindAlerts, FindLiftsOut } from '../transit/alert.ts';
-
-/** A service whose threads do not start in this time serves everything else. */
-const PREPARED_MS = 10 * SECOND_MS;
+import type { Preparations } from './preparations.ts';
 
 /** Opens the journey sources: the trip planner, and unless disabled the worker threads that plan from the timetable. */
 export function openJourneys(options: {
@@ -22,6 +20,8 @@ export function openJourneys(options: {
   listAlerts: FindAlerts;
   listLiftsOut: FindLiftsOut;
   isScarce: () => boolean;
+  /** Gets the start of the threads for the timetable that the service starts with. */
+  preparations: Preparations;
   log: Log<'warn' | 'error'>;
   clock?: Clock;
   record: (origin: JourneyOrigin) => void;
@@ -29,8 +29,6 @@ export function openJourneys(options: {
 }): {
   journeys: Journeys;
   reach: Reach | null;
-  /** Whether the threads start with the timetable that the service starts with. */
-  isPreparing(): boolean;
   close(): Promise<void>;
 } {
   const { mode, timetable, feeds, stops, clock = systemClock, record, log } = options;
@@ -44,18 +42,10 @@ export function openJourneys(options: {
           snapshotFor: feeds ? (current) => feeds.snapshotFor(current) : undefined,
         });
 
-  let isPreparing = false;
-
-  async function prepareFirst(prepared: Promise<void>): Promise<void> {
-    isPreparing = true;
-    await within(PREPARED_MS, prepared, () => new Error('the threads do not start')).catch(() => {});
-    isPreparing = false;
-  }
-
   function choose(): Journeys {
     if (!engines || mode === 'planner') return planner;
     const current = timetable.get();
-    if (current) void prepareFirst(engines.prepare(current));
+    if (current) options.preparations.add('journeys cannot be planned yet', engines.prepare(current));
     timetable.beforeChange((next) => engines.prepare(next));
     timetable.onChange((newest) => engines.use(newest));
     const byTimetable = timetableJourneys({ ...options, engines, now: clock.now });
@@ -72,7 +62,6 @@ export function openJourneys(options: {
       },
     },
     reach: engines && timetableReach({ ...options, engines, now: clock.now }),
-    isPreparing: () => isPreparing,
     close: async () => engines?.close(),
   };
 }

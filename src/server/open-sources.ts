@@ -16,6 +16,7 @@ import { openJourneys } from './open-journeys.ts';
 import type { Protection } from './open-protection.ts';
 import { openRealtime } from './open-realtime.ts';
 import { openTimetable } from './open-timetable.ts';
+import { Preparations } from './preparations.ts';
 import type { Upstream } from './upstream-source.ts';
 
 /** Opens the data sources of all operations. */
@@ -59,9 +60,13 @@ export async function openSources(
     recordBoard: (board) => recordBoard(board, traffic, instruments),
     published: punctuality?.record,
   });
-  // Feeds are polled for the record only if all of their calls are reserved anyway.
+  const preparations = new Preparations();
+  // Feeds are polled before anybody needs them, and for the record, only if all of their calls are reserved anyway.
   if (feeds && !isSandbox && protection.reservesFeeds) {
-    punctuality?.useFeeds(() => feeds.request(listFeedSources(MODES)));
+    const all = listFeedSources(MODES);
+    feeds.request(all);
+    preparations.add('the feeds have not been polled yet', feeds.untilPolled(all));
+    punctuality?.useFeeds(() => feeds.request(all));
   }
   const planning = openJourneys({
     mode: config.journeys,
@@ -71,6 +76,7 @@ export async function openSources(
     listAlerts: alerts.alertsOf,
     listLiftsOut: alerts.liftsOut,
     isScarce: protection.isScarce,
+    preparations,
     log,
     record: ({ source, reason = '' }) => instruments.journeys.inc({ source, reason }),
     compared: (agrees) => instruments.journeysCompared.inc({ agrees: agrees ? 'yes' : 'no' }),
@@ -94,7 +100,7 @@ export async function openSources(
     sources,
     feeds,
     timetable,
-    isPreparingJourneys: planning.isPreparing,
+    preparations,
     /** Functions that report the state of the sources, for the status page and the metrics. */
     status: {
       live: live.report,

@@ -35,10 +35,11 @@ function timetableOf(trips: readonly TripSpec[]): Timetable {
   return buildTimetableOf(scheduled('buses'), scheduled('sydneytrains'), scheduled('MFF'));
 }
 
-/** Feeds whose headers are 3 s old when read. The feed `failing` cannot be polled. */
+/** Feeds whose headers are 3 s old when read. The feed `failing` cannot be polled, and upstream does not answer for `hanging`. */
 function startFeeds({
   start = NOON,
   failing = null as FeedId | null,
+  hanging = null as FeedId | null,
   trips = TRIPS as TripSpec[],
   known = TRIPS as readonly TripSpec[],
 } = {}) {
@@ -50,6 +51,7 @@ function startFeeds({
       async fetch(source) {
         polls.push(source);
         if (source === failing) throw new FailedPoll('not 200', 'status 500');
+        if (source === hanging) await new Promise(() => {});
         return encodeFeed({ timestamp: clock.now() / 1000 - 3, trips });
       },
     },
@@ -94,6 +96,43 @@ describe('trusted feeds', () => {
     // The feed has failed, so nothing waits for its next poll.
     await clock.advance(60_000);
     await feeds.untilRead(['metro'], 2000);
+  });
+
+  it('while upstream does not answer for a feed, boards wait two seconds for it once, not each of them', async () => {
+    const { clock, feeds } = startFeeds({ hanging: 'metro' });
+    let waiting = 0;
+    const read = async () => {
+      waiting++;
+      feeds.request(['metro']);
+      await feeds.untilRead(['metro'], 2000);
+      waiting--;
+    };
+    void read();
+    await clock.advance(1500);
+    void read();
+    await clock.advance(0);
+    expect(waiting).toBe(2);
+    await clock.advance(500);
+    expect(waiting).toBe(0);
+    await read();
+    // Nobody needed it for minutes, so it counts as new.
+    await clock.advance(400_000);
+    void read();
+    await clock.advance(1500);
+    expect(waiting).toBe(1);
+  });
+
+  it('all feeds are polled once each of them was read or has failed', async () => {
+    const { clock, feeds } = startFeeds({ failing: 'metro' });
+    let isPolled = false;
+    feeds.request(['buses', 'metro']);
+    const polled = feeds.untilPolled(['buses', 'metro']).then(() => {
+      isPolled = true;
+    });
+    expect(isPolled).toBe(false);
+    await clock.advance(1000);
+    await polled;
+    expect(isPolled).toBe(true);
   });
 
   it('a needed feed is never older than 45 s', async () => {

@@ -54,6 +54,8 @@ export interface FeedPoller {
   readonly feeds: ReadonlyMap<FeedId, FeedState>;
   /** Records that callers need the feeds now. A feed that is new to this instance is polled or read at once. */
   request(sources: Iterable<FeedId>): void;
+  /** When the feed was first requested after its last poll; 0 if it never was. */
+  requestedAt(source: FeedId): number;
   predictAgain(): Promise<void>;
   /** Resolves the next time a feed has been polled or read. */
   nextChange(): Promise<void>;
@@ -72,6 +74,8 @@ export function createFeedPoller(options: PollerOptions): FeedPoller {
   const underWay = new Set<FeedId>();
   /** When each feed was last needed, by callers of this instance and of the others. */
   const neededHere = new Map<FeedId, number>();
+  /** When each feed was first requested after its last poll. */
+  const requestedAt = new Map<FeedId, number>();
   let neededElsewhere: ReadonlyMap<FeedId, number> = new Map();
   const unpublishedNeeds = new Set<FeedId>();
   let change = Promise.withResolvers<void>();
@@ -230,6 +234,8 @@ export function createFeedPoller(options: PollerOptions): FeedPoller {
     request(sources: Iterable<FeedId>): void {
       let isNew = false;
       for (const source of sources) {
+        const isPending = isNeeded(source) && (requestedAt.get(source) ?? 0) > (feeds.get(source)?.polledAt ?? 0);
+        if (!isPending) requestedAt.set(source, now());
         isNew ||= !isNeeded(source);
         neededHere.set(source, now());
         unpublishedNeeds.add(source);
@@ -238,6 +244,7 @@ export function createFeedPoller(options: PollerOptions): FeedPoller {
       cancel();
       begin();
     },
+    requestedAt: (source) => requestedAt.get(source) ?? 0,
     predictAgain,
     nextChange: () => change.promise,
     isLeader: () => isLeader,
