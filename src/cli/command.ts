@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 import type { ParseArgsConfig, parseArgs } from 'node:util';
 import { type Account, normaliseEmail } from '../access/account.ts';
 import type { Accounts, OperatorRecords } from '../access/store.ts';
+import { ConfigError } from '../config.ts';
+import { openRedis, type SharedRedis } from '../core/redis/shared-redis.ts';
 
 export const OPTIONS = {
   email: { type: 'string' },
@@ -30,6 +32,22 @@ export const UNPRINTABLE = /\p{C}/u;
 /** Invalid command line. The message is for the operator. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+}
+
+/** Prints what is wrong with the command line or the configuration. Rethrows any other error. */
+export function printUsageError(error: unknown, print: (text: string) => void): void {
+  const { message, code } = error as NodeJS.ErrnoException;
+  if (error instanceof ConfigError) print(`The configuration is not usable:\n${message}`);
+  else if (error instanceof UsageError || code?.startsWith('ERR_PARSE_ARGS')) print(message);
+  else throw error;
+}
+
+/** For work whose problems the command reports itself. */
+export const SILENT = { info() {}, warn() {}, error() {} };
+
+/** The Redis of the running service; null without one. */
+export async function openSilentRedis(urls: readonly string[]): Promise<SharedRedis | null> {
+  return urls.length > 0 ? openRedis(urls, SILENT) : null;
 }
 
 /** What a command of `npm run keys` receives. */

@@ -1,6 +1,9 @@
 import type { ExplainedBoard, ExplainedCall } from '../realtime/explain-board.ts';
+import { type LiveReport, listLeftOut } from '../realtime/live-report.ts';
 import { formatTimestamp, toSydneyClock } from '../transit/time.ts';
-import { describeFeeds, type RunningReport } from './running-service.ts';
+
+/** The state of the feeds in a running service. `at` is in milliseconds since 1970. */
+export type RunningReport = LiveReport & { pid: number; at: number };
 
 /** The text for each rule; `stop` is the stop whose update gave the time. */
 const RULES: Record<ExplainedCall['rule'], (stop: string) => string> = {
@@ -80,4 +83,23 @@ function describeUpdate({ headerAt, source, update }: ExplainedCall): string[] {
 
 function clock(moment: number): string {
   return toSydneyClock(moment, 'HH:mm:ss');
+}
+
+const NAME_WIDTH = 26;
+
+/** One line for each feed, and one for each reason why parts of it are left out. */
+export function describeFeeds({ feeds, at }: RunningReport, { hasExamples = true } = {}): string[] {
+  return feeds.flatMap(({ source, problem, headerAt, tripCount, foundShare, leftOut }) => {
+    const parts = [
+      problem === null ? 'in use' : `NOT USED: ${problem}`,
+      headerAt !== null && `header ${Math.round((at - headerAt) / 1000)} s old`,
+      tripCount !== null && `${tripCount.toLocaleString('en')} ${source.endsWith('-positions') ? 'vehicles' : 'trips'}`,
+      foundShare !== null && `${Math.floor(foundShare * 1000) / 10} % of them in the timetable`,
+    ];
+    const reasons = listLeftOut(leftOut).map(({ reason, count, examples }) => {
+      const shown = hasExamples && examples.length > 0 ? `: ${examples.join(', ')}` : '';
+      return `    left out: ${count.toLocaleString('en')} ${reason}${shown}`;
+    });
+    return [`${source.padEnd(NAME_WIDTH)} ${parts.filter(Boolean).join(', ')}`, ...reasons];
+  });
 }

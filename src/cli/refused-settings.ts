@@ -3,6 +3,7 @@ import { checkSmtp, createMailer } from '#web/signup/mail/mailer.ts';
 import { type Config, VARIABLES } from '../config.ts';
 import { withTimeLimit } from '../core/clock.ts';
 import { openRedis } from '../core/redis/shared-redis.ts';
+import { SILENT } from './command.ts';
 
 /** Keys of Transport for NSW are longer. */
 const SHORTEST_KEY = 20;
@@ -10,7 +11,6 @@ const REACH_MS = 8000;
 /** Names that RFC 2606 reserves for examples. */
 const PLACEHOLDER = /\bexample\.(?:com|net|org)\b|\.example\b/;
 const TEST_TEXT = 'The Transit Information Service can send mails.';
-const SILENT = { info() {}, warn() {}, error() {} };
 
 /**
  * Lists settings with which the service would start but not work: placeholder values, keys that are cut off, a Redis or SMTP
@@ -19,7 +19,7 @@ const SILENT = { info() {}, warn() {}, error() {} };
 export async function listRefusedSettings(
   config: Config,
   env: NodeJS.ProcessEnv,
-  { testMail }: { testMail?: string | undefined } = {},
+  testMail: string | undefined,
 ): Promise<string[]> {
   const { upstream, redisUrls, smtpUrl, mailFrom, dataDir } = config;
   const keys = upstream.kind === 'real' ? upstream.apiKeys : [];
@@ -60,7 +60,7 @@ export async function listRefusedSettings(
 }
 
 async function writeToRedis(urls: readonly string[]): Promise<void> {
-  const redis = await openRedis(urls, SILENT as never);
+  const redis = await openRedis(urls, SILENT);
   try {
     const [failure] = await withTimeLimit(REACH_MS, () => redis.writeProbes());
     if (failure) throw failure.cause ?? failure;

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { type Config, ConfigError, parseConfig } from '../config.ts';
-import { openRedis } from '../core/redis/shared-redis.ts';
-import { NoResponse, operatorFolder } from '../server/operator-socket.ts';
+import { type Config, parseConfig } from '../config.ts';
+import type { ExplainedBoard } from '../realtime/explain-board.ts';
+import { NoResponse, operatorFolder, queryService } from '../server/operator-socket.ts';
 import { openScheduleSource } from '../server/schedule-source.ts';
 import { describeLeftOut } from '../timetable/import/left-out.ts';
 import { type FileId, filesFor, isFileId } from '../timetable/schedule-files.ts';
@@ -10,9 +10,8 @@ import { folderSource, type ScheduleSource } from '../timetable/update/download.
 import { loadStates, openNewest, timetableFolder } from '../timetable/update/folder.ts';
 import { type FileOutcome, type UpdateProgress, updateTimetable } from '../timetable/update/update.ts';
 import { createSharedMeters, protectUpstream } from '../upstream/protection.ts';
-import { allowEarlyEnd, UsageError } from './command.ts';
-import { describeBoard } from './explain.ts';
-import { describeFeeds, queryExplanation, queryFeeds } from './running-service.ts';
+import { allowEarlyEnd, openSilentRedis, printUsageError, SILENT, UsageError } from './command.ts';
+import { describeBoard, describeFeeds, type RunningReport } from './explain.ts';
 
 /**
  * 0: done, 1: at least one file is not up to date, 2: usage or configuration, 3: the key is refused, 5: upstream cannot be
@@ -69,13 +68,11 @@ export async function runTimetable(args: string[], surroundings: TimetableSurrou
     } else throw new UsageError(`${positionals.join(' ')} is not a command.\n\n${USAGE}`);
     return 0;
   } catch (error) {
-    const { message, code } = error as NodeJS.ErrnoException;
-    if (error instanceof ConfigError) print(`The configuration is not usable:\n${message}`);
-    else if (error instanceof UsageError || code?.startsWith('ERR_PARSE_ARGS')) print(message);
-    else if (error instanceof NoResponse) {
-      print(message);
+    if (error instanceof NoResponse) {
+      print(error.message);
       return 1;
-    } else throw error;
+    }
+    printUsageError(error, print);
     return 2;
   }
 }
@@ -100,7 +97,7 @@ async function update(
       accepted: new Set(options.accept?.map(toFileId)),
       now,
       // Each file is reported at the end.
-      log: { info() {}, warn() {}, error: (_, message) => print(message) },
+      log: { ...SILENT, error: (_, message) => print(message) },
       onProgress: (progress) => show(describeProgress(progress)),
       ...(limits.importMs && { importMs: limits.importMs }),
     });
@@ -136,20 +133,11 @@ async function openSource(
   if (upstream.kind === 'sandbox') throw new UsageError('UPSTREAM_API_KEY must be set, or --from must name a folder.');
   const { url } = upstream;
   const apiKeys = upstream.apiKeys.length > 0 ? upstream.apiKeys : [''];
-  const silent = { info() {}, warn() {}, error() {} };
-  const redis = redisUrls.length > 0 ? await openRedis(redisUrls, silent) : null;
+  const redis = await openSilentRedis(redisUrls);
   const meters = redis ? createSharedMeters(redis, { apiKeys, limits }) : undefined;
   const callByKey = apiKeys.map(() => () => Promise.reject(new Error('only files are downloaded')));
-  const { callForFeed } = protectUpstream({ callByKey, limits, log: silent, meters });
-  const options = {
-    url,
-    apiKeys,
-    proxyUrl,
-    callForFeed,
-    now,
-    ...bounds,
-  };
-  const source = openScheduleSource(options);
+  const { callForFeed } = protectUpstream({ callByKey, limits, log: SILENT, meters });
+  const source = openScheduleSource({ url, apiKeys, proxyUrl, callForFeed, now, ...bounds });
   return {
     ...source,
     async close() {
@@ -168,7 +156,7 @@ async function printStatus(
   const timetable = await openNewest(folder, (path, reason) => json || print(`${path} cannot be read: ${reason}`));
   const importedAt = timetable && new Date(timetable.importedAt).toISOString();
   const states = [...(await loadStates(folder))].map(([id, state]) => ({ id, ...state }));
-  const report = await queryFeeds(socketsOf(config)).catch((error) => {
+  const report = await (queryService(socketsOf(config), '/feeds') as Promise<RunningReport | null>).catch((error) => {
     if (error instanceof NoResponse) return error;
     throw error;
   });
@@ -215,9 +203,10 @@ async function explain(
   config: Config,
   { print }: TimetableSurroundings,
 ): Promise<void> {
-  const explained = await queryExplanation(socketsOf(config), { stopId, route, isArrival });
+  const query = new URLSearchParams({ stop: stopId, ...(route && { route }), ...(isArrival && { arrivals: '' }) });
+  const explained = await queryService(socketsOf(config), `/explain?${query}`);
   if (!explained) throw new NoResponse(noServiceFor(config));
-  const { board, report } = explained;
+  const { board, report } = explained as { report: RunningReport; board: ExplainedBoard | null };
   if (!board) {
     throw new UsageError(
       report.mode === 'off'

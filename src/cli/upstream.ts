@@ -1,13 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs, parseEnv } from 'node:util';
-import { type Config, ConfigError, parseConfig, VARIABLES } from '../config.ts';
+import { type Config, parseConfig, VARIABLES } from '../config.ts';
 import { deadlinesFrom, MINUTE_MS } from '../core/clock.ts';
-import { openRedis } from '../core/redis/shared-redis.ts';
 import { UpstreamHttp } from '../efa/upstream-http.ts';
 import type { Meter } from '../upstream/budget/meter.ts';
 import { createSharedMeters } from '../upstream/protection.ts';
-import { allowEarlyEnd, UsageError } from './command.ts';
+import { allowEarlyEnd, openSilentRedis, printUsageError, UsageError } from './command.ts';
 import { listRefusedSettings } from './refused-settings.ts';
 import { ASSUMPTIONS } from './upstream-check/assumptions.ts';
 import {
@@ -72,10 +71,7 @@ export async function runUpstreamCommand(
     else throw new UsageError(`${positionals.join(' ')} is no command.\n\n${USAGE}`);
     return 0;
   } catch (error) {
-    const { message, code } = error as NodeJS.ErrnoException;
-    if (error instanceof ConfigError) print(`The configuration is not usable:\n${message}`);
-    else if (error instanceof UsageError || code?.startsWith('ERR_PARSE_ARGS') || code === 'ENOENT') print(message);
-    else throw error;
+    printUsageError(error, print);
     return 2;
   }
 }
@@ -122,8 +118,7 @@ async function check({
 
 /** The calls of the first key: shared with the running service through Redis, else this process's own. */
 async function openBudget({ upstreamLimits: limits, redisUrls }: Config, apiKeys: readonly string[]) {
-  const silent = { info() {}, warn() {}, error() {} };
-  const redis = redisUrls.length > 0 ? await openRedis([...redisUrls], silent as never) : null;
+  const redis = await openSilentRedis(redisUrls);
   const [meter]: (Meter | undefined)[] = redis ? createSharedMeters(redis, { apiKeys, limits }) : [];
   async function record(): Promise<void> {
     for (;;) {
@@ -238,7 +233,7 @@ async function describeConfig(
   for (const name of unknown)
     print(`Unknown setting ${name} in ${Object.hasOwn(dotEnv, name) ? '.env' : 'the environment'}.`);
   for (const sentence of contradictions(config, env)) print(`Look again: ${sentence}`);
-  const refused = await listRefusedSettings(config, env, { testMail });
+  const refused = await listRefusedSettings(config, env, testMail);
   for (const sentence of refused) print(`Refused: ${sentence}`);
   return refused.length > 0 ? 2 : 0;
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { RunningReport } from '#src/cli/running-service.ts';
+import type { RunningReport } from '#src/cli/explain.ts';
 import { runTimetable } from '#src/cli/timetable.ts';
 import { explainBoard } from '#src/realtime/explain-board.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';

@@ -7,8 +7,6 @@ interface Assumption {
   breaks: string;
   /** `silent`: responses would be wrong and look right; `loud`: requests fail; `cost`: calls are wasted, or fewer are left. */
   harm: 'silent' | 'loud' | 'cost';
-  /** The requests that check it. */
-  check: string;
   /** What the operator should do if upstream differs. */
   action: string;
 }
@@ -22,7 +20,6 @@ export const ASSUMPTIONS = {
     evidence: 'recorded',
     breaks: 'Boards and journeys for a given time are ten or eleven hours too late.',
     harm: 'silent',
-    check: 'boards in 10 and in 60 minutes',
     action: `Do not start: times would be wrong by the offset. ${REPORT}`,
   },
   'full-page-is-40': {
@@ -30,7 +27,6 @@ export const ASSUMPTIONS = {
     evidence: 'recorded',
     breaks: 'Boards from the trip planner end early.',
     harm: 'silent',
-    check: 'boards of a busy stop, of all modes and of buses, and the page after each',
     action: REPORT,
   },
   'unknown-is-200': {
@@ -38,7 +34,6 @@ export const ASSUMPTIONS = {
     evidence: 'recorded',
     breaks: 'Callers get 502 or an empty board where they should get 404.',
     harm: 'loud',
-    check: 'a board of a stop that does not exist, a journey to it',
     action: REPORT,
   },
   'empty-is-not-unknown': {
@@ -46,7 +41,6 @@ export const ASSUMPTIONS = {
     evidence: 'recorded',
     breaks: 'Stops vanish from nearby at night, and their boards are 404.',
     harm: 'silent',
-    check: 'ferries at a railway station',
     action: REPORT,
   },
   'filters-hold': {
@@ -54,7 +48,6 @@ export const ASSUMPTIONS = {
     evidence: 'recorded',
     breaks: 'Boards of one mode need more calls and may end early.',
     harm: 'silent',
-    check: 'a board of buses, a journey without buses',
     action: REPORT,
   },
   'feed-ids-match': {
@@ -62,7 +55,6 @@ export const ASSUMPTIONS = {
     evidence: 'recorded',
     breaks: 'Boards from the timetable show planned times for tracked vehicles.',
     harm: 'silent',
-    check: 'five feeds, compared with boards',
     action: 'Set TIMETABLE=off: all boards come from the trip planner. Report it.',
   },
   'only-401-refuses-a-key': {
@@ -70,7 +62,6 @@ export const ASSUMPTIONS = {
     evidence: 'recorded',
     breaks: 'A wrong key looks like an outage, or is not noticed.',
     harm: 'loud',
-    check: 'one board with a made-up key',
     action: 'Watch UpstreamFails as well as UpstreamKeyRefused. Report it.',
   },
   'daily-quota': {
@@ -78,7 +69,6 @@ export const ASSUMPTIONS = {
     evidence: 'documented',
     breaks: 'Calls are refused in the evening, or calls that are paid for are not used.',
     harm: 'cost',
-    check: 'the quota, if response headers state it',
     action: 'Set UPSTREAM_DAILY_BUDGET to the number in the headers.',
   },
   'two-filters-in-one-coord': {
@@ -86,7 +76,6 @@ export const ASSUMPTIONS = {
     evidence: 'documented',
     breaks: 'Nearby lacks stops or their modes.',
     harm: 'silent',
-    check: 'coord at Central with both filters, with STOP alone, and over 2,000 m',
     action: REPORT,
   },
   'canberra-is-served': {
@@ -94,7 +83,6 @@ export const ASSUMPTIONS = {
     evidence: 'recorded',
     breaks: 'Nearby is empty in Canberra.',
     harm: 'silent',
-    check: 'coord at -35.278,149.13',
     action: 'Say in the documentation that Canberra is not covered.',
   },
   'group-and-platform-ids': {
@@ -102,7 +90,6 @@ export const ASSUMPTIONS = {
     evidence: 'said by a client',
     breaks: 'Stops that nearby and search list have no board.',
     harm: 'loud',
-    check: 'boards and searches of both',
     action: REPORT,
   },
   'order-of-requested-boards': {
@@ -110,7 +97,6 @@ export const ASSUMPTIONS = {
     evidence: 'documented',
     breaks: 'Two minutes of overlap between pages may not be enough for late vehicles.',
     harm: 'silent',
-    check: 'boards in 10 and in 60 minutes',
     action: REPORT,
   },
   'sizes-and-times': {
@@ -118,7 +104,6 @@ export const ASSUMPTIONS = {
     evidence: 'recorded',
     breaks: 'Requests fail with 502 or 504.',
     harm: 'loud',
-    check: 'size and duration of every response',
     action: 'Where responses are slow, raise the timeout in core/clock.ts; report sizes.',
   },
   'trip-options': {
@@ -126,7 +111,6 @@ export const ASSUMPTIONS = {
     evidence: 'documented',
     breaks: 'Journeys are not accessible, begin elsewhere, or use modes that were excluded.',
     harm: 'silent',
-    check: 'six journeys',
     action: REPORT,
   },
   'search-takes-any-text': {
@@ -134,7 +118,6 @@ export const ASSUMPTIONS = {
     evidence: 'recorded',
     breaks: 'Searches fail with 502.',
     harm: 'loud',
-    check: 'four searches',
     action: REPORT,
   },
   arrivals: {
@@ -142,7 +125,6 @@ export const ASSUMPTIONS = {
     evidence: 'documented',
     breaks: '/v1/arrivals responds with 502.',
     harm: 'loud',
-    check: 'one board with it',
     action: 'Report it; nothing else uses it.',
   },
   'calls-of-a-run': {
@@ -150,7 +132,6 @@ export const ASSUMPTIONS = {
     evidence: 'said by a client',
     breaks: 'Boards from the trip planner have no calls, and those with `to` respond with 502.',
     harm: 'loud',
-    check: 'one board with it',
     action: REPORT,
   },
   'notices-by-add-info': {
@@ -158,7 +139,6 @@ export const ASSUMPTIONS = {
     evidence: 'recorded',
     breaks: '/v1/alerts responds with an error, or with an empty list.',
     harm: 'loud',
-    check: 'one request',
     action: REPORT,
   },
   'car-parks': {
@@ -166,7 +146,6 @@ export const ASSUMPTIONS = {
     evidence: 'recorded',
     breaks: '/v1/carparks responds with 503, or its readings are null.',
     harm: 'loud',
-    check: 'the list and two car parks',
     action: 'Set WITHOUT=carparks. Report it.',
   },
 } as const satisfies Record<string, Assumption>;

@@ -104,24 +104,18 @@ const NO_RESPONSE: Received = { status: 0, headers: {}, body: Buffer.alloc(0), t
 const ORDINARY_HEADERS =
   /^(date|server|content-|connection|keep-alive|transfer-encoding|vary|cache-control|expires|pragma|access-control-|strict-transport|x-content-type|x-frame|x-xss|via|set-cookie|etag|last-modified|x-request|x-transaction|x-sandbox)/;
 
-/** A part of the check: the assumptions that it settles, its number of calls, and its function. */
-interface CheckPart {
-  settles: readonly AssumptionId[];
-  calls: number;
-  run(check: Check): Promise<void>;
-}
-
-const PARTS: readonly CheckPart[] = [
-  { settles: ['only-401-refuses-a-key', 'daily-quota', 'sizes-and-times'], calls: 2, run: checkKey },
-  { settles: ['full-page-is-40', 'filters-hold'], calls: 3, run: checkPages },
-  { settles: ['requested-times-are-sydney', 'order-of-requested-boards'], calls: 2, run: checkTimes },
-  { settles: ['group-and-platform-ids', 'unknown-is-200', 'empty-is-not-unknown'], calls: 4, run: checkStops },
-  { settles: ['calls-of-a-run', 'arrivals', 'notices-by-add-info'], calls: 3, run: checkFurther },
-  { settles: ['two-filters-in-one-coord', 'canberra-is-served'], calls: 4, run: checkCoord },
-  { settles: ['search-takes-any-text', 'group-and-platform-ids'], calls: 5, run: checkSearch },
-  { settles: ['trip-options', 'filters-hold', 'unknown-is-200'], calls: 6, run: checkTrips },
-  { settles: ['feed-ids-match'], calls: FEEDS.length + 1, run: checkFeeds },
-  { settles: ['car-parks'], calls: 1 + CAR_PARKS_CHECKED, run: checkCarParks },
+/** The parts of the check, with the number of calls of each. */
+const PARTS: readonly { calls: number; run(check: Check): Promise<void> }[] = [
+  { calls: 2, run: checkKey },
+  { calls: 3, run: checkPages },
+  { calls: 2, run: checkTimes },
+  { calls: 4, run: checkStops },
+  { calls: 3, run: checkFurther },
+  { calls: 4, run: checkCoord },
+  { calls: 5, run: checkSearch },
+  { calls: 6, run: checkTrips },
+  { calls: FEEDS.length + 1, run: checkFeeds },
+  { calls: 1 + CAR_PARKS_CHECKED, run: checkCarParks },
 ];
 
 /** Maximum number of calls of a check. */
@@ -205,13 +199,13 @@ class Check {
    * Makes the service's own request and reads the response as the service does. Further lookups by the service are refused, as
    * when calls are scarce, because they would exceed the number of calls that the check states in advance.
    */
-  queryFor(id: string, overrides: Partial<Step> = {}): QueryUpstream {
+  queryFor(id: string): QueryUpstream {
     const queryUpstream = async (
       request: UpstreamRequest,
       { priority }: QueryOptions = {},
     ): Promise<UpstreamResponse<unknown>> => {
       if (priority === 'background') throw upstreamFailed(new Error('not a call of the check'));
-      return responseOf(await this.send({ id, path: pathOf(request), ...overrides }), request);
+      return responseOf(await this.send({ id, path: pathOf(request) }), request);
     };
     return queryUpstream as QueryUpstream;
   }
@@ -373,9 +367,9 @@ async function checkFurther(check: Check): Promise<void> {
   const arriving = { depArrMacro: 'arr' };
   await checkEvents(check, 'arrivals', ['board-of-arrivals', arriving], [arrives, 'have a time of arrival']);
 
-  const { status, body } = await check.send({ id: 'add-info', path: pathOf({ kind: 'notices' }) });
-  const isList = parseObject(parseObject(jsonOf(status, body))?.infos)?.current !== undefined;
-  check.record('notices-by-add-info', isList, `status ${status}, ${body.length} bytes`);
+  const received = await check.send({ id: 'add-info', path: pathOf({ kind: 'notices' }) });
+  const isList = parseObject(parseObject(parseJson(received))?.infos)?.current !== undefined;
+  check.record('notices-by-add-info', isList, `status ${received.status}, ${received.body.length} bytes`);
 }
 
 /** Requests a board with these parameters and checks that some of its events are as assumed. */
@@ -392,12 +386,12 @@ async function checkEvents(
 }
 
 async function listOf(check: Check, id: string, path: string, name: string): Promise<unknown[] | null> {
-  const { status, body } = await check.send({ id, path });
-  const list = parseObject(jsonOf(status, body))?.[name];
+  const list = parseObject(parseJson(await check.send({ id, path })))?.[name];
   return Array.isArray(list) ? list : null;
 }
 
-function jsonOf(status: number, body: Buffer): unknown {
+/** Null unless the response is good. */
+function parseJson({ status, body }: Received): unknown {
   try {
     return status === 200 ? JSON.parse(body.toString()) : null;
   } catch {
@@ -510,18 +504,19 @@ async function checkFeeds(check: Check): Promise<void> {
 
 async function checkCarParks(check: Check): Promise<void> {
   const record = (verdict: Verdict | boolean, saw: string) => check.record('car-parks', verdict, saw);
-  const { status, body } = await check.send({ id: 'car-parks', base: 'feeds', path: CAR_PARK_PATH });
+  const list = await check.send({ id: 'car-parks', base: 'feeds', path: CAR_PARK_PATH });
+  const { status } = list;
   if (status === 401 || status === 403) {
     return record(
       'UNKNOWN',
       `status ${status}: the key may not use them. Tick the Car Park API, or set WITHOUT=carparks`,
     );
   }
-  const names = status === 200 ? parseFacilityList(parseJson(body)) : null;
+  const names = parseFacilityList(parseJson(list));
   if (!names) return record(false, `status ${status}, no list of car parks`);
   for (const id of [...names.keys()].slice(0, CAR_PARKS_CHECKED)) {
     const response = await check.send({ id: `car-park-${id}`, base: 'feeds', path: facilityPath(id) });
-    const report = response.status === 200 ? parseReport(id, parseJson(response.body)) : null;
+    const report = parseReport(id, parseJson(response));
     if (!report) {
       record(false, `car park ${id}: status ${response.status}, no record`);
       continue;
@@ -536,14 +531,6 @@ async function checkCarParks(check: Check): Promise<void> {
       // A car park that has not reported for a day is out of order; one that is hours off may be read in the wrong time zone.
       record(isNow || (Math.abs(minutes) > 24 * 60 ? 'UNKNOWN' : false), saw);
     }
-  }
-}
-
-function parseJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    return null;
   }
 }
 
