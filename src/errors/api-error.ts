@@ -44,6 +44,14 @@ export type ErrorCode = keyof typeof ERROR_TABLE;
  */
 export type UnavailableCause = 'day' | 'rate' | 'account' | 'upstream' | 'store' | 'timetable' | 'product' | 'overload';
 
+export interface ApiErrorOptions {
+  cause?: unknown;
+  headers?: Readonly<Record<string, string>>;
+  failedParts?: number | undefined;
+  unavailable?: UnavailableCause | undefined;
+  logFields?: Readonly<Record<string, string>> | undefined;
+}
+
 /**
  * The only error that routes, mappers and the client throw. `message` is for the caller; `cause` is for the log and is never
  * sent.
@@ -62,17 +70,7 @@ export class ApiError extends Error {
    */
   readonly logFields?: Readonly<Record<string, string>>;
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    options: {
-      cause?: unknown;
-      headers?: Readonly<Record<string, string>>;
-      failedParts?: number;
-      unavailable?: UnavailableCause;
-      logFields?: Readonly<Record<string, string>>;
-    } = {},
-  ) {
+  constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.headers = options.headers ?? {};
@@ -99,14 +97,13 @@ export class ApiError extends Error {
 
 /** The same error for a request that is charged although it failed; the message says so. */
 export function asCharged(error: ApiError): ApiError {
+  return withSentence(error, 'This request is counted.', 0);
+}
+
+/** The same error with one more sentence in its message. */
+export function withSentence(error: ApiError, sentence: string, failedParts = error.failedParts): ApiError {
   const { code, message, cause, headers, unavailable, logFields } = error;
-  return new ApiError(code, `${message} This request is counted.`, {
-    cause,
-    headers,
-    failedParts: 0,
-    ...(unavailable && { unavailable }),
-    ...(logFields && { logFields }),
-  });
+  return new ApiError(code, `${message} ${sentence}`, { cause, headers, failedParts, unavailable, logFields });
 }
 
 /**

@@ -1,12 +1,25 @@
 import type { MissingTimetable } from '../transit/missing-timetable.ts';
 import { quote, withoutBrackets } from '../transit/parameter.ts';
 import { toSydneyClock } from '../transit/time.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError, type ApiErrorOptions, type ErrorCode, withSentence } from './api-error.ts';
 
 /**
  * The errors that the documentation quotes, one function each. Routes throw the returned errors, and the error pages and
  * OpenAPI show them for example values, so the two cannot differ.
  */
+
+/** An error that always has the same message. */
+function fixed(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
+  return (cause?: unknown) => new ApiError(code, message, { ...options, cause });
+}
+
+/** Headers for a temporary error. */
+function retryAfter(seconds: number) {
+  return { headers: { 'retry-after': String(seconds) } };
+}
+
+/** Options of a 503 that passes soon. */
+const overloaded = { unavailable: 'overload', ...retryAfter(5) } as const;
 
 export interface ParameterProblem {
   parameter: string;
@@ -53,12 +66,7 @@ export function beyondTimetable(date: string | null, lastDay: string | null = nu
 /** Adds the last day of the timetable to the trip planner's refusal of a day. Other errors stay as they are. */
 export function withLastDay<Thrown>(error: Thrown, lastDay: string | null): Thrown | ApiError {
   if (!(error instanceof ApiError) || error.code !== 'DATE_OUT_OF_RANGE' || lastDay === null) return error;
-  const { code, message, cause, headers, logFields } = error;
-  return new ApiError(code, `${message} The timetable ends on ${lastDay}.`, {
-    cause,
-    headers,
-    ...(logFields && { logFields }),
-  });
+  return withSentence(error, `The timetable ends on ${lastDay}.`);
 }
 
 const SEND_KEY = 'Send your API key in the Authorization header as a Bearer token: "Authorization: Bearer YOUR_KEY".';
@@ -131,13 +139,11 @@ export function unknownCarPark(id: string): ApiError {
 }
 
 /** Operators enable upstream's car parks separately from the trip planner and the feeds. */
-export function carParksNotEnabled(): ApiError {
-  return new ApiError(
-    'CARPARKS_NOT_ENABLED',
-    "Car parks are not enabled on the operator's key at Transport for NSW. Everything else works.",
-    { unavailable: 'product' },
-  );
-}
+export const carParksNotEnabled = fixed(
+  'CARPARKS_NOT_ENABLED',
+  "Car parks are not enabled on the operator's key at Transport for NSW. Everything else works.",
+  { unavailable: 'product' },
+);
 
 /** `id` as received. */
 export function unknownAlert(id: string): ApiError {
@@ -185,13 +191,8 @@ export function methodNotAllowed(path: string, method: string, allowed: string):
   });
 }
 
-export function internalError(cause?: unknown): ApiError {
-  return new ApiError('INTERNAL_ERROR', 'Something went wrong on our side.', { cause });
-}
-
-export function upstreamFailed(cause?: unknown): ApiError {
-  return new ApiError('UPSTREAM_ERROR', 'Transport for NSW failed to respond. Try again later.', { cause });
-}
+export const internalError = fixed('INTERNAL_ERROR', 'Something went wrong on our side.');
+export const upstreamFailed = fixed('UPSTREAM_ERROR', 'Transport for NSW failed to respond. Try again later.');
 
 /** `retryAfterSeconds` is how long upstream refuses calls. */
 export function upstreamRefused(retryAfterSeconds: number, cause?: unknown): ApiError {
@@ -207,24 +208,22 @@ export function upstreamTimeout(timeoutMs: number, cause?: unknown): ApiError {
   });
 }
 
-export function serviceUnavailable(cause?: unknown): ApiError {
-  return new ApiError('SERVICE_UNAVAILABLE', 'The service accepts no requests right now. Try again in a moment.', {
-    cause,
-    unavailable: 'overload',
-    ...retryAfter(5),
-  });
-}
-
+export const serviceUnavailable = fixed(
+  'SERVICE_UNAVAILABLE',
+  'The service accepts no requests right now. Try again in a moment.',
+  overloaded,
+);
 /** An account has as many searches waiting as its plan allows. */
-export function tooManySearches(): ApiError {
-  const message = 'Too many of your journey searches are waiting. Send fewer at once, or try again later.';
-  return new ApiError('SERVICE_UNAVAILABLE', message, { unavailable: 'account', ...retryAfter(5) });
-}
-
-export function searchTookTooLong(): ApiError {
-  const message = 'The journey search took too long. Try again later, or search for less.';
-  return new ApiError('SERVICE_UNAVAILABLE', message, { unavailable: 'overload', ...retryAfter(5) });
-}
+export const tooManySearches = fixed(
+  'SERVICE_UNAVAILABLE',
+  'Too many of your journey searches are waiting. Send fewer at once, or try again later.',
+  { ...overloaded, unavailable: 'account' },
+);
+export const searchTookTooLong = fixed(
+  'SERVICE_UNAVAILABLE',
+  'The journey search took too long. Try again later, or search for less.',
+  overloaded,
+);
 
 const WITHOUT_TIMETABLE = 'This service runs without a timetable of its own, which this request needs.';
 
@@ -249,10 +248,7 @@ export function stopping(what: 'request' | 'stream'): ApiError {
     request: 'This server is stopping, and the request did not arrive in time.',
     stream: 'This server is stopping. Connect again.',
   }[what];
-  return new ApiError('SERVICE_UNAVAILABLE', message, {
-    ...retryAfter(5),
-    unavailable: 'overload',
-  });
+  return new ApiError('SERVICE_UNAVAILABLE', message, overloaded);
 }
 
 const SUSPENDED = {
@@ -269,59 +265,27 @@ export function suspended(target: keyof typeof SUSPENDED, reason: string): ApiEr
   return new ApiError('SUSPENDED', `${SUSPENDED[target]}${reasonText} ${contact}`);
 }
 
-/** Headers for a temporary error. */
-function retryAfter(seconds: number) {
-  return { headers: { 'retry-after': String(seconds) } };
-}
-
 /** Errors of requests that reach no route: not HTTP, too large, too slow, an unreadable body, or too many connections. */
 
-export function notHttp(): ApiError {
-  return new ApiError(
-    'INVALID_PARAMETER',
-    'The request is not valid HTTP. Percent-encode blanks and non-ASCII characters in the URL.',
-  );
-}
-
-export function malformedUrl(): ApiError {
-  return new ApiError('INVALID_PARAMETER', 'The URL is malformed. Percent-encode the path as UTF-8.');
-}
+export const notHttp = fixed(
+  'INVALID_PARAMETER',
+  'The request is not valid HTTP. Percent-encode blanks and non-ASCII characters in the URL.',
+);
+export const malformedUrl = fixed('INVALID_PARAMETER', 'The URL is malformed. Percent-encode the path as UTF-8.');
+export const invalidJson = fixed('INVALID_PARAMETER', 'The body is not valid JSON, but its Content-Type says so.');
+export const bodyLengthWrong = fixed('INVALID_PARAMETER', 'The length of the body differs from its Content-Length.');
+export const notUnderstood = fixed('INVALID_PARAMETER', 'The request could not be understood.');
+export const arrivedTooSlowly = fixed('REQUEST_TIMEOUT', 'The request did not arrive in time.');
+export const bodyTooLarge = fixed('BODY_TOO_LARGE', 'The body exceeds the limit of this path.');
+export const unsupportedMediaType = fixed(
+  'UNSUPPORTED_MEDIA_TYPE',
+  'This path does not accept this Content-Type. Send JSON as application/json.',
+);
+export const headersTooLarge = fixed('HEADERS_TOO_LARGE', 'The URL and headers together are too large.');
 
 /** `method` as sent by the caller. */
 export function unknownMethod(method: string): ApiError {
   return methodNotAllowed('This server', method, 'GET, HEAD, OPTIONS');
-}
-
-export function invalidJson(cause?: unknown): ApiError {
-  return new ApiError('INVALID_PARAMETER', 'The body is not valid JSON, but its Content-Type says so.', { cause });
-}
-
-export function bodyLengthWrong(cause?: unknown): ApiError {
-  return new ApiError('INVALID_PARAMETER', 'The length of the body differs from its Content-Length.', { cause });
-}
-
-export function notUnderstood(cause?: unknown): ApiError {
-  return new ApiError('INVALID_PARAMETER', 'The request could not be understood.', { cause });
-}
-
-export function arrivedTooSlowly(): ApiError {
-  return new ApiError('REQUEST_TIMEOUT', 'The request did not arrive in time.');
-}
-
-export function bodyTooLarge(cause?: unknown): ApiError {
-  return new ApiError('BODY_TOO_LARGE', 'The body exceeds the limit of this path.', { cause });
-}
-
-export function unsupportedMediaType(cause?: unknown): ApiError {
-  return new ApiError(
-    'UNSUPPORTED_MEDIA_TYPE',
-    'This path does not accept this Content-Type. Send JSON as application/json.',
-    { cause },
-  );
-}
-
-export function headersTooLarge(): ApiError {
-  return new ApiError('HEADERS_TOO_LARGE', 'The URL and headers together are too large.');
 }
 
 /** For a connection above a limit; `reason` says which limit. */
@@ -330,7 +294,7 @@ export function tooManyConnections(reason: 'in all' | 'from your address'): ApiE
     reason === 'in all'
       ? 'Too many connections are open. Try again in a moment.'
       : 'Too many connections are open from your address. Reuse them, or close some.';
-  return new ApiError('SERVICE_UNAVAILABLE', message, { ...retryAfter(5), unavailable: 'overload' });
+  return new ApiError('SERVICE_UNAVAILABLE', message, overloaded);
 }
 
 /* Errors of requests above a limit. */

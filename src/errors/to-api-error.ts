@@ -26,7 +26,8 @@ export function toApiError(error: unknown): ApiError {
 
 /** Our messages for the framework's errors about unreadable requests. */
 const BY_CODE: ReadonlyMap<string, (cause: unknown) => ApiError> = new Map([
-  ['FST_ERR_BAD_URL', malformedUrl],
+  // Without its cause, which repeats the caller's URL.
+  ['FST_ERR_BAD_URL', () => malformedUrl()],
   ['FST_ERR_CTP_INVALID_JSON_BODY', invalidJson],
   ['FST_ERR_CTP_EMPTY_JSON_BODY', invalidJson],
   ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', bodyLengthWrong],
