@@ -41,20 +41,18 @@ const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
   .transform(withoutTrailingSlashes);
 
-const redisUrls = z
-  .string()
-  .transform((list) => list.split(',').map((url) => url.trim()))
-  .pipe(
-    z.array(
-      z.url({ protocol: /^rediss?$/, error: 'must be a redis:// or rediss:// URL, or several separated by commas' }),
-    ),
-  )
-  .default([]);
+/** Values separated by commas. */
+const list = z.string().transform((text) => text.split(',').map((part) => part.trim()));
+
+const redisUrl = z.url({
+  protocol: /^rediss?$/,
+  error: 'must be a redis:// or rediss:// URL, or several separated by commas',
+});
+
+const unitRatio = 'must be a number from 0 to 1';
 
 /** "auto", or "auto,complete" with the bundle of all operators. */
-const timetable = z
-  .string()
-  .transform((list) => list.split(',').map((word) => word.trim()))
+const timetable = list
   .transform(([mode, ...further]) => ({
     mode: mode as (typeof TIMETABLE_MODES)[number],
     hasBundle: further.length > 0,
@@ -94,9 +92,7 @@ const environment = z.object({
   PORT: wholeNumber(0, 65_535).default(3000),
   PUBLIC_URL: httpUrl.optional(),
   UPSTREAM_URL: httpUrl.optional(),
-  UPSTREAM_API_KEY: z
-    .string()
-    .transform((list) => list.split(',').map((key) => key.trim()))
+  UPSTREAM_API_KEY: list
     .pipe(z.array(z.string().regex(/^[\x21-\x7e]+$/, 'must be one key, or several separated by commas')))
     .default([]),
   UPSTREAM_PROXY: httpUrl.optional(),
@@ -105,16 +101,15 @@ const environment = z.object({
   JOURNEYS: z.enum(JOURNEY_MODES, { error: `must be one of ${JOURNEY_MODES.join(', ')}` }).default('auto'),
   UPSTREAM_RPS: wholeNumber(1, 1000).default(5),
   UPSTREAM_DAILY_BUDGET: wholeNumber(1, 100_000_000).default(60_000),
-  REDIS_URL: redisUrls,
+  REDIS_URL: list.pipe(z.array(redisUrl)).default([]),
   DATA_DIR: z.string().default('./data'),
   SMTP_URL: z.url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// URL' }).optional(),
   MAIL_FROM: z
     .string()
     .refine(isMailbox, 'must be an address, or a name and <address>')
     .default('Transit Information Service <keys@localhost>'),
-  LINK_SECRET: z
-    .string()
-    .transform((text) => text.split(',').map((part) => part.trim()) as [string, ...string[]])
+  LINK_SECRET: list
+    .transform((secrets) => secrets as [string, ...string[]])
     .refine((secrets) => secrets.every((secret) => secret.length >= 32), {
       error: 'must have at least 32 characters (each secret, if several are separated by commas)',
     })
@@ -128,16 +123,10 @@ const environment = z.object({
   OTEL_TRACES_SAMPLER: z
     .enum(TRACE_SAMPLERS, { error: `must be one of ${TRACE_SAMPLERS.join(', ')}` })
     .default('parentbased_always_on'),
-  OTEL_TRACES_SAMPLER_ARG: z.coerce
-    .number({ error: 'must be a number from 0 to 1' })
-    .min(0, 'must be a number from 0 to 1')
-    .max(1, 'must be a number from 0 to 1')
-    .default(1),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number({ error: unitRatio }).min(0, unitRatio).max(1, unitRatio).default(1),
   TRUST_PROXY: trustedProxies.default(false),
   DRAIN_SECONDS: wholeNumber(0, 300).default(0),
-  WITHOUT: z
-    .string()
-    .transform((list) => list.split(',').map((name) => name.trim()))
+  WITHOUT: list
     .pipe(
       z.array(z.enum(EXTENSIONS, { error: `must be one of ${EXTENSIONS.join(', ')}, or several separated by commas` })),
     )
@@ -239,14 +228,9 @@ export type Config = ReturnType<typeof parseConfig>;
 
 /** Reads only the location of the account store, for commands. Throws `ConfigError`. */
 export function parseStoreLocation(env: NodeJS.ProcessEnv): Pick<Config, 'redisUrls' | 'dataDir'> {
-  const { REDIS_URL, DATA_DIR } = parseSome(environment.pick({ REDIS_URL: true, DATA_DIR: true }), env);
-  return { redisUrls: REDIS_URL, dataDir: DATA_DIR };
-}
-
-function parseSome<Some extends z.ZodObject>(schema: Some, env: NodeJS.ProcessEnv): z.output<Some> {
-  const parsed = schema.safeParse(withoutEmpty(env));
-  if (parsed.success) return parsed.data;
-  throw new ConfigError(problemsOf(parsed.error).join('\n'));
+  const parsed = environment.pick({ REDIS_URL: true, DATA_DIR: true }).safeParse(withoutEmpty(env));
+  if (!parsed.success) throw new ConfigError(problemsOf(parsed.error).join('\n'));
+  return { redisUrls: parsed.data.REDIS_URL, dataDir: parsed.data.DATA_DIR };
 }
 
 function withoutEmpty(env: NodeJS.ProcessEnv): Record<string, string> {
