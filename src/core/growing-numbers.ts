@@ -1,4 +1,5 @@
 import { Int32Column } from './columns.ts';
+
 /** A growing list of integers in a typed array: millions in a plain array take several times the memory. */
 export class Numbers {
   /** Only the first `length` entries are in use. */
@@ -28,4 +29,9 @@ export class Numbers {
     // `transfer` frees the old bytes at once. A copy would leave them to the garbage collection.
     this.values = new Int32Column(this.values.buffer.transfer(length * Int32Array.BYTES_PER_ELEMENT));
   }
+}
+
+/** An empty list for each name. */
+export function createNumbers<Name extends string>(names: readonly Name[]): Record<Name, Numbers> {
+  return Object.fromEntries(names.map((name) => [name, new Numbers()])) as Record<Name, Numbers>;
 }

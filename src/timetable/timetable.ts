@@ -9,16 +9,7 @@ import { withoutDate } from '../transit/trip-id.ts';
 import { fromFlag, unpackAccess, type VehicleAccess } from '../transit/vehicle-access.ts';
 import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from './call-flags.ts';
 import type { FileReport } from './import/schedule-file.ts';
-import {
-  CELLS_AROUND,
-  candidatesOf,
-  cellOf,
-  hash32,
-  openSections,
-  ROUTE,
-  type Sections,
-  type TimetableAbout,
-} from './packed-timetable.ts';
+import { CELLS_AROUND, candidatesOf, cellOf, hash32, openSections, ROUTE, type Sections } from './packed-timetable.ts';
 import { loadPath } from './paths.ts';
 import { type FileId, SCHEDULE_FILES } from './schedule-files.ts';
 import { serviceDayStart, toDate, toDayNumber, toMoment, weekdayOf } from './service-day.ts';
@@ -65,7 +56,6 @@ export interface TimetableRoute {
 
 /** A trip with the data of its route. */
 export interface TimetableTrip extends TimetableRoute {
-  index: number;
   tripId: string;
   headsign: string;
   isWheelchairAccessible: boolean | null;
@@ -162,7 +152,7 @@ export class Timetable {
 
   /** `pathsFile` is the path file written with it. Throws `NotATimetable`. */
   constructor(packed: SharedArrayBuffer, pathsFile: string | null = null) {
-    const { about, sections }: { about: TimetableAbout; sections: Sections } = openSections(packed);
+    const { about, sections } = openSections(packed);
     this.packed = packed;
     this.#pathsFile = pathsFile;
     this.sections = sections;
@@ -336,7 +326,6 @@ export class Timetable {
     const { tripHeadsign } = this.sections;
     return {
       ...this.#routeOfTrip(index),
-      index,
       tripId: this.tripIdOf(index),
       headsign: this.#text(tripHeadsign[index]),
       isWheelchairAccessible: this.vehicleAccess(index).wheelchairs,

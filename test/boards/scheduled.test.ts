@@ -5,7 +5,7 @@ import { findCallAt } from '#src/operations/departures/calls.ts';
 import { toDeparture as toDepartureBody } from '#src/operations/departures/departure.ts';
 import { noLines } from '#src/operations/sources.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
-import { MAY_ALIGHT } from '#src/timetable/import/schedule-file.ts';
+import { MAY_ALIGHT } from '#src/timetable/call-flags.ts';
 import { toDayNumber, toMoment } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
 import { isCallAt, type RunCall } from '#src/transit/call.ts';

@@ -4,7 +4,7 @@ import { openEngine } from '#src/journeys/engine-thread.ts';
 import { createDraft } from '#src/journeys/raptor/lines.ts';
 import { createTimeLeft, type TimeLeftRows } from '#src/journeys/raptor/time-left.ts';
 import { createWindow, createWindowVisits } from '#src/journeys/raptor/window.ts';
-import { MAY_ALIGHT, MAY_BOARD } from '#src/timetable/import/schedule-file.ts';
+import { MAY_ALIGHT, MAY_BOARD } from '#src/timetable/call-flags.ts';
 import { type MadeTrip, scheduleFile } from '../support/schedule-file.ts';
 import { snapshotOf } from '../support/snapshots.ts';
 import { timetableOf } from '../support/timetable.ts';

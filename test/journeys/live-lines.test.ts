@@ -6,7 +6,7 @@ import { createDayLines } from '#src/journeys/live-lines.ts';
 import { createPlanners, type Planner } from '#src/journeys/planners.ts';
 import { callAt, type Lines, lastPosition } from '#src/journeys/raptor/lines.ts';
 import { FEED_HORIZON_MS, type LiveRun, LiveTimetable } from '#src/realtime/live-timetable.ts';
-import { MAY_ALIGHT, MAY_BOARD } from '#src/timetable/import/schedule-file.ts';
+import { MAY_ALIGHT, MAY_BOARD } from '#src/timetable/call-flags.ts';
 import { calendarDayAt, serviceDayStart } from '#src/timetable/service-day.ts';
 import type { Timetable } from '#src/timetable/timetable.ts';
 import type { TripSpec } from '../realtime/feed-bytes.ts';

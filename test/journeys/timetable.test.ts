@@ -2,13 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { HOUR_MS } from '#src/core/clock.ts';
 import type { JourneyQuery } from '#src/journeys/source.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
-import {
-  BOOK_TO_ALIGHT,
-  BOOK_TO_BOARD,
-  MAY_ALIGHT,
-  MAY_BOARD,
-  type ScheduleFile,
-} from '#src/timetable/import/schedule-file.ts';
+import { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from '#src/timetable/call-flags.ts';
+import type { ScheduleFile } from '#src/timetable/import/schedule-file.ts';
 import type { Journey } from '#src/transit/journey.ts';
 import { MODES } from '#src/transit/mode.ts';
 import type { Position } from '#src/transit/place.ts';

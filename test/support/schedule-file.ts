@@ -1,12 +1,11 @@
 import { Int32Column, Uint8Column } from '#src/core/columns.ts';
-import {
-  MAY_ALIGHT,
-  MAY_BOARD,
-  type ScheduleFile,
-  type ScheduleRoute,
-  type ScheduleShapes,
-  type ScheduleStop,
-  type ScheduleTrip,
+import { MAY_ALIGHT, MAY_BOARD } from '#src/timetable/call-flags.ts';
+import type {
+  ScheduleFile,
+  ScheduleRoute,
+  ScheduleShapes,
+  ScheduleStop,
+  ScheduleTrip,
 } from '#src/timetable/import/schedule-file.ts';
 import type { FileId } from '#src/timetable/schedule-files.ts';
 import { toDate, toDayNumber } from '#src/timetable/service-day.ts';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#src/core/clock.ts';
-import { BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD, type ScheduleFile } from '#src/timetable/import/schedule-file.ts';
+import { BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from '#src/timetable/call-flags.ts';
+import type { ScheduleFile } from '#src/timetable/import/schedule-file.ts';
 import { FORMAT } from '#src/timetable/packed-timetable.ts';
 import type { FileId } from '#src/timetable/schedule-files.ts';
 import { toDayNumber, toMoment } from '#src/timetable/service-day.ts';
@@ -428,7 +429,6 @@ describe('trips of the timetable', () => {
     });
     const [trip = -1] = timetable.listTripsBetween('x');
     expect(timetable.trip(trip)).toEqual({
-      index: trip,
       tripId: 'x',
       file: 'buses',
       routeId: '2504_333',

@@ -1,6 +1,6 @@
 import { Int32Column, int32At, Uint8Column } from '../../core/columns.ts';
+import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/call-flags.ts';
 import { isEmptyRoute } from '../../timetable/import/passenger-trips.ts';
-import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/import/schedule-file.ts';
 import { filesOfFeed } from '../../timetable/schedule-files.ts';
 import { toDayNumber } from '../../timetable/service-day.ts';
 import { withoutDate } from '../../transit/trip-id.ts';

@@ -1,5 +1,5 @@
 import { Float64Column, Int32Column, Uint8Column, Uint32Column } from '../../core/columns.ts';
-import { Numbers } from '../../core/growing-numbers.ts';
+import { createNumbers, Numbers } from '../../core/growing-numbers.ts';
 import { lineIdOf } from '../../transit/line-names.ts';
 import { MODES, type Mode } from '../../transit/modes.ts';
 import { isDated, parseTrainId, withoutDate } from '../../transit/trip-id.ts';
@@ -25,13 +25,11 @@ import type {
 /** Writes the records of the file of paths, one by one. */
 type WritePath = (record: Int32Column) => void;
 
+/** Where the path of a pattern begins and ends in the file of paths. */
+type PathRange = { start: number; end: number };
+
 /** `rank` is the index of its file in `SCHEDULE_FILES`; the first file decides the name and position of a stop. */
 type MergedStop = ScheduleStop & { rank: number };
-
-interface PathRange {
-  start: number;
-  end: number;
-}
 
 /** The numbers that the items of a file have in the timetable. */
 interface AddedParts {
@@ -52,18 +50,18 @@ interface LineSize {
 /** The service of a trip that remains on no day. */
 const GONE = -1;
 
-/** The columns of a trip, one number each. */
+/** The sections with one number for each trip. */
 const TRIP = [
-  'pattern',
-  'start',
-  'headway',
-  'arrivals',
-  'departures',
-  'loads',
-  'service',
-  'headsign',
-  'block',
-  'flags',
+  'tripPattern',
+  'tripStart',
+  'tripHeadway',
+  'tripArrivals',
+  'tripDepartures',
+  'tripLoads',
+  'tripService',
+  'tripHeadsign',
+  'tripBlock',
+  'tripFlags',
 ] as const;
 /** The fields of each call of a pattern, in `#patterns` after the fields of `PATTERN`. */
 const CALL = { stop: 0, flags: 1, headsign: 2, sequence: 3, length: 4 } as const;
@@ -90,7 +88,7 @@ export class TimetableBuilder {
   /** Where each pattern begins in `#patterns`, and the pattern of each beginning. */
   readonly #patternStart = new Numbers();
   readonly #patternNumbers = new Map<number, number>();
-  /** Where the path of each pattern begins and ends in the file of paths; null if it has none. */
+  /** The path of each pattern; null if it has none. */
   readonly #paths: (PathRange | null)[] = [];
   /** The paths cut so far from the current file, by shape and stops. */
   readonly #pathsByStops = new Map<string, PathRange | null>();
@@ -99,10 +97,7 @@ export class TimetableBuilder {
   readonly #writePath: WritePath;
   readonly #offsets = new Lists();
   readonly #loads = new Lists();
-  readonly #trips = Object.fromEntries(TRIP.map((name) => [name, new Numbers()])) as Record<
-    (typeof TRIP)[number],
-    Numbers
-  >;
+  readonly #trips = createNumbers(TRIP);
   /**
    * Trains that have IDs as in the suburban file and may repeat those of TrainLink. The map below has the services of each run
    * that has an ID of TrainLink's own.
@@ -151,7 +146,9 @@ export class TimetableBuilder {
       ...calls,
       ...stops,
       ...createFootpaths({ ...calls, ...stops }),
-      ...this.#finishServices(),
+      serviceFirst: this.#services.map(({ firstDay }) => firstDay),
+      serviceStart: startsOf(this.#services.map(({ days }) => days.length)),
+      serviceBits: Buffer.concat(this.#services.map(({ days }) => days)),
       routes: this.#routes.used,
       // Must be last, because the others add texts.
       textBytes: this.#texts.bytes,
@@ -239,26 +236,26 @@ export class TimetableBuilder {
     if (isNew) line.patterns++;
     line.trips++;
     line.files.add(report);
-    const number = this.#trips.pattern.length;
+    const number = this.#trips.tripPattern.length;
     this.#tripIds.append(trip.id);
     const patternNumber = numberOf(this.#patternNumbers, patternStart, () => {
       this.#patternStart.push(patternStart);
       return this.#patternStart.length;
     });
     this.#paths[patternNumber] ??= this.#addPath(trip, calls, file);
-    this.#trips.pattern.push(patternNumber);
-    this.#trips.start.push(start + trip.shift);
-    this.#trips.headway.push(trip.headway);
-    this.#trips.arrivals.push(this.#offsets.add(arrivals));
-    this.#trips.departures.push(this.#offsets.add(departures));
+    this.#trips.tripPattern.push(patternNumber);
+    this.#trips.tripStart.push(start + trip.shift);
+    this.#trips.tripHeadway.push(trip.headway);
+    this.#trips.tripArrivals.push(this.#offsets.add(arrivals));
+    this.#trips.tripDepartures.push(this.#offsets.add(departures));
     const loads = calls.load.subarray(0, callCount);
-    this.#trips.loads.push(loads.some((load) => load !== 0) ? this.#loads.add(loads) + 1 : 0);
-    this.#trips.service.push(service);
-    this.#trips.headsign.push(this.#texts.add(trip.headsign));
+    this.#trips.tripLoads.push(loads.some((load) => load !== 0) ? this.#loads.add(loads) + 1 : 0);
+    this.#trips.tripService.push(service);
+    this.#trips.tripHeadsign.push(this.#texts.add(trip.headsign));
     const { blockId } = trip;
     const addBlock = () => this.#blockNumbers.size + 2;
-    this.#trips.block.push(blockId ? numberOf(this.#blockNumbers, `${file.id} ${blockId}`, addBlock) : 0);
-    this.#trips.flags.push(trip.access);
+    this.#trips.tripBlock.push(blockId ? numberOf(this.#blockNumbers, `${file.id} ${blockId}`, addBlock) : 0);
+    this.#trips.tripFlags.push(trip.access);
     this.#recordTrain(trip, number, { file, report });
   }
 
@@ -272,7 +269,7 @@ export class TimetableBuilder {
     const { isBundle } = SCHEDULE_FILES[file.id];
     const { number: run, isDiesel } = parseTrainId(id);
     if (file.id === 'nswtrains' || (isBundle && mode === 'train' && isDated(id))) {
-      const service = this.#trips.service.values.valueAt(trip);
+      const service = this.#trips.tripService.values.valueAt(trip);
       this.#trainLinkRuns.set(run, (this.#trainLinkRuns.get(run) ?? new Set()).add(service));
     } else if ((file.id === 'sydneytrains' || isBundle) && (routeId.startsWith('CTY') || isDiesel)) {
       this.#diesels.push({ run, trip, report });
@@ -315,7 +312,7 @@ export class TimetableBuilder {
   #dropDiesel({ run, trip, report }: { run: string; trip: number; report: FileReport }): void {
     const exact = this.#trainLinkRuns.get(run);
     if (!exact) return;
-    const { values } = this.#trips.service;
+    const { values } = this.#trips.tripService;
     const others = [...exact].map((number) => this.#services[number] as ScheduleService);
     values[trip] = this.#withoutDays(values.valueAt(trip), others);
     if (values[trip] === GONE) leaveOut(report, 'double', 1);
@@ -353,13 +350,13 @@ export class TimetableBuilder {
   /** The services of all trips so far, by `runKeyOf`. */
   #servicesOfRuns(): Map<string, Set<number>> {
     const services = new Map<string, Set<number>>();
-    const { service, pattern } = this.#trips;
-    for (let trip = 0; trip < service.length; trip++) {
-      const route = this.#ofPattern(pattern.values.valueAt(trip), PATTERN.route);
+    const { tripService, tripPattern } = this.#trips;
+    for (let trip = 0; trip < tripService.length; trip++) {
+      const route = this.#ofPattern(tripPattern.values.valueAt(trip), PATTERN.route);
       const mode = MODES[this.#modeOf(route)] as Mode;
       // The first text is the empty one.
       const key = runKeyOf(this.#tripIds.get(trip + 1), mode);
-      services.set(key, (services.get(key) ?? new Set()).add(service.values.valueAt(trip)));
+      services.set(key, (services.get(key) ?? new Set()).add(tripService.values.valueAt(trip)));
     }
     return services;
   }
@@ -377,22 +374,23 @@ export class TimetableBuilder {
 
   /** Returns the trips, sorted by pattern and start. */
   #finishTrips() {
-    const { pattern, start, service, block } = this.#trips;
+    const { tripPattern, tripStart, tripService } = this.#trips;
     const { start: patternTrips, members: order } = groupSorted(
       this.#patternStart.length,
-      pattern.length,
-      (trip) => (service.values[trip] === GONE ? -1 : pattern.values.valueAt(trip)),
-      (trip) => start.values.valueAt(trip),
+      tripPattern.length,
+      (trip) => (tripService.values[trip] === GONE ? -1 : tripPattern.values.valueAt(trip)),
+      (trip) => tripStart.values.valueAt(trip),
     );
     const inOrder = ({ values }: Numbers) => Int32Column.from(order, (trip) => values.valueAt(trip));
-    const tripStart = inOrder(start);
-    const tripPattern = inOrder(pattern);
-    const tripBlock = inOrder(block);
+    const trips = Object.fromEntries(TRIP.map((name) => [name, inOrder(this.#trips[name])])) as Record<
+      (typeof TRIP)[number],
+      Int32Column
+    >;
     const blocks = groupSorted(
       this.#blockNumbers.size + 1,
       order.length,
-      (trip) => tripBlock[trip] || -1,
-      (trip) => tripStart.valueAt(trip),
+      (trip) => trips.tripBlock[trip] || -1,
+      (trip) => trips.tripStart.valueAt(trip),
     );
     const ids = new Texts();
     const hashes = new Uint32Column(order.length);
@@ -409,18 +407,9 @@ export class TimetableBuilder {
     return {
       tripIdBytes: ids.bytes,
       tripIdStart: ids.start.subarray(1),
-      tripPattern,
-      tripStart,
-      tripHeadway: inOrder(this.#trips.headway),
-      tripArrivals: inOrder(this.#trips.arrivals),
-      tripDepartures: inOrder(this.#trips.departures),
+      ...trips,
       offsets: this.#offsets.numbers.used,
-      tripLoads: inOrder(this.#trips.loads),
       loads: this.#loads.numbers.used,
-      tripService: inOrder(service),
-      tripHeadsign: inOrder(this.#trips.headsign),
-      tripBlock,
-      tripFlags: inOrder(this.#trips.flags),
       tripSlots: fillSlots(hashes),
       datelessSlots: fillSlots(Uint32Column.from(dateless.hashes.used), dateless.trips.used),
       patternTrips,
@@ -534,14 +523,6 @@ export class TimetableBuilder {
       if (at >= 0) parents[stop] = -1;
     }
     return parents;
-  }
-
-  #finishServices() {
-    return {
-      serviceFirst: this.#services.map(({ firstDay }) => firstDay),
-      serviceStart: startsOf(this.#services.map(({ days }) => days.length)),
-      serviceBits: Buffer.concat(this.#services.map(({ days }) => days)),
-    };
   }
 }
 

@@ -1,10 +1,11 @@
 import { Float64Column, Int32Column, Uint32Column } from '../../core/columns.ts';
-import { Numbers } from '../../core/growing-numbers.ts';
+import { createNumbers } from '../../core/growing-numbers.ts';
 import { toCallFlags } from '../call-flags.ts';
 import { type Groups, group, Lists } from './growing-arrays.ts';
 import { LeftOutCounter } from './left-out.ts';
 import type { ScheduleCalls } from './schedule-file.ts';
 import { toDistance } from './shapes.ts';
+import type { TripList } from './trips.ts';
 import type { ScheduleZip } from './zip.ts';
 
 /**
@@ -19,34 +20,26 @@ const TABLE = {
   optional: ['stop_headsign', 'pickup_type', 'drop_off_type', 'shape_dist_traveled'],
 } as const;
 
-interface Calls {
-  calls: TripCalls;
-  headsigns: string[];
-}
-
-interface Known {
-  stops: ReadonlyMap<string, number>;
-  /** Index by id; -1 for trips that were left out. */
-  trips: ReadonlyMap<string, number>;
-  tripCount: number;
-}
-
 /** The time of a call that the file leaves blank, until it is interpolated. */
 export const UNTIMED = -1;
 
 /** Reads the calls of stop_times.txt, which may be in any order. */
-export async function loadCalls(zip: ScheduleZip, known: Known, leftOut: LeftOutCounter): Promise<Calls> {
-  const calls = new TripCalls(known.tripCount);
+export async function loadCalls(
+  zip: ScheduleZip,
+  { trips, stops }: { trips: TripList; stops: ReadonlyMap<string, number> },
+  leftOut: LeftOutCounter,
+): Promise<{ calls: TripCalls; headsigns: string[] }> {
+  const calls = new TripCalls(trips.trips.length);
   const headsigns = new Map<string, number>();
   // The calls of a trip usually come together.
   let [tripId, trip]: [string, number | undefined] = ['', undefined];
   await zip.loadRows(TABLE, (row, at) => {
     const rowTripId = row.text(at.trip_id);
-    if (rowTripId !== tripId) [tripId, trip] = [rowTripId, known.trips.get(rowTripId)];
+    if (rowTripId !== tripId) [tripId, trip] = [rowTripId, trips.indexes.get(rowTripId)];
     if (trip === -1) return;
     if (trip === undefined) return leftOut.add('call of an unknown trip');
     const flags = toCallFlags(row.integer(at.pickup_type) || 0, row.integer(at.drop_off_type) || 0);
-    const stop = known.stops.get(row.text(at.stop_id));
+    const stop = stops.get(row.text(at.stop_id));
     if (stop === undefined) return leftOut.add('call at an unknown stop');
     const sequence = row.integer(at.stop_sequence);
     if (!(sequence <= MAX_SEQUENCE)) return leftOut.add('call without sequence');
@@ -93,13 +86,7 @@ const UNTIMED_OFFSET = -0x80000000;
 export class TripCalls {
   readonly #shared = new Lists();
   readonly #times = new Lists();
-  readonly #segments = {
-    trip: new Numbers(),
-    length: new Numbers(),
-    start: new Numbers(),
-    shared: new Numbers(),
-    times: new Numbers(),
-  };
+  readonly #segments = createNumbers(['trip', 'length', 'start', 'shared', 'times']);
   readonly #tripCount: number;
   #byTrip: Groups = { start: new Uint32Column(), members: new Uint32Column() };
   /** The trip and length of the segment that rows are added to. */

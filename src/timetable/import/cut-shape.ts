@@ -136,7 +136,7 @@ function pathThrough(line: ShapeLine, places: readonly PlaceOnShape[]): CutPath 
     const last = path.points.at(-1);
     if (last?.lat !== lat || last.lng !== lng) path.points.push({ lat, lng });
   };
-  let [next] = [(places[0] as PlaceOnShape).segment + 1];
+  let next = (places[0] as PlaceOnShape).segment + 1;
   for (const place of places) {
     for (; next <= place.segment; next++) add(line.lat.valueAt(next), line.lng.valueAt(next));
     const { lat, lng } = pointAt(line, place);
@@ -153,10 +153,8 @@ const WHARF_METRES = 60;
 export function* partsAfloat({ calls, points }: CutPath): Generator<[number, number, number, number]> {
   const atWharf = new Set(calls);
   const wharves = points.filter((_, at) => atWharf.has(at));
-  let before: CutPath['points'][number] | null = null;
-  for (const point of points) {
-    const from: CutPath['points'][number] | null = before;
-    before = point;
+  for (const [at, point] of points.entries()) {
+    const from = points[at - 1];
     if (!from) continue;
     const { lat: fromLat, lng: fromLng } = from;
     const [byLat, byLng] = [point.lat - fromLat, point.lng - fromLng];
@@ -182,8 +180,8 @@ export function* partsAfloat({ calls, points }: CutPath): Generator<[number, num
       });
     }
     for (const [from, to] of rest) {
-      const at = (along: number) => [fromLat + along * byLat, fromLng + along * byLng].map(Math.round);
-      yield [...at(from), ...at(to)] as [number, number, number, number];
+      const positionAt = (along: number) => [fromLat + along * byLat, fromLng + along * byLng].map(Math.round);
+      yield [...positionAt(from), ...positionAt(to)] as [number, number, number, number];
     }
   }
 }

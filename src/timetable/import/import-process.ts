@@ -6,7 +6,8 @@ import { pathsFileOf } from '../paths.ts';
 import { type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
 import { TimetableBuilder } from './builder.ts';
 import { findImplausible } from './plausible.ts';
-import { type FileReport, loadScheduleFile, refuseFile, UnreadableFile } from './read-file.ts';
+import { loadScheduleFile } from './read-file.ts';
+import { type FileReport, refuseFile, UnreadableFile } from './schedule-file.ts';
 
 /** The input of the child process. */
 export interface ImportRequest {

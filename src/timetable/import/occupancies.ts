@@ -1,10 +1,11 @@
 import { Int8Column } from '../../core/columns.ts';
-import { Numbers } from '../../core/growing-numbers.ts';
+import { createNumbers } from '../../core/growing-numbers.ts';
 import { DAYS_OF_WEEK, toDayNumber, weekdayOf } from '../service-day.ts';
-import { parseWeekdays, WEEKDAYS } from './calendar.ts';
+import { parseWeekdays, type Services, WEEKDAYS } from './calendar.ts';
 import { group } from './growing-arrays.ts';
 import type { LeftOutCounter } from './left-out.ts';
-import { type ScheduleCalls, type ScheduleService, UnreadableFile } from './schedule-file.ts';
+import { type ScheduleCalls, type ScheduleService, type ScheduleTrip, UnreadableFile } from './schedule-file.ts';
+import type { TripList } from './trips.ts';
 import type { ScheduleZip } from './zip.ts';
 
 /**
@@ -14,17 +15,7 @@ import type { ScheduleZip } from './zip.ts';
 const LOADS: readonly number[] = [1, 1, 2, 3, 3, 3];
 const CONFLICT = -1;
 
-/** `service` is its index in `services`. */
-interface TripOfService {
-  service: number;
-}
-
-interface Read {
-  /** Index by id; -1 for trips that were left out. */
-  indexes: ReadonlyMap<string, number>;
-  trips: readonly TripOfService[];
-  services: readonly ScheduleService[];
-}
+type Read = TripList & Pick<Services, 'services'>;
 
 /** Writes the loads of the calls of the trip with this index into their columns. */
 type FillLoads = (trip: number, calls: ScheduleCalls) => void;
@@ -46,7 +37,7 @@ export async function loadLoads(zip: ScheduleZip, read: Read, leftOut: LeftOutCo
     load.fill(0, 0, count);
     const own = byTrip.members.subarray(byTrip.start[trip], byTrip.start[trip + 1]);
     if (!rows || own.length === 0) return;
-    const { service } = read.trips[trip] as TripOfService;
+    const { service } = read.trips[trip] as ScheduleTrip;
     const days = listDays(read.services[service] as ScheduleService);
     const bySequence = Map.groupBy(own, (row) => rows.sequence.values.valueAt(row));
     for (let call = 0; call < count; call++) {
@@ -56,19 +47,12 @@ export async function loadLoads(zip: ScheduleZip, read: Read, leftOut: LeftOutCo
   };
 }
 
-type Rows = Record<'trip' | 'sequence' | 'load' | 'weekdays' | 'from' | 'until' | 'isException', Numbers>;
+type Rows = ReturnType<typeof createRows>;
+
+const createRows = () => createNumbers(['trip', 'sequence', 'load', 'weekdays', 'from', 'until', 'isException']);
 
 async function loadRows(zip: ScheduleZip, { indexes }: Read, leftOut: LeftOutCounter): Promise<Rows> {
-  const create = () => new Numbers();
-  const rows: Rows = {
-    trip: create(),
-    sequence: create(),
-    load: create(),
-    weekdays: create(),
-    from: create(),
-    until: create(),
-    isException: create(),
-  };
+  const rows = createRows();
   const table = {
     name: 'occupancies.txt',
     required: ['trip_id', 'stop_sequence', 'occupancy_status', ...WEEKDAYS, 'start_date', 'end_date'],

@@ -1,4 +1,5 @@
-import { MAY_BOARD, type ScheduleCalls } from './schedule-file.ts';
+import { MAY_BOARD } from '../call-flags.ts';
+import type { ScheduleCalls } from './schedule-file.ts';
 
 /*
  * Detects trains without passengers: those of the routes RTTA_REV and RTTA_DEF ("Non revenue", "Out Of Service"), and those with

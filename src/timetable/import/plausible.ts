@@ -1,5 +1,5 @@
 import { toDayNumber } from '../service-day.ts';
-import type { FileReport } from './read-file.ts';
+import type { FileReport } from './schedule-file.ts';
 
 /**
  * A file is assumed to be incomplete if its busiest day has less than this share of the trips that the busiest day had before.

@@ -24,8 +24,6 @@ import { loadStops } from './stops.ts';
 import { loadTrips } from './trips.ts';
 import { ScheduleZip } from './zip.ts';
 
-export * from './schedule-file.ts';
-
 /** The limit of trips with all runs of frequencies, the same as for the rows of trips.txt. */
 const MAX_RUNS = 1_000_000;
 
@@ -44,8 +42,7 @@ export async function loadScheduleFile(zipPath: string, id: FileId): Promise<Sch
     const read = await loadTrips(zip, { routes, services, shapes }, leftOut);
     const stops = [...stopsById.values()];
     const stopIndexes = new Map(stops.map((stop, index) => [stop.id, index]));
-    const indexes = { stops: stopIndexes, trips: read.indexes, tripCount: read.trips.length };
-    const { calls, headsigns } = await loadCalls(zip, indexes, leftOut);
+    const { calls, headsigns } = await loadCalls(zip, { trips: read, stops: stopIndexes }, leftOut);
     // In the report, what is left out of calls comes before the rest.
     const [leftOutOfCalls, leftOutOfRest] = [new LeftOutCounter(), new LeftOutCounter()];
     calls.fillLoads = await loadLoads(zip, { ...read, services: services.services }, leftOutOfRest);

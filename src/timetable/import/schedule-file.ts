@@ -3,8 +3,6 @@ import type { Mode } from '../../transit/mode.ts';
 import type { FileId } from '../schedule-files.ts';
 import { describeLeftOut } from './left-out.ts';
 
-export { BOOK_TO_ALIGHT, BOOK_TO_BOARD, MAY_ALIGHT, MAY_BOARD } from '../call-flags.ts';
-
 /** The file as a whole is unusable. The message has the reason. */
 export class UnreadableFile extends Error {
   override name = 'UnreadableFile';

@@ -1,5 +1,5 @@
 import { Int32Column, Uint32Column } from '../../core/columns.ts';
-import { Numbers } from '../../core/growing-numbers.ts';
+import { createNumbers, type Numbers } from '../../core/growing-numbers.ts';
 import type { LeftOutCounter } from './left-out.ts';
 import { type ScheduleShapes, UnreadableFile } from './schedule-file.ts';
 import { simplify } from './simplify.ts';
@@ -38,8 +38,8 @@ async function loadShapeTable(zip: ScheduleZip, leftOut: LeftOutCounter): Promis
   const [seenIds, scatteredIds] = [new Set<string>(), new Set<string>()];
   const starts = [0];
   const pointsRead: number[] = [];
-  const keptPoints = { lat: new Numbers(), lng: new Numbers(), distance: new Numbers() };
-  const shape = { id: '', lat: new Numbers(), lng: new Numbers(), distance: new Numbers(), sequence: new Numbers() };
+  const keptPoints = createNumbers(['lat', 'lng', 'distance']);
+  const shape = { id: '', ...createNumbers(['lat', 'lng', 'distance', 'sequence']) };
   const table = {
     name: 'shapes.txt',
     required: ['shape_id', 'shape_pt_lat', 'shape_pt_lon', 'shape_pt_sequence'],
@@ -89,21 +89,19 @@ async function loadShapeTable(zip: ScheduleZip, leftOut: LeftOutCounter): Promis
     ids.delete(id);
     leftOut.add('shape whose points are not together');
   }
-  const columns = {
-    lat: valuesOf(keptPoints.lat),
-    lng: valuesOf(keptPoints.lng),
-    distance: valuesOf(keptPoints.distance),
+  return {
+    ids,
+    start: Int32Column.from(starts),
+    lat: keptPoints.lat.used,
+    lng: keptPoints.lng.used,
+    distance: keptPoints.distance.used,
+    pointsRead: Int32Column.from(pointsRead),
   };
-  return { ids, start: Int32Column.from(starts), ...columns, pointsRead: Int32Column.from(pointsRead) };
 }
 
 /** Converts a `shape_dist_traveled` to thousandths of its unit; -1 if there is none. */
 export function toDistance(distance: number): number {
   return distance >= 0 && distance < MAX_DISTANCE ? Math.round(distance * 1000) : -1;
-}
-
-function valuesOf({ values, length }: Numbers): Int32Column {
-  return values.subarray(0, length);
 }
 
 /** Null if the points are already in order. */
@@ -117,7 +115,6 @@ function sortedOrder(sequence: Numbers): Uint32Column | null {
   return null;
 }
 
-function sortBy(column: Numbers, order: Uint32Column | null): Int32Column {
-  const values = valuesOf(column);
-  return order ? Int32Column.from(order, (point) => values.valueAt(point)) : values;
+function sortBy({ used }: Numbers, order: Uint32Column | null): Int32Column {
+  return order ? Int32Column.from(order, (point) => used.valueAt(point)) : used;
 }

@@ -9,7 +9,7 @@ import type { ScheduleZip } from './zip.ts';
 type TripRecord = Omit<ScheduleTrip, 'callCount'>;
 
 /** The trips, and their indices by id; -1 for trips that are left out. */
-interface TripList {
+export interface TripList {
   trips: TripRecord[];
   indexes: ReadonlyMap<string, number>;
 }

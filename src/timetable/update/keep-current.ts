@@ -134,13 +134,12 @@ export async function followUpdates(options: {
     tried.resolve();
   }
 
-  function check(): void {
-    openNewestImport()
-      .catch((err: Error) => log.error({ err }, 'cannot check for a new timetable'))
-      .finally(checkLater);
-  }
-
   function checkLater(): void {
+    const check = () => {
+      openNewestImport()
+        .catch((err: Error) => log.error({ err }, 'cannot check for a new timetable'))
+        .finally(checkLater);
+    };
     cancelLook = clock.after(MINUTE_MS, check, { isBackground: true });
   }
 

@@ -2,7 +2,7 @@ import { rename, rm } from 'node:fs/promises';
 import type { Log } from '../../core/log.ts';
 import type { ImportMessage } from '../import/import-process.ts';
 import { findUncovered } from '../import/plausible.ts';
-import type { FileReport } from '../import/read-file.ts';
+import type { FileReport } from '../import/schedule-file.ts';
 import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
 import { calendarDayAt } from '../service-day.ts';
 import { type DownloadFailure, expectZip, FailedDownload, type ScheduleSource } from './download.ts';

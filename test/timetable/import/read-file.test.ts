@@ -4,12 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findImplausible } from '#src/timetable/import/plausible.ts';
-import {
-  loadScheduleFile,
-  type ScheduleFile,
-  type ScheduleTrip,
-  UnreadableFile,
-} from '#src/timetable/import/read-file.ts';
+import { loadScheduleFile } from '#src/timetable/import/read-file.ts';
+import { type ScheduleFile, type ScheduleTrip, UnreadableFile } from '#src/timetable/import/schedule-file.ts';
 import type { FileId } from '#src/timetable/schedule-files.ts';
 import { toDayNumber } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
