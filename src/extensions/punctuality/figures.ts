@@ -1,3 +1,4 @@
+import { DateTime } from 'luxon';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../core/clock.ts';
 import type { Int32Column } from '../../core/columns.ts';
 import { DAYS_OF_WEEK, serviceDayStart, weekdayOf } from '../../timetable/service-day.ts';
@@ -66,14 +67,6 @@ class CallTally {
   }
 }
 
-const clockInSydney = new Intl.DateTimeFormat('en-AU', {
-  timeZone: SYDNEY,
-  weekday: 'short',
-  hour: 'numeric',
-  hourCycle: 'h23',
-});
-const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
-
 /** The clock in Sydney at seconds of a service day. Clocks change at whole hours, on two nights a year. */
 export function createClock(day: number) {
   const start = serviceDayStart(day);
@@ -96,9 +89,8 @@ export function createClock(day: number) {
 }
 
 function onClock(moment: number): { weekday: number; hour: number } {
-  const parts = clockInSydney.formatToParts(moment);
-  const part = (type: string) => parts.find((one) => one.type === type)?.value ?? '';
-  return { weekday: WEEKDAYS.indexOf(part('weekday')), hour: Number(part('hour')) };
+  const { weekday, hour } = DateTime.fromMillis(moment, { zone: SYDNEY });
+  return { weekday: weekday - 1, hour };
 }
 
 /** Counts the calls of a line that meet the conditions; null is no condition. */

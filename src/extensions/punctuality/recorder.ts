@@ -2,7 +2,7 @@ import { MINUTE_MS, SECOND_MS } from '../../core/clock.ts';
 import { Int32Column } from '../../core/columns.ts';
 import { identityOf, type Snapshot } from '../../realtime/snapshot.ts';
 import { hash32 } from '../../timetable/packed-timetable.ts';
-import { serviceDayStart } from '../../timetable/service-day.ts';
+import { serviceDayStart, toMoment } from '../../timetable/service-day.ts';
 import type { Timetable } from '../../timetable/timetable.ts';
 import { CANCELLED, UNKNOWN } from './day-runs.ts';
 
@@ -53,10 +53,6 @@ export class Recorder {
     this.#timetable = timetable;
     this.#identity = identityOf(timetable);
     return finished;
-  }
-
-  get openCount(): number {
-    return this.#open.size;
   }
 
   /** Records one snapshot of a feed. A snapshot for another timetable is ignored. */
@@ -132,25 +128,27 @@ export class Recorder {
   /** The run with its past calls; empty if nothing is known about them. */
   #describe({ trip, day, late }: OpenRun, now: number): FinishedRun[] {
     const timetable = this.#timetable as Timetable;
-    const dayStart = serviceDayStart(day);
-    const calls = timetable.calls(trip, day);
-    const seconds = Int32Column.from(calls, ({ departsAt, arrivesAt }, at) =>
-      Math.round(((at === calls.length - 1 ? arrivesAt : departsAt) - dayStart) / SECOND_MS),
-    );
+    const planned = toPlannedRun(timetable, trip, day);
     const over = Int32Column.from(late, (value, at) => {
-      const overAt = dayStart + (seconds.valueAt(at) + (value > CANCELLED ? value : 0)) * SECOND_MS;
-      return value === UNKNOWN || overAt > now ? UNKNOWN : value;
+      const overSeconds = planned.seconds.valueAt(at) + (value > CANCELLED ? value : 0);
+      return value === UNKNOWN || toMoment(day, overSeconds) > now ? UNKNOWN : value;
     });
     if (over.every((value) => value === UNKNOWN)) return [];
-    return [
-      {
-        day,
-        lineId: timetable.routeOf(timetable.patternOf(trip)).lineId.toUpperCase(),
-        identity: hash32(timetable.tripIdOf(trip)) >>> 0 || 1,
-        stopIds: calls.map(({ stop }) => timetable.stop(stop).id),
-        seconds,
-        late: over,
-      },
-    ];
+    return [{ ...planned, identity: hash32(timetable.tripIdOf(trip)) >>> 0 || 1, late: over }];
   }
+}
+
+/** A run by its plan, with the identity 0. */
+export function toPlannedRun(timetable: Timetable, trip: number, day: number): Omit<FinishedRun, 'late'> {
+  const dayStart = serviceDayStart(day);
+  const calls = timetable.calls(trip, day);
+  return {
+    day,
+    lineId: timetable.routeOf(timetable.patternOf(trip)).lineId.toUpperCase(),
+    identity: 0,
+    stopIds: calls.map(({ stop }) => timetable.stop(stop).id),
+    seconds: Int32Column.from(calls, ({ departsAt, arrivesAt }, at) =>
+      Math.round(((at === calls.length - 1 ? arrivesAt : departsAt) - dayStart) / SECOND_MS),
+    ),
+  };
 }

@@ -128,7 +128,6 @@ function areFeedsLost({ feeds }: LiveReport): boolean {
 export function toJson(report: Report) {
   const { at, isSandbox, scope, health, lastResponse, live, timetable, carParks, punctuality, windows } = report;
   const { status, reason, record } = report;
-  const timestamp = (moment: number) => formatTimestamp(moment);
   return {
     status,
     reason,
@@ -142,15 +141,24 @@ export function toJson(report: Report) {
       calls_of_the_day: health && (health.shortage ?? 'left'),
       breaker: health && (health.isBreakerOpen ? 'open' : 'closed'),
     },
-    incidents_since: record && timestamp(record.since),
+    incidents_since: record && formatTimestamp(record.since),
     incidents: (record?.incidents ?? [])
-      .map(({ from, to, ...state }) => ({ ...state, from: timestamp(from), to: to === null ? null : timestamp(to) }))
+      .map(({ from, to, ...state }) => ({
+        ...state,
+        from: formatTimestamp(from),
+        to: to === null ? null : formatTimestamp(to),
+      }))
       .reverse(),
     timetable: timetable && timetableJson(timetable, live?.agreement ?? {}),
     live_feeds: live && liveFeedsJson(live, at),
-    carparks: carParks && carParksJson(carParks),
+    carparks: carParks && {
+      state: carParks.state,
+      listed: carParks.listed,
+      current: carParks.current,
+      calls_left: carParks.callsLeft,
+    },
     punctuality: punctuality && {
-      recorded_since: punctuality.since === null ? null : timestamp(punctuality.since),
+      recorded_since: punctuality.since === null ? null : formatTimestamp(punctuality.since),
       bytes: punctuality.bytes,
       problem: punctuality.problem,
     },
@@ -177,15 +185,10 @@ export function toJson(report: Report) {
   };
 }
 
-function carParksJson({ state, listed, current, callsLeft }: CarParkStatus) {
-  return { state, listed, current, calls_left: callsLeft };
-}
-
 function timetableJson({ mode, importedAt, isUpdating, files }: TimetableStatus, agreement: LiveReport['agreement']) {
-  const toTimestamp = (moment: number) => formatTimestamp(moment);
   return {
     mode,
-    imported_at: importedAt === null ? null : toTimestamp(importedAt),
+    imported_at: importedAt === null ? null : formatTimestamp(importedAt),
     is_updating: isUpdating,
     files: Object.fromEntries(
       files.map(({ id, currentAt, problem, good }) => [
@@ -194,8 +197,8 @@ function timetableJson({ mode, importedAt, isUpdating, files }: TimetableStatus,
           first_day: good?.report.firstDay ?? null,
           last_day: good?.report.lastDay ?? null,
           trips: good?.report.trips ?? null,
-          imported_at: good && toTimestamp(good.importedAt),
-          up_to_date_at: toTimestamp(currentAt),
+          imported_at: good && formatTimestamp(good.importedAt),
+          up_to_date_at: formatTimestamp(currentAt),
           problem,
         },
       ]),

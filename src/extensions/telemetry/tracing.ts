@@ -28,19 +28,14 @@ import { closeProvider, serviceResource } from './collector.ts';
 const WARN_EVERY_MS = MINUTE_MS;
 const HEALTH_CHECKS = [OTHER_ROUTES.health, OTHER_ROUTES.readiness] as string[];
 
-/** Which traces are kept: a share of them, and whether a caller's `traceparent` decides instead. */
-interface TraceSampler {
-  share: number;
-  followsCaller: boolean;
-}
-
 /**
  * Starts OpenTelemetry: one span per request and per upstream call, sent to a collector by OTLP over HTTP. The instrumentation
  * packages use diagnostics channels, so no module is patched. Start it before building the service. The SDK itself reads the
- * other `OTEL_…` variables, such as the exporter's headers, but not the sampler's.
+ * other `OTEL_…` variables, such as the exporter's headers, but not the sampler's: `share` of the traces is kept, unless
+ * `followsCaller` lets a caller's `traceparent` decide.
  */
 export function startTracing(
-  { endpoint, sampler }: { endpoint: string; sampler: TraceSampler },
+  { endpoint, sampler }: { endpoint: string; sampler: { share: number; followsCaller: boolean } },
   log: { warn(message: string): void },
 ) {
   setGlobalErrorHandler(createFailureLog(log));
