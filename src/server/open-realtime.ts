@@ -36,7 +36,6 @@ export function openRealtime(
   feeds: LiveFeeds | null;
   runs: Runs;
   vehicles: Vehicles;
-  trust: BoardTrust;
   report(): LiveReport;
   close(): Promise<void>;
 } {
@@ -46,7 +45,7 @@ export function openRealtime(
   const trust = new BoardTrust({ mode, now, log });
   if (mode === 'off') {
     const boards = { ...monitorBoards, ...(recordBoard && { count: recordBoard }) };
-    return { ...closedLive, boards, trust, runs: new Runs({ now }), vehicles: new Vehicles({ now }) };
+    return { ...closedLive, boards, runs: new Runs({ now }), vehicles: new Vehicles({ now }) };
   }
   const url = baseOf(options.url);
   const client = new FeedClient({ ...options, url, now });
@@ -63,7 +62,6 @@ export function openRealtime(
   return {
     boards,
     feeds,
-    trust,
     runs: new Runs({ now, feeds, timetable, listAlerts: findAlerts, isTrusted: (mode) => trust.isTrusted(mode) }),
     vehicles: new Vehicles({ now, feeds }),
     report: () => ({ mode, isPolling: feeds.isPolling(), feeds: feeds.list(), agreement: trust.report() }),

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import { type Clock, systemClock } from '../core/clock.ts';
+import { systemClock as clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { filesFor, SCHEDULE_FILES } from '../timetable/schedule-files.ts';
 import { timetableFolder } from '../timetable/update/folder.ts';
@@ -15,14 +15,12 @@ export async function openTimetable(
     apiKeys: readonly string[];
     /** Whether upstream has a file at this path; the sandbox lacks some. */
     servesFile: (path: string) => boolean;
-    clock?: Clock;
     log: Log<'info' | 'warn' | 'error'>;
   },
 ): Promise<CurrentTimetable> {
   if (mode === 'off') return noTimetable;
-  const { clock = systemClock, url, servesFile, ...more } = options;
-  const { now } = clock;
-  const source = openScheduleSource({ ...more, url, proxyUrl, now });
+  const { url, servesFile, ...more } = options;
+  const source = openScheduleSource({ ...more, url, proxyUrl, now: clock.now });
   const isSandbox = upstream.kind === 'sandbox';
   const folder = timetableFolder(dataDir, { isSandbox });
   const fileIds = filesFor({ hasBundle }).filter((id) => servesFile(SCHEDULE_FILES[id].path));
