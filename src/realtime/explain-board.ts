@@ -72,11 +72,7 @@ interface ListedCall {
   at: number;
 }
 
-interface ExplainedFeeds extends FeedRequests {
-  snapshot: LiveFeeds['snapshot'];
-  problemOf: LiveFeeds['problemOf'];
-  publicationOf: LiveFeeds['publicationOf'];
-}
+type ExplainedFeeds = FeedRequests & Pick<LiveFeeds, 'snapshot' | 'problemOf' | 'publicationOf'>;
 
 /**
  * Explains the times of a board for now. The feeds that it needs are polled, as for a board. `route` is a short name such as

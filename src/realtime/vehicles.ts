@@ -49,11 +49,7 @@ interface VehicleRun {
   open(): LiveRun;
 }
 
-interface VehicleFeeds {
-  fetchVehicles: LiveFeeds['fetchVehicles'];
-  freshUntil: LiveFeeds['freshUntil'];
-  snapshot: LiveFeeds['snapshot'];
-}
+type VehicleFeeds = Pick<LiveFeeds, 'fetchVehicles' | 'freshUntil' | 'snapshot'>;
 
 /** Vehicles that have not reported for longer have ended their run or lost radio contact. */
 export const MAX_REPORT_AGE_MS = 5 * MINUTE_MS;
