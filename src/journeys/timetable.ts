@@ -117,46 +117,10 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
     const { timetable, from, to } = ends;
     if (needsTimetable(query) && !covers(query)) throw beyondTimetable(query.at?.date ?? null, lastDay());
     const { common, search, freshness: freshnessAsOf } = await beginSearch(options, timetable, query, turn);
-    const { withoutBooking = false } = query;
-    const engineQuery = {
-      ...common,
-      withoutBooking,
-      maxRides: (query.maxChanges ?? DEFAULT_CHANGES) + 1,
-      limit: MAX_JOURNEYS,
-    };
-    let journeys: Journey[];
-    let asOf: readonly number[];
-    let isPartial: boolean;
-    const notBefore = query.isArrival ? undefined : common.at;
-    if (query.via?.length) {
-      const places = listWaypoints(timetable, query.via, ends, query.choices);
-      const limit = query.limit ?? MAX_JOURNEYS;
-      const waypoints = places.map(({ waypoint }) => waypoint);
-      const { found, live, ...searched } = await search('via', {
-        ...engineQuery,
-        limit,
-        ends: waypoints,
-        isArrival: query.isArrival,
-        maxRides: query.maxChanges === undefined ? (DEFAULT_CHANGES + 1) * (places.length - 1) : query.maxChanges + 1,
-      });
-      isPartial = searched.isPartial ?? false;
-      journeys = found.map((parts) =>
-        mapVia(parts, places, { live, listAlerts: findAlerts, notBefore, choices: query.choices }),
-      );
-      const parts = found.flatMap((chain) => chain.map(({ journey }) => journey));
-      asOf = asOfRides(parts, live);
-    } else {
-      const { found, live, ...searched } = await search('plan', {
-        ...engineQuery,
-        from: toEngineEnd(from),
-        to: toEngineEnd(to),
-        walkSeconds: secondsOnFoot(timetable, from, to, query.choices),
-        isArrival: query.isArrival,
-      });
-      isPartial = searched.isPartial ?? false;
-      journeys = found.map((journey) => mapJourney(journey, { live, from, to, listAlerts: findAlerts, notBefore }));
-      asOf = asOfRides(found, live);
-    }
+    const { isArrival, choices, maxChanges, withoutBooking = false } = query;
+    const engineQuery = { ...common, withoutBooking, isArrival };
+    const shown = { listAlerts: findAlerts, notBefore: isArrival ? undefined : common.at };
+    const { journeys, asOf, isPartial = false } = await (query.via?.length ? searchVia(query.via) : searchDirect());
     if (journeys.length === 0 && !query.mayBeNone) {
       const [start, end] = [formatPlace(query.from), formatPlace(query.to)];
       throw noJourneys('timetable', start, end, { conditions: query.conditions });
@@ -170,6 +134,32 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
       isPartial,
       names: { from: from.name, to: to.name },
     };
+
+    async function searchDirect() {
+      const { found, live, isPartial } = await search('plan', {
+        ...engineQuery,
+        limit: MAX_JOURNEYS,
+        maxRides: (maxChanges ?? DEFAULT_CHANGES) + 1,
+        from: toEngineEnd(from),
+        to: toEngineEnd(to),
+        walkSeconds: secondsOnFoot(timetable, from, to, choices),
+      });
+      const journeys = found.map((journey) => mapJourney(journey, { ...shown, live, from, to }));
+      return { journeys, asOf: asOfRides(found, live), isPartial };
+    }
+
+    async function searchVia(via: NonNullable<JourneyQuery['via']>) {
+      const places = listWaypoints(timetable, via, { from, to }, choices);
+      const { found, live, isPartial } = await search('via', {
+        ...engineQuery,
+        limit: query.limit ?? MAX_JOURNEYS,
+        maxRides: maxChanges === undefined ? (DEFAULT_CHANGES + 1) * (places.length - 1) : maxChanges + 1,
+        ends: places.map(({ waypoint }) => waypoint),
+      });
+      const journeys = found.map((parts) => mapVia(parts, places, { ...shown, live, choices }));
+      const parts = found.flatMap((chain) => chain.map(({ journey }) => journey));
+      return { journeys, asOf: asOfRides(parts, live), isPartial };
+    }
   }
 
   return {

@@ -63,12 +63,6 @@ interface Remaining {
   isLast: boolean;
 }
 
-/** The searches between a waypoint, by its index, and the next one. */
-interface Steps {
-  goOn(index: number, chain: Chain, start: number): Chain[];
-  leaveLast(index: number, next: Plan, current: Plan): Plan | undefined;
-}
-
 type PlanPart = (request: PlanRequest) => Plan[];
 
 /** The request of a whole journey. The walks depend on the waypoints. */
@@ -276,7 +270,7 @@ function chooseFirst(chains: readonly Chain[], seconds: number): Chain[] {
 /**
  * Returns the chain with each plan as late as possible. Returns it unchanged if a plan then has no connection to a later next one.
  */
-function postpone({ leaveLast }: Steps, chain: readonly Plan[]): readonly Plan[] {
+function postpone({ leaveLast }: ReturnType<typeof createSteps>, chain: readonly Plan[]): readonly Plan[] {
   const late = [...chain];
   for (let index = chain.length - 2; index >= 0; index--) {
     const [current, next] = [late[index] as Plan, late[index + 1] as Plan];
@@ -296,7 +290,7 @@ function createSteps(
   plan: PlanPart,
   waypoints: readonly Waypoint[],
   { prefer: _, maxRides, bound, ...request }: ViaRequest,
-): Steps {
+) {
   // `isBrief`, because a plan that arrives more than an hour after the first one costs more, whatever changes it saves.
   const search = (wanted: PartRequest) =>
     wanted.maxRides < 1
@@ -512,7 +506,8 @@ function chooseMeetings(
           ([target, seconds]) =>
             target === from.stop && at.arrivesAt + Math.max(changeSeconds, seconds + staySeconds) <= from.departsAt,
         );
-      const board = findLastCall(first.board - 1, 0, (position) => {
+      const earlier = Array.from({ length: first.board }, (_, position) => position);
+      const board = earlier.findLastIndex((position) => {
         const call = callAt(lines, first.run, position);
         return isOwn(call.stop) && (call.flags & MAY_BOARD) !== 0 && inTime(end, call);
       });
@@ -520,11 +515,6 @@ function chooseMeetings(
     }
   }
   return settled;
-}
-
-function findLastCall(from: number, until: number, fits: (position: number) => boolean): number {
-  for (let position = from; position >= until; position--) if (fits(position)) return position;
-  return -1;
 }
 
 /** Joins two plans where the rider stays in the vehicle. */

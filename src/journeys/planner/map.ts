@@ -37,12 +37,6 @@ interface RequestedJourneys {
   conditions?: readonly string[] | undefined;
 }
 
-/** The journeys of a response, and what was left out of it. */
-interface MappedJourneys {
-  journeys: Journey[];
-  leftOut: LeftOutCounts;
-}
-
 /**
  * Maps the journeys of a response. Throws `STOP_NOT_FOUND`, `DATE_OUT_OF_RANGE` or `NO_JOURNEYS_FOUND` if there are none,
  * depending on the cause; `NO_JOURNEYS_FOUND` if all are cancelled and the query excludes those; `UPSTREAM_ERROR` if the
@@ -52,7 +46,7 @@ export async function mapJourneys(
   payload: TripPayload,
   requested: RequestedJourneys,
   stops: StopLookup,
-): Promise<MappedJourneys> {
+): Promise<{ journeys: Journey[]; leftOut: LeftOutCounts }> {
   const knownPositions: KnownPositions = {
     inResponse: createPositions(payload.journeys),
     ofStop(stopId) {
@@ -87,16 +81,6 @@ export async function mapJourneys(
       cancelled > 0 ? { cancelled } : {},
     ]),
   };
-}
-
-/** Returns the journeys; an empty list if upstream reports why there are none. */
-export function mapJourneysOrNone(
-  ...requested: [payload: TripPayload, requested: RequestedJourneys, stops: StopLookup]
-): Promise<MappedJourneys> {
-  return mapJourneys(...requested).catch((error) => {
-    if (error instanceof ApiError && error.statusCode < 500) return { journeys: [], leftOut: {} };
-    throw error;
-  });
 }
 
 function mapJourney(legs: readonly unknown[], positions: KnownPositions): Journey {
