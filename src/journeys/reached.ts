@@ -40,13 +40,7 @@ export function listReached(
   lines: Lines,
   footpaths: Footpaths,
   labels: Labels,
-  {
-    at,
-    latest,
-    rides,
-    walks,
-    isLive,
-  }: {
+  search: {
     at: number;
     latest: number;
     rides: number;
@@ -54,6 +48,7 @@ export function listReached(
     isLive(run: number, position: number): boolean;
   },
 ): Reached[] {
+  const { at, latest, rides, walks, isLive } = search;
   const { stopCount } = lines;
   const { first, targets, seconds: walkSeconds } = footpaths;
   const row = rides * stopCount;
@@ -107,18 +102,9 @@ export function countRides(
  */
 export function listStations(
   reached: readonly Reached[],
-  {
-    timetable,
-    limit,
-    without,
-    ridesOf,
-  }: {
-    timetable: Timetable;
-    limit: number;
-    without: readonly number[];
-    ridesOf(reached: Reached): number;
-  },
+  listed: { timetable: Timetable; limit: number; without: readonly number[]; ridesOf(reached: Reached): number },
 ): { stations: Reached[]; total: number } {
+  const { timetable, limit, without, ridesOf } = listed;
   const { stopCount } = timetable;
   /** For each station, the index of its first arrival in `reached`, plus 1; 0 if there is none. */
   const firstAt = new Uint32Column(stopCount);

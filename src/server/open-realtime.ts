@@ -30,15 +30,7 @@ export function openRealtime(
     queryUpstream: QueryUpstream;
   } & Pick<ConstructorParameters<typeof LiveFeeds>[0], 'log' | 'published'> &
     Omit<ChargedCalls, 'now'>,
-): {
-  boards: Boards;
-  /** Null without a timetable. */
-  feeds: LiveFeeds | null;
-  runs: Runs;
-  vehicles: Vehicles;
-  report(): LiveReport;
-  close(): Promise<void>;
-} {
+) {
   const { timetable, clock, shared, listAlerts: findAlerts, log, recordPoll, recordBoard } = options;
   const { now } = clock;
   const { mode } = timetable.status();
@@ -64,7 +56,7 @@ export function openRealtime(
     feeds,
     runs: new Runs({ now, feeds, timetable, listAlerts: findAlerts, isTrusted: (mode) => trust.isTrusted(mode) }),
     vehicles: new Vehicles({ now, feeds }),
-    report: () => ({ mode, isPolling: feeds.isPolling(), feeds: feeds.list(), agreement: trust.report() }),
+    report: (): LiveReport => ({ mode, isPolling: feeds.isPolling(), feeds: feeds.list(), agreement: trust.report() }),
     async close() {
       await feeds.close();
       await client.close();
@@ -72,6 +64,7 @@ export function openRealtime(
   };
 }
 
+/** Without a timetable. */
 const closedLive = {
   feeds: null,
   report: (): LiveReport => ({ mode: 'off', isPolling: false, feeds: [], agreement: {} }),

@@ -15,11 +15,7 @@ type Point = readonly [y: number, x: number];
  * Returns a function that reports whether a straight line of up to some kilometres crosses a ferry's path. It detects only waters
  * with ferries whose shape is known.
  */
-export function createWater({
-  ferryWays,
-}: {
-  ferryWays: Sections['ferryWays'];
-}): (from: Position, to: Position) => boolean {
+export function createWater({ ferryWays }: Pick<Sections, 'ferryWays'>): (from: Position, to: Position) => boolean {
   const cells = new Map<number, number[]>();
   const east = Math.cos(((ferryWays[0] ?? 0) / 1e6) * (Math.PI / 180));
   const pointAt = (at: number): Point => toMetres(ferryWays.valueAt(at), ferryWays.valueAt(at + 1));
