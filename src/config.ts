@@ -184,7 +184,6 @@ export function parseConfig(env: NodeJS.ProcessEnv) {
       mode: data.TIMETABLE?.mode ?? (isReal ? 'auto' : 'on'),
       hasBundle: data.TIMETABLE?.hasBundle || !isReal,
     },
-    /** Where journeys come from. */
     journeys: data.JOURNEYS,
     /** One server, or the nodes of a cluster. Empty: accounts are stored in `dataDir`, and instances share nothing else. */
     redisUrls: data.REDIS_URL,

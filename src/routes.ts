@@ -1,7 +1,6 @@
 import type { ErrorCode } from './errors/api-error.ts';
 import type { FRESHNESS_WINDOWS } from './transit/freshness.ts';
 
-/** One operation of the API. */
 interface OperationRoute {
   path: string;
   /** The parameter that names stops: keys and tokens can be limited to stops. Null if the operation cannot be. */

@@ -38,7 +38,6 @@ export function ownMemoryLimits() {
 
 /** How a watch measures, and how it frees memory. */
 interface Measures {
-  /** Returns the bytes of the process. */
   countBytes: () => number;
   /** Returns the bytes of all processes that share its limit. */
   countGroupBytes: () => number;

@@ -442,7 +442,6 @@ export function tooManyPages({ perSecond, burst }: { perSecond: number; burst: n
   );
 }
 
-/** `limit` is the number of streams that the plan allows. */
 export function tooManyStreams(plan: string, limit: number): ApiError {
   return new ApiError(
     'TOO_MANY_REQUESTS',

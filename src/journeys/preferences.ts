@@ -13,7 +13,6 @@ export const WORTH = {
 /** Searches for less walking stretch all walks by these factors. The greater one finds journeys that wait after a walk. */
 export const WALK_FACTORS = [2, 8] as const;
 
-/** A request with the walks of its rider. */
 export type WalkingRequest = PlanRequest & { footpaths: Footpaths };
 
 /**

@@ -56,7 +56,6 @@ interface ReachOrigin {
   freshness: Freshness;
 }
 
-/** What is reached from an origin. */
 export interface FoundReach extends ReachOrigin {
   /** When the search begins, in milliseconds since 1970. */
   departsAt: number;

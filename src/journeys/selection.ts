@@ -88,7 +88,6 @@ export function selectJourneys(
   };
 }
 
-/** Returns the journeys that pass the test, or all journeys if none passes. */
 function preferPassing(journeys: readonly Journey[], test: (journey: Journey) => boolean): readonly Journey[] {
   const passing = journeys.filter(test);
   return passing.length > 0 ? passing : journeys;

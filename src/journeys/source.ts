@@ -12,7 +12,6 @@ import type { Mode } from '../transit/mode.ts';
 import type { Place } from '../transit/place.ts';
 import type { WallClock } from '../transit/time.ts';
 
-/** The limits of `via`. */
 export const MOST_VIA = 2;
 export const MOST_STAY_MINUTES = 240;
 

@@ -69,7 +69,6 @@ export interface End extends EngineEnd, WalkEnd {
   name: string | null;
 }
 
-/** Where a walk begins or ends. */
 interface WalkEnd {
   position: Position;
   /** Whether only ferries serve it. */

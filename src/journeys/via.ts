@@ -434,7 +434,6 @@ function countSecondsOnFoot(
   return seconds;
 }
 
-/** The network and the waypoints with all walks lengthened by a factor. */
 function walkSlowly(network: Network, waypoints: readonly Waypoint[], factor: number) {
   const { footpaths } = network;
   return {

@@ -30,7 +30,6 @@ export interface Vehicle extends Pick<VehiclePosition, 'tripId' | 'lat' | 'lng' 
   isAccessible: boolean | null;
 }
 
-/** The next stop of a vehicle. */
 interface NextCall {
   stopId: string;
   /** The stop name; null if the timetable does not have the stop, which for trains may be a signal. */

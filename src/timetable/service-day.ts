@@ -19,7 +19,6 @@ export function toDayNumber(date: string): number | null {
   return moment.getUTCMonth() === month - 1 && moment.getUTCDate() === day ? moment.getTime() / DAY_MS : null;
 }
 
-/** The `YYYYMMDD` date of a day number. */
 export function toDate(day: number): string {
   return new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '');
 }

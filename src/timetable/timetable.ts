@@ -54,7 +54,6 @@ export interface TimetableRoute {
   network: number | null;
 }
 
-/** A trip with the data of its route. */
 export interface TimetableTrip extends TimetableRoute {
   tripId: string;
   headsign: string;
@@ -74,13 +73,11 @@ export interface PlannedCall {
   headsign: string;
 }
 
-/** The run of a trip on a service day. */
 export interface RunRef {
   trip: number;
   day: number;
 }
 
-/** Call `position` of a run. */
 export interface CallPosition extends RunRef {
   position: number;
 }

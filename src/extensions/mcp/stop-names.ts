@@ -15,7 +15,6 @@ export function takesName(parameter: string): boolean {
   return STOP_PARAMETERS.includes(parameter);
 }
 
-/** Returns the parameters that contain a stop name. */
 export function listNames(query: Readonly<Record<string, unknown>>): { parameter: string; name: string }[] {
   return STOP_PARAMETERS.flatMap((parameter) => {
     const name = query[parameter];

@@ -49,7 +49,6 @@ export interface IncidentStore {
   claim?(): Promise<boolean>;
 }
 
-/** The record of incidents. */
 export interface IncidentLog {
   load(): Promise<IncidentRecord | null>;
   /** Null means operational. Rejects if the store fails; the next observation then catches up. */

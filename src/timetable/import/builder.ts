@@ -22,7 +22,6 @@ import type {
   ScheduleTrip,
 } from './schedule-file.ts';
 
-/** Writes the records of the file of paths, one by one. */
 type WritePath = (record: Int32Column) => void;
 
 /** Where the path of a pattern begins and ends in the file of paths. */

@@ -20,7 +20,6 @@ export interface ImportRequest {
   files: readonly ImportedFile[];
 }
 
-/** A schedule file to import, with its zips. */
 export interface ImportedFile {
   id: FileId;
   /** The path of a new zip, which replaces the last good one if it is usable; null if there is none. */

@@ -21,7 +21,6 @@ export class FailedDownload extends Error {
   }
 }
 
-/** Where zips are downloaded from. */
 export interface ScheduleSource {
   /**
    * Writes the zip to `file`. `knownVersion` is the `lastModified` that an earlier call returned. Returns null and writes no file
