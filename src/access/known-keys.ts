@@ -190,8 +190,7 @@ export class KnownKeys {
   }
 
   /** A time in the future, after the clock was set back, does not count as recent. */
-  #isRecent(at: number | undefined, withinMs: number): boolean {
-    if (at === undefined) return false;
+  #isRecent(at: number, withinMs: number): boolean {
     const present = this.#now();
     return at <= present && present < at + withinMs;
   }

@@ -41,17 +41,18 @@ type Refusal = ApiError | undefined;
 /** `outcome` is created on first use. */
 const OUTCOME = Symbol('outcome');
 
+// Values that a request gets later are not decorated: Fastify would set each of them on every request.
 declare module 'fastify' {
   interface FastifyRequest {
-    /** How the request was admitted; null if no key is needed, or before it is checked. */
-    admission: Admission | null;
-    /** The grant of the request's publishable key or token, and the visitor; null for other keys. */
-    granted: { grant: Grant; visitor: string } | null;
-    /** The key that was sent, or that is behind a wall link or token; null before it is read. */
-    keyInUse: ApiKey | null;
+    /** How the request was admitted; missing if no key is needed, or before it is checked. */
+    admission?: Admission;
+    /** The grant of the request's publishable key or token, and the visitor; missing for other keys. */
+    granted?: { grant: Grant; visitor: string };
+    /** The key that was sent, or that is behind a wall link or token; missing before it is read. */
+    keyInUse?: ApiKey;
     /** How the response affects its price. */
     outcome: Outcome;
-    [OUTCOME]: Outcome | null;
+    [OUTCOME]?: Outcome;
     /**
      * Charges `count` more requests, all or none. If fewer are left, throws `DAILY_LIMIT_EXCEEDED` and the request is
      * not charged at all.
@@ -78,10 +79,6 @@ export const access = fp(
     const sharedKeys = createSharedKeys({ ...options, quota, now });
     const charges = createCharges({ quota, limits, sharedKeys, onCounted, now });
     const parseKey = createKeyReader(options);
-    app.decorateRequest('admission', null);
-    app.decorateRequest('granted', null);
-    app.decorateRequest('keyInUse', null);
-    app.decorateRequest(OUTCOME, null);
     app.decorateRequest('outcome', {
       getter() {
         this[OUTCOME] ??= { isFree: false, failedParts: null, unbegunParts: 0 };
@@ -131,7 +128,7 @@ export const access = fp(
       return refusal;
     }
 
-    function refuseRestricted(admission: Admission | null): void {
+    function refuseRestricted(admission: Admission | undefined): void {
       const refusal = admission && restrictions?.ofCaller(admission.caller);
       if (refusal) throw refusal;
     }

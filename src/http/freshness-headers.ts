@@ -1,5 +1,4 @@
 import { SECOND_MS } from '../core/clock.ts';
-import type { FinishedResponse } from '../operations/finished-response.ts';
 import type { Freshness } from '../transit/freshness.ts';
 
 /**
@@ -10,11 +9,6 @@ export const VARY = 'Accept-Encoding, Authorization, Origin';
 
 /** Our name in `Cache-Status`. */
 const CACHE_NAME = 'transit';
-
-/** Headers that are the same in every encoding of the response. */
-export function responseHeaders({ freshness, body }: FinishedResponse, now: number): Record<string, string> {
-  return { ...freshnessHeaders(freshness, now), etag: body.etag, vary: VARY };
-}
 
 /**
  * The age and lifetime of a response as HTTP headers. `max-age` counts from when upstream responded, so the remaining lifetime

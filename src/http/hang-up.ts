@@ -18,14 +18,13 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Aborts when the client hangs up before its response has ended. */
     hangUp: AbortSignal;
-    [CONTROLLER]: AbortController | null;
+    [CONTROLLER]?: AbortController;
   }
 }
 
 /** Ends the wait of requests whose client has hung up, and has them logged and counted at once. */
 export const hangUps = fp(
   async (app: FastifyInstance) => {
-    app.decorateRequest(CONTROLLER, null);
     app.decorateRequest('hangUp', {
       getter() {
         this[CONTROLLER] ??= new AbortController();

@@ -5,6 +5,7 @@ import fp from 'fastify-plugin';
 import { hideKeys, keyId } from '../access/keys.ts';
 import { SECOND_MS } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import type { FinishedResponse } from '../operations/finished-response.ts';
 import type { OperationResult } from '../operations/operation.ts';
 import { sourceOf } from './freshness-headers.ts';
 import { requestedPath } from './paths.ts';
@@ -14,10 +15,10 @@ const SLOW_MS = 1000;
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The sources of boards in the response; null if it has none. */
-    boards: OperationResult['boards'] | null;
-    /** The source of journeys in the response; null if it has none. */
-    journeys: OperationResult['journeys'] | null;
+    /** The sources of boards in the response, if it has any. */
+    boards?: OperationResult['boards'];
+    /** The source of journeys in the response, if it has any. */
+    journeys?: OperationResult['journeys'];
   }
 }
 
@@ -28,8 +29,6 @@ declare module 'fastify' {
 export const requestLog = fp(
   async (app: FastifyInstance, options: { perSecond: number; now: () => number }) => {
     const sample = createSample(options);
-    app.decorateRequest('boards', null);
-    app.decorateRequest('journeys', null);
     app.addHook('onResponse', (request, reply, done) => {
       logServed(app.log, request, reply, sample);
       done();
@@ -38,14 +37,8 @@ export const requestLog = fp(
   { name: 'request-log' },
 );
 
-/** Where the boards and journeys of a response come from. */
-interface ResponseSources {
-  boards?: OperationResult['boards'];
-  journeys?: OperationResult['journeys'];
-}
-
 /** Adds the sources of boards and journeys, and why the other source was not used, to the request's log line and span. */
-export function recordSources(request: FastifyRequest, { boards, journeys }: ResponseSources): void {
+export function recordSources(request: FastifyRequest, { boards, journeys }: FinishedResponse): void {
   // Missing on requests if tracing is off.
   const span = boards || journeys ? (request as Partial<FastifyRequest>).opentelemetry?.().span : undefined;
   if (boards) {
@@ -103,8 +96,8 @@ export function logServed(
     status: statusCode,
     durationMs,
     // pino omits undefined fields.
-    boards: boards ?? undefined,
-    journeys: journeys ?? undefined,
+    boards,
+    journeys,
   };
   if (statusCode < 400 && !failure && elapsedTime < SLOW_MS) {
     const omitted = sample();

@@ -10,7 +10,7 @@ import { CROSS_ORIGIN_HEADERS, PAGE_POLICY } from './response-headers.ts';
 declare module 'fastify' {
   interface FastifyRequest {
     /** Why the request failed, for the log. */
-    failure: ApiError | null;
+    failure?: ApiError;
   }
 }
 
@@ -30,7 +30,6 @@ export const errorHandler = fp(
     },
   ) => {
     const { docsUrl, drawError, networkLimit } = options;
-    app.decorateRequest('failure', null);
     app.addHook('preClose', async () => networkLimit?.release());
     app.setErrorHandler((error, request, reply) => {
       const apiError = toApiError(error);
@@ -76,14 +75,18 @@ export function sendErrorEarly(error: unknown, request: FastifyRequest, reply: F
 
 /** Sends an error without logging it. */
 export function sendError(error: ApiError, request: FastifyRequest, reply: FastifyReply, docsUrl: string): void {
-  reply
-    .code(error.statusCode)
-    .headers(error.headers)
-    .headers(CROSS_ORIGIN_HEADERS)
-    .header('x-request-id', request.id)
-    .header('cache-control', 'no-store')
-    .type('application/json; charset=utf-8')
-    .send(errorBody(error, docsUrl));
+  reply.code(error.statusCode).headers(errorHeaders(error, request.id)).send(errorBody(error, docsUrl));
+}
+
+/** The headers of an error in JSON. */
+export function errorHeaders(error: ApiError, requestId: string) {
+  return {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+    ...CROSS_ORIGIN_HEADERS,
+    ...error.headers,
+    'x-request-id': requestId,
+  };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ENCODINGS, type Encoding, encodeOnce, type FinishedResponse } from '../operations/finished-response.ts';
 import { type Notice, noticeTo } from '../operations/operation.ts';
 import type { Responses } from '../operations/serve.ts';
-import { listsEtag, matchesAny, responseHeaders } from './freshness-headers.ts';
+import { freshnessHeaders, listsEtag, matchesAny, VARY } from './freshness-headers.ts';
 import { recordSources } from './request-log.ts';
 
 /** RFC 7946, 12. It has no charset: it is always UTF-8. */
@@ -22,7 +22,7 @@ export function sendResponse(
   const hasResponse = listsEtag(condition, body.etag);
   if (response.failedParts > 0) request.outcome.failedParts = response.failedParts;
   if (hasResponse && response.isFromCache) request.outcome.isFree = true;
-  reply.headers(responseHeaders(response, now()));
+  reply.headers(freshnessHeaders(response.freshness, now())).header('etag', body.etag).header('vary', VARY);
   if (response.link) reply.header('link', response.link);
   const notice = noticeTo(request.query as object, response.notices, notices);
   if (notice) reply.header('x-notice', notice);

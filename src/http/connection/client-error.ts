@@ -5,7 +5,7 @@ import type { Log } from '../../core/log.ts';
 import { type ApiError, errorBody } from '../../errors/api-error.ts';
 import { arrivedTooSlowly, headersTooLarge, notHttp, unknownMethod } from '../../errors/messages.ts';
 import { createRequestId } from '../request-log.ts';
-import { CROSS_ORIGIN_HEADERS } from '../response-headers.ts';
+import { errorHeaders } from '../send-error.ts';
 import type { Connections } from './connections.ts';
 
 /** How long a client may keep its half open after we have ended ours. */
@@ -51,12 +51,8 @@ export function endWithError(socket: Duplex, error: ApiError, { docsUrl, log }: 
   const reqId = createRequestId();
   const body = JSON.stringify(errorBody(error, docsUrl));
   const headers = {
-    'content-type': 'application/json; charset=utf-8',
+    ...errorHeaders(error, reqId),
     'content-length': Buffer.byteLength(body),
-    'cache-control': 'no-store',
-    ...CROSS_ORIGIN_HEADERS,
-    ...error.headers,
-    'x-request-id': reqId,
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

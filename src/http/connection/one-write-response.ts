@@ -60,21 +60,23 @@ export class OneWriteResponse<Request extends IncomingMessage = IncomingMessage>
   }
 
   override end(...rest: unknown[]): this {
-    const [body] = rest;
+    const [body, encoding, callback] = rest;
     // Without a socket, an earlier response of the connection is not finished. A socket with unsent data would keep the block.
     const { socket } = this;
     const isIdle = socket?.writableLength === 0;
     const fields = this as unknown as ResponseFields;
     const { _header: headers } = fields;
     const isWhole = headers !== null && !fields._headerSent && fields._hasBody && !this.chunkedEncoding;
-    if (!isIdle || !isWhole || !Buffer.isBuffer(body) || headers.length + body.length > MAX_BYTES) {
+    const isPlain = Buffer.isBuffer(body) && !encoding && !callback;
+    if (!isIdle || !isWhole || !isPlain || headers.length + body.length > MAX_BYTES) {
       return super.end(...(rest as [unknown, BufferEncoding]));
     }
     const start = block.write(headers, 'latin1');
     const end = start + body.copy(block, start);
     fields._headerSent = true;
-    rest[0] = block.subarray(0, end);
-    super.end(...(rest as [unknown, BufferEncoding]));
+    // Node would hold the socket back, and write what has gathered.
+    socket.write(block.subarray(0, end));
+    super.end();
     // The system has not copied all of it yet.
     if (socket.writableLength > 0) block = Buffer.allocUnsafeSlow(MAX_BYTES);
     return this;
