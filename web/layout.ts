@@ -66,12 +66,12 @@ ${head}
 ${NAVIGATION.map(([href, label]) => html`<a href="${href}"${href === path && html` aria-current="page"`}>${label}</a>`)}
 </nav>
 </header>
-${isSandbox && html`<aside class="sandbox" aria-label="Sandbox"><strong>Sandbox.</strong> Times are made up.<span class="roomy"> Only the stops are real. Do not travel by them.</span></aside>`}
+${isSandbox && html`<aside class="sandbox" aria-label="Sandbox"><strong>Sandbox.</strong> Times are made up.<span class="roomy"> Do not travel by them.</span></aside>`}
 <main id="main" tabindex="-1">
 ${body}
 </main>
 <footer>
-<p>Data: <a href="https://opendata.transport.nsw.gov.au/">Transport for NSW</a>, under <a rel="license" href="${LICENSE_URL}">CC BY 4.0</a>; adapted.${isSandbox && ' In this sandbox only the places are real; the rest is made up.'} Not affiliated with or endorsed by Transport for NSW.</p>
+<p>Data: <a href="https://opendata.transport.nsw.gov.au/">Transport for NSW</a>, under <a rel="license" href="${LICENSE_URL}">CC BY 4.0</a>; adapted.${isSandbox && ' In this sandbox times and alerts are made up.'} Not affiliated with or endorsed by Transport for NSW.</p>
 <p><a href="/openapi.json">OpenAPI 3.1</a> <a href="/docs/errors">Errors</a> <a href="/status">Status</a> <a href="/keys">Your keys</a> <a href="/.well-known/security.txt">Security</a></p>
 </footer>
 </body>
