@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '#sandbox/server.ts';
 import { departuresResponse } from '#src/operations/departures/departure.ts';
-import { nearbyResponse } from '#src/operations/nearby/response.ts';
+import { nearbyResponse } from '#src/operations/nearby/operation.ts';
 import { stopSearchResponse } from '#src/operations/stop-search/operation.ts';
 import { tripsResponse } from '#src/operations/trips/response.ts';
 import { MODES } from '#src/transit/mode.ts';

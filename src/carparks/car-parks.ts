@@ -63,24 +63,10 @@ export interface FoundCarParks {
 }
 
 /** What the operations use of `CarParks`. */
-export interface CarParkSource {
-  fetch: CarParks['fetch'];
-  get: CarParks['get'];
-}
+export type CarParkSource = Pick<CarParks, 'fetch' | 'get'>;
 
-interface CarParkRequests {
-  fetchList: CarParkClient['fetchList'];
-  fetchReport: CarParkClient['fetchReport'];
-  close: CarParkClient['close'];
-}
-
-/** Counts the calls of a day. */
-interface DayMeter {
-  spend: Meter['spend'];
-  spent: Meter['spent'];
-  /** Continues from the count of this day that the store has. */
-  follow?: (count: number) => void;
-}
+/** Counts the calls of a day. `follow` continues from the count of this day that the store has. */
+type DayMeter = Pick<Meter, 'spend' | 'spent'> & { follow?: (count: number) => void };
 
 /** Why no calls are made. */
 type Problem = Exclude<CarParkFailure, 'gone'> | 'day';
@@ -100,7 +86,7 @@ export interface CarParkStatus {
  * once for the list if it is older than six hours. Without a response the last reading is shown for 15 minutes.
  */
 export class CarParks {
-  readonly #client: CarParkRequests;
+  readonly #client: Pick<CarParkClient, 'fetchList' | 'fetchReport' | 'close'>;
   readonly #store: CarParkStore;
   readonly #meter: DayMeter;
   readonly #clock: Clock;
@@ -120,7 +106,7 @@ export class CarParks {
   readonly #callsADay: number;
 
   constructor(options: {
-    client: CarParkRequests;
+    client: Pick<CarParkClient, 'fetchList' | 'fetchReport' | 'close'>;
     /** Counts the calls of all instances. The meter of a single process can continue from a stored count. */
     meter: DayMeter;
     callsADay?: number;
@@ -447,8 +433,7 @@ function trendOf(change: number, capacity: number): Trend {
 /** Adds a reading and drops those of the same or a later time, because upstream may have set its clock back. */
 function withReading(readings: readonly Reading[], reading: Reading | null, now: number): Reading[] {
   const kept = readings.filter(({ at }) => now - at <= KEPT_READINGS_MS && (!reading || at < reading.at));
-  const isOld = reading === null;
   // The last reading stays, however old, so that its time can be shown.
-  if (isOld) return kept.length > 0 ? kept : readings.slice(-1);
+  if (reading === null) return kept.length > 0 ? kept : readings.slice(-1);
   return [...kept, reading];
 }

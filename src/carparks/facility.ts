@@ -1,4 +1,5 @@
 import { DateTime } from 'luxon';
+import { z } from 'zod';
 import {
   type JsonObject,
   parseIdentifier,
@@ -10,16 +11,17 @@ import {
 import { SYDNEY } from '../transit/region.ts';
 
 /** Upstream's description of a car park, without its reading. */
-export interface Facility {
-  name: string;
-  suburb: string;
-  address: string;
-  lat: number | null;
-  lng: number | null;
+export const facilitySchema = z.object({
+  name: z.string(),
+  suburb: z.string(),
+  address: z.string(),
+  lat: z.number().nullable(),
+  lng: z.number().nullable(),
   /** Upstream's number of the stop that it belongs to. */
-  stopId: string | null;
-  capacity: number | null;
-}
+  stopId: z.string().nullable(),
+  capacity: z.int().nullable(),
+});
+export type Facility = z.infer<typeof facilitySchema>;
 
 /** A response about one car park. */
 export interface FacilityReport {
@@ -28,12 +30,13 @@ export interface FacilityReport {
 }
 
 /** How many spaces were taken when a car park reported. */
-export interface Reading {
+export const readingSchema = z.object({
   /** When the car park reported, in milliseconds since 1970. */
-  at: number;
+  at: z.number(),
   /** Number of taken spaces as counted, which may be below 0 or above the capacity. */
-  taken: number;
-}
+  taken: z.int(),
+});
+export type Reading = z.infer<typeof readingSchema>;
 
 /** More than upstream has. */
 const MAX_FACILITIES = 500;

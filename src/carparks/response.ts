@@ -1,10 +1,12 @@
 import { z } from 'zod';
+import { MINUTE_MS } from '../core/clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { StopLookup } from '../stops/register.ts';
 import { nameWithSuburb } from '../stops/table.ts';
+import { type Freshness, oldestOf } from '../transit/freshness.ts';
 import { latitudeOrNull, longitudeOrNull } from '../transit/place.ts';
 import { field, record, text, textOrNull } from '../transit/schema.ts';
-import { formatTimestamp, timestampSchema } from '../transit/time.ts';
+import { formatOrNull, timestampSchema } from '../transit/time.ts';
 import { type CarPark, type CarParkSource, type FoundCarParks, MAX_READING_AGE_MS } from './car-parks.ts';
 
 const MAX_AGE_MINUTES = MAX_READING_AGE_MS / 60_000;
@@ -62,22 +64,34 @@ export function toCarParkBody(carPark: CarPark, stops: StopLookup): CarParkBody 
     spaces_free: spacesFree,
     trend,
     spaces_change: spacesChange,
-    reported_at: reportedAt === null ? null : formatTimestamp(reportedAt),
+    reported_at: formatOrNull(reportedAt),
   };
 }
 
 /** How long a response about stops waits for car parks, which are only an addition. */
 const STOP_WAIT_MS = 1500;
 
+/** If car parks could not be found, they are looked up again after this time. */
+const INCOMPLETE_FRESH_MS = MINUTE_MS;
+
 /** Adds `carparks` to stops; null with a notice while they are unknown. A platform gets the car parks of its station. */
 export async function withCarParks<Stop extends { stop_id: string }>(
   listed: readonly Stop[],
-  { carParks, stops }: { carParks: CarParkSource | null; stops: StopLookup },
+  freshness: Freshness,
+  { carParks, stops, now }: { carParks: CarParkSource | null; stops: StopLookup; now: () => number },
 ) {
   const stationOf = (stopId: string) => stops.get(stopId)?.parent_id ?? stopId;
   const stations = new Set(listed.map(({ stop_id }) => stationOf(stop_id)));
   const isWanted = ({ stopId }: CarPark) => stopId !== null && stations.has(stationOf(stopId));
-  if (!carParks) return without(listed, 'This service has no car parks.');
+  const without = (text: string) => {
+    const freshUntil = now() + INCOMPLETE_FRESH_MS;
+    return {
+      stops: listed.map((stop) => ({ ...stop, carparks: null })),
+      notices: [{ text }],
+      freshness: { ...freshness, freshUntil, staleUntil: freshUntil },
+    };
+  };
+  if (!carParks) return without('This service has no car parks.');
   try {
     const found = await carParks.fetch(isWanted, { waitMs: STOP_WAIT_MS });
     const bodies = found.carParks.map((carPark) => toCarParkBody(carPark, stops));
@@ -86,17 +100,14 @@ export async function withCarParks<Stop extends { stop_id: string }>(
         ...stop,
         carparks: bodies.filter(({ stop_id }) => stop_id && stationOf(stop_id) === stationOf(stop.stop_id)),
       })),
-      found,
       notices: noticesOf(found),
+      freshness: oldestOf(freshness, found.freshness),
+      ...(found.changesAt !== undefined && { changesAt: found.changesAt }),
     };
   } catch (error) {
-    if (error instanceof ApiError) return without(listed, error.message);
+    if (error instanceof ApiError) return without(error.message);
     throw error;
   }
-}
-
-function without<Stop>(listed: readonly Stop[], text: string) {
-  return { stops: listed.map((stop) => ({ ...stop, carparks: null })), found: null, notices: [{ text }] };
 }
 
 /** Notices for callers: why car parks or readings are missing. */

@@ -5,21 +5,10 @@ import { DAY_MS, MINUTE_MS } from '../core/clock.ts';
 import { makePrivateFolder, writeDurably } from '../core/durable-file.ts';
 import type { SharedRedis } from '../core/redis/shared-redis.ts';
 import { parseSaved } from '../core/saved.ts';
-
-const readingSchema = z.object({ at: z.number(), taken: z.int() });
+import { facilitySchema, readingSchema } from './facility.ts';
 
 const recordSchema = z.object({
-  facility: z
-    .object({
-      name: z.string(),
-      suburb: z.string(),
-      address: z.string(),
-      lat: z.number().nullable(),
-      lng: z.number().nullable(),
-      stopId: z.string().nullable(),
-      capacity: z.int().nullable(),
-    })
-    .nullable(),
+  facility: facilitySchema.nullable(),
   /** The readings of the last hour, oldest first. */
   readings: z.array(readingSchema).max(200),
   /** When upstream last responded; 0 if never. */

@@ -1,5 +1,5 @@
 import { departuresResponse } from '#src/operations/departures/departure.ts';
-import { nearbyResponse } from '#src/operations/nearby/response.ts';
+import { nearbyResponse } from '#src/operations/nearby/operation.ts';
 import { stopSearchResponse } from '#src/operations/stop-search/operation.ts';
 import { tripsResponse } from '#src/operations/trips/response.ts';
 import { coordResponse, departureMonitorResponse, stopFinderResponse, tripResponse } from './payloads.ts';

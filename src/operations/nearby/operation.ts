@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CarParkSource } from '../../carparks/car-parks.ts';
-import { CAR_PARKS_ADDED, withCarParks } from '../../carparks/response.ts';
-import { MINUTE_MS, withTimeLimit } from '../../core/clock.ts';
+import { CAR_PARKS_ADDED, stopCarParksField, withCarParks } from '../../carparks/response.ts';
+import { withTimeLimit } from '../../core/clock.ts';
 import { routeOf } from '../../routes.ts';
 import { groupKnownStops, mapNearbyStops, type NearbyStop } from '../../stops/around.ts';
 import {
@@ -13,14 +13,24 @@ import {
 } from '../../stops/register.ts';
 import { StopChecks } from '../../stops/served-stops.ts';
 import { includeParameter } from '../../transit/additional-fields.ts';
-import { type Freshness, freshnessOf, oldestOf } from '../../transit/freshness.ts';
+import { type Freshness, freshnessOf } from '../../transit/freshness.ts';
 import type { LeftOutCounts } from '../../transit/left-out.ts';
-import { type Mode, modesParameter, nameModes, sortModes } from '../../transit/mode.ts';
+import { type Mode, modeSchema, modesParameter, nameModes, sortModes } from '../../transit/mode.ts';
 import { countUpTo, decimalBetween, describe, limitParameter, withDefault } from '../../transit/parameter.ts';
-import { areSwapped, boundsAround, isWithin, outsideNotice, SWAPPED } from '../../transit/place.ts';
+import {
+  areSwapped,
+  boundsAround,
+  isWithin,
+  latitudeOrNull,
+  latitudeSchema,
+  longitudeOrNull,
+  longitudeSchema,
+  outsideNotice,
+  SWAPPED,
+} from '../../transit/place.ts';
 import { type Bounds, CANBERRA } from '../../transit/region.ts';
+import { count, field, list, part, record, text } from '../../transit/schema.ts';
 import { defineOperation, type FindContext, type IsRehearsal, type Notice } from '../operation.ts';
-import { nearbyResponse } from './response.ts';
 
 export const nearbyQuery = z
   .object({
@@ -39,7 +49,27 @@ export function toNearbyRequest({ lat, lng, radius }: NearbyQuery) {
   return { kind: 'coord', lat, lng, radiusMetres: radius } as const;
 }
 
-/** The time limit for all checks of a request. */
+const nearbyStopSchema = record('NearbyStop', 'A stop near a place.', {
+  stop_id: text('Stop ID', '200060'),
+  name: text('Stop name with its suburb', 'Central Station, Sydney'),
+  distance_metres: count('Distance from the requested location to the nearest platform in metres', 240),
+  lat: latitudeOrNull,
+  lng: longitudeOrNull,
+  modes: list(modeSchema, 'The modes that stop there'),
+  routes: field(z.array(z.string()).max(0), 'Reserved, always empty'),
+  children: field(
+    z.array(z.string()).optional(),
+    'Platforms within the radius, nearest first. Only with `include=ids`',
+    ['2000466', '2000467'],
+  ),
+  carparks: stopCarParksField,
+});
+
+export const nearbyResponse = record('NearbyStops', 'Stops near a place that are served.', {
+  location: part('The requested location', { lat: latitudeSchema, lng: longitudeSchema }),
+  stops: list(nearbyStopSchema, 'Sorted by distance, nearest first'),
+});
+
 const CHECKS_WITHIN_MS = 5000;
 /** How long a response with unchecked stops is fresh. */
 const UNCERTAIN_MS = 30_000;
@@ -111,15 +141,9 @@ export const createNearbyOperation = ({
       if (!query.include?.includes('carparks')) {
         return { notices: general, body: { location, stops: listed }, freshness, leftOut };
       }
-      const { stops: complete, found, notices } = await withCarParks(listed, { carParks, stops: register });
-      const soon = context.now() + MINUTE_MS;
-      return {
-        notices: [...general, ...notices],
-        body: { location, stops: complete },
-        freshness: found ? oldestOf(freshness, found.freshness) : { ...freshness, freshUntil: soon, staleUntil: soon },
-        leftOut,
-        ...(found?.changesAt !== undefined && { changesAt: found.changesAt }),
-      };
+      const sources = { carParks, stops: register, now: context.now };
+      const { stops: complete, notices, ...validity } = await withCarParks(listed, freshness, sources);
+      return { notices: [...general, ...notices], body: { location, stops: complete }, leftOut, ...validity };
     },
   });
 };

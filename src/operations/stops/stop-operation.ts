@@ -7,7 +7,6 @@ import { freshnessOfList, type StopLine, type StopRegister, shortageOf } from '.
 import { requestLines } from '../../stops/request-lines.ts';
 import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
 import { includeParameter } from '../../transit/additional-fields.ts';
-import { type Freshness, oldestOf } from '../../transit/freshness.ts';
 import { colorsOf, lineColorFields } from '../../transit/line-colour.ts';
 import { nullableLineIdField } from '../../transit/line-id.ts';
 import { MODES, modeSchema } from '../../transit/mode.ts';
@@ -127,14 +126,9 @@ export const createStopOperation = ({
     async handle({ stop_id: stopId, include }, context) {
       const result = await fetchStop(stopId, stops, context);
       if (!include?.includes('carparks')) return result;
-      const { stops: listed, found, notices } = await withCarParks([result.body], { carParks, stops });
-      return {
-        ...result,
-        body: listed[0] ?? result.body,
-        notices,
-        freshness: found ? oldestOf(result.freshness, found.freshness) : incomplete(result.freshness, context.now()),
-        ...(found?.changesAt !== undefined && { changesAt: found.changesAt }),
-      };
+      const sources = { carParks, stops, now: context.now };
+      const { stops: listed, ...found } = await withCarParks([result.body], result.freshness, sources);
+      return { ...result, ...found, body: listed[0] ?? result.body };
     },
   });
 
@@ -146,18 +140,13 @@ async function fetchStop(stopId: string, stops: StopRegister, { queryUpstream, n
   const { name, lines, error } = await requestLines(stopId, { queryUpstream, now });
   // Nothing is known about a stop that is not listed, so the error is the only correct response.
   if (error && !stop) throw error;
+  const retryAt = now() + INCOMPLETE_FRESH_MS;
   return {
     body: toBody({ stopId, name, stop }, stops, lines),
     freshness: error
-      ? { ...incomplete(freshness, now()), shortage: shortageOf(error) }
+      ? { ...freshness, freshUntil: retryAt, staleUntil: retryAt, shortage: shortageOf(error) }
       : { ...freshness, source: 'upstream' as const },
   };
-}
-
-/** The freshness of a response without lines or car parks, which is soon looked up again. */
-function incomplete(freshness: Freshness, now: number): Freshness {
-  const freshUntil = now + INCOMPLETE_FRESH_MS;
-  return { ...freshness, freshUntil, staleUntil: freshUntil };
 }
 
 /** `name` is upstream's name for a stop that the register lacks. */

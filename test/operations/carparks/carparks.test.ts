@@ -6,6 +6,7 @@ import { withCarParks } from '#src/carparks/response.ts';
 import { MINUTE_MS } from '#src/core/clock.ts';
 import { StopRegister } from '#src/stops/register.ts';
 import { tableOf } from '#src/stops/table.ts';
+import { freshnessOf } from '#src/transit/freshness.ts';
 import { ProcessMeter } from '#src/upstream/budget/meter.ts';
 import { protectUpstream } from '#src/upstream/protection.ts';
 import { buildTestApp, type TestApp } from '#test/support/app.ts';
@@ -179,7 +180,7 @@ describe('car parks of stops', () => {
     other.facilities.set('486', facilityJson({ at: now() }));
     const {
       stops: [platform],
-    } = await withCarParks([{ stop_id: '2131101' }], { carParks, stops });
+    } = await withCarParks([{ stop_id: '2131101' }], freshnessOf({ retrievedAt: now() }), { carParks, stops, now });
     expect(platform?.carparks).toMatchObject([{ carpark_id: '486', stop_name: 'Ashfield Station' }]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nearbyResponse } from '#src/operations/nearby/response.ts';
+import { nearbyResponse } from '#src/operations/nearby/operation.ts';
 import { expectPair, listPairs } from '#test/support/pairs.ts';
 
 describe('nearby stops mapped from upstream payloads', () => {
