@@ -23,7 +23,6 @@ const BEST_MATCH = { stop: 1000, other: 250 };
 /** The bonus for a match right at `near`. It is small because upstream's good matches differ by only a few hundredths. */
 const NEARNESS_OF_MATCHES = 0.04;
 
-/** A place with a matching name. */
 export interface PlaceMatch {
   /** Valid as `from` and `to` of `/v1/trips`; for a stop, its identifier. */
   id: string;
@@ -38,7 +37,6 @@ export interface PlaceMatch {
   modes: Mode[];
 }
 
-/** Whether a search is for stops alone. */
 export const areOnlyStops = (types: readonly PlaceType[]) => types.every((type) => type === 'stop');
 
 /**

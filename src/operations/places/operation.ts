@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { routeOf } from '../../routes.ts';
 import { PLACE_TYPES } from '../../stops/matches.ts';
-import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
 import { modeSchema } from '../../transit/mode.ts';
 import { latitudeOrNull, longitudeOrNull } from '../../transit/place.ts';
 import { field, list, record, text } from '../../transit/schema.ts';
@@ -30,8 +29,6 @@ const placesResponse = record('Places', 'Stops, points of interest, addresses, s
   query: text('The query as received', 'central station'),
   results: list(placeSchema, 'Sorted by match, best first'),
 });
-
-type PlaceFound = z.infer<typeof placeSchema>;
 
 const exampleBody: z.infer<typeof placesResponse> = {
   query: 'central station',
@@ -73,16 +70,5 @@ export const createPlacesOperation = (knownStops: KnownStops) =>
         'Addresses, streets, suburbs, points of interest and stops whose name matches, best match first. planTrips accepts each `id` as `from` and `to`, unchanged. Other tools accept only the `id` of a stop.',
     },
 
-    handle: (query, context) =>
-      searchByName(query, context, {
-        known: knownStops,
-        types: PLACE_TYPES,
-        fromMatch: (match): PlaceFound => match,
-        fromKnown: toPlace,
-        idOf: ({ id }) => id,
-      }),
+    handle: (query, context) => searchByName(query, context, knownStops, PLACE_TYPES),
   });
-
-function toPlace({ stop_id, name, suburb, lat, lng, modes }: StopRecord): PlaceFound {
-  return { id: stop_id, type: 'stop', name: nameWithSuburb({ name, suburb }), suburb, lat, lng, modes: [...modes] };
-}

@@ -10,7 +10,7 @@ import {
   type StopLookup,
   type StopRegister,
 } from '../../stops/register.ts';
-import type { StopRecord } from '../../stops/table.ts';
+import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
 import { freshnessOf } from '../../transit/freshness.ts';
 import type { FindContext, IsRehearsal, OperationResult } from '../operation.ts';
 import { type StopSearchQuery, toStopSearchRequest } from './query.ts';
@@ -29,30 +29,22 @@ export interface KnownStops {
   isRehearsal?: IsRehearsal;
 }
 
-/** Returns the trip planner's matches, followed by stops with similar names if it has few matches or is unavailable. */
-export async function searchByName<Hit extends { suburb: string }>(
+/**
+ * Returns the trip planner's matches of these types, followed by stops with similar names if it has few matches or is unavailable.
+ * If only stops are wanted and the call budget is exhausted, an empty result from the register is a valid response.
+ */
+export async function searchByName(
   query: StopSearchQuery,
   { queryUpstream, now }: FindContext,
-  {
-    known: { stops, names, isRehearsal = () => false },
-    types,
-    fromMatch,
-    fromKnown,
-    idOf,
-  }: {
-    known: KnownStops;
-    /** If only stops are wanted and the call budget is exhausted, an empty result from the register is a valid response. */
-    types: readonly PlaceType[];
-    fromMatch: (match: PlaceMatch) => Hit;
-    fromKnown: (stop: StopRecord) => Hit;
-    idOf: (hit: Hit) => string;
-  },
-): Promise<OperationResult<{ query: string; results: Hit[] }>> {
+  { stops, names, isRehearsal = () => false }: KnownStops,
+  types: readonly PlaceType[],
+): Promise<OperationResult<{ query: string; results: PlaceMatch[] }>> {
   const { q, limit, near } = query;
   const request = toStopSearchRequest(query);
-  const searchSimilar = (isLoose: boolean) => names.search({ text: q, limit, near, isLoose }, now());
-  const missingNotices = (hits: readonly Hit[]) =>
-    hits.some((hit) => hit.suburb === '' && stops.get(idOf(hit))) ? [WITHOUT_SUBURB] : [];
+  const searchSimilar = async (isLoose: boolean) =>
+    (await names.search({ text: q, limit, near, isLoose }, now())).map(toMatch);
+  const missingNotices = (places: readonly PlaceMatch[]) =>
+    places.some(({ suburb, id }) => suburb === '' && stops.get(id)) ? [WITHOUT_SUBURB] : [];
   const pending = queryUpstream(request);
   let response: Awaited<typeof pending>;
   try {
@@ -60,30 +52,43 @@ export async function searchByName<Hit extends { suburb: string }>(
   } catch (error) {
     const freshness = freshnessInPlaceOf(error, stops, now());
     const isRehearsed = isRehearsal(request);
-    const matches = isRehearsed ? [] : await searchSimilar(true);
+    const results = isRehearsed ? [] : await searchSimilar(true);
     const isBudgetExhausted = error instanceof ApiError && error.isBudgetExhausted;
-    if (matches.length > 0 || (areOnlyStops(types) && isBudgetExhausted && !isRehearsed)) {
-      const results = matches.map(fromKnown);
-      const notice = matches.length > 0 ? STORED_STOPS_NOTICE : NO_STORED_STOP_NOTICE;
+    if (results.length > 0 || (areOnlyStops(types) && isBudgetExhausted && !isRehearsed)) {
+      const notice = results.length > 0 ? STORED_STOPS_NOTICE : NO_STORED_STOP_NOTICE;
       return { body: { query: q, results }, freshness, notices: [notice, ...missingNotices(results)] };
     }
     response = await pending;
   }
   const { results, leftOut } = await rankMatches(response.payload, types, near);
-  const shownHits = results.slice(0, limit).map((match) => fromMatch(atOwnPosition(match, stops)));
-  if (shownHits.length < Math.min(FEW_MATCHES, limit)) {
-    const matches = await searchSimilar(shownHits.length === 0);
-    const moreHits = matches
-      .map(fromKnown)
-      .filter((hit) => !shownHits.some((shownHit) => idOf(shownHit) === idOf(hit)));
-    shownHits.push(...moreHits.slice(0, limit - shownHits.length));
+  const shown = results.slice(0, limit).map((match) => withKnown(match, stops, areOnlyStops(types)));
+  if (shown.length < Math.min(FEW_MATCHES, limit)) {
+    const similar = await searchSimilar(shown.length === 0);
+    const more = similar.filter(({ id }) => !shown.some((place) => place.id === id));
+    shown.push(...more.slice(0, limit - shown.length));
   }
-  const notices = missingNotices(shownHits);
-  return { body: { query: q, results: shownHits }, freshness: freshnessOf(response), leftOut, notices };
+  return {
+    body: { query: q, results: shown },
+    freshness: freshnessOf(response),
+    leftOut,
+    notices: missingNotices(shown),
+  };
 }
 
-/** A stop has the position that other operations give it. */
-function atOwnPosition(match: PlaceMatch, stops: StopLookup): PlaceMatch {
+/** A stop has the position that other operations give it and, if `isCompleted`, the suburb and modes that upstream leaves out. */
+function withKnown(match: PlaceMatch, stops: StopLookup, isCompleted: boolean): PlaceMatch {
   const stop = match.type === 'stop' ? stops.get(match.id) : null;
-  return stop ? { ...match, lat: stop.lat, lng: stop.lng } : match;
+  if (!stop) return match;
+  const placed = { ...match, lat: stop.lat, lng: stop.lng };
+  if (!isCompleted) return placed;
+  return {
+    ...placed,
+    suburb: match.suburb || stop.suburb,
+    modes: match.modes.length > 0 ? match.modes : [...stop.modes],
+  };
+}
+
+function toMatch(stop: StopRecord): PlaceMatch {
+  const { stop_id, suburb, lat, lng, modes } = stop;
+  return { id: stop_id, type: 'stop', name: nameWithSuburb(stop), suburb, lat, lng, modes: [...modes] };
 }

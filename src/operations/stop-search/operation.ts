@@ -1,8 +1,6 @@
 import type { z } from 'zod';
 import { routeOf } from '../../routes.ts';
 import type { PlaceMatch } from '../../stops/matches.ts';
-import type { StopLookup } from '../../stops/register.ts';
-import { nameWithSuburb, type StopRecord } from '../../stops/table.ts';
 import { modeSchema } from '../../transit/mode.ts';
 import { latitudeOrNull, longitudeOrNull } from '../../transit/place.ts';
 import { list, record, text } from '../../transit/schema.ts';
@@ -57,31 +55,13 @@ export const createStopSearchOperation = (knownStops: KnownStops) =>
         'Stops whose name matches a text, best match first; typos are allowed. Pass a `stop_id` to the other tools. Finds stations, wharves and bus stops, but no addresses, suburbs or points of interest: for those use searchPlaces, or getNearbyStops with a position.',
     },
 
-    handle: (query, context) =>
-      searchByName(query, context, {
-        known: knownStops,
-        // Stops only: otherwise streets, parks and restaurants crowd out the stops.
-        types: ['stop'],
-        fromMatch: (match) => withKnown(match, knownStops.stops),
-        fromKnown: toSearchResult,
-        idOf: ({ stop_id }) => stop_id,
-      }),
+    async handle(query, context) {
+      // Stops only: otherwise streets, parks and restaurants crowd out the stops.
+      const { body, ...found } = await searchByName(query, context, knownStops, ['stop']);
+      return { ...found, body: { query: body.query, results: body.results.map(toSearchResult) } };
+    },
   });
 
-/** Fills in fields that upstream leaves out, from the register. */
-function withKnown({ id, name, suburb, lat, lng, modes }: PlaceMatch, stops: StopLookup): SearchResult {
-  const registered = modes.length > 0 && suburb !== '' ? null : stops.get(id);
-  return {
-    stop_id: id,
-    name,
-    suburb: suburb || (registered?.suburb ?? ''),
-    lat,
-    lng,
-    modes: modes.length > 0 ? modes : [...(registered?.modes ?? [])],
-  };
-}
-
-function toSearchResult(stop: StopRecord): SearchResult {
-  const { stop_id, suburb, lat, lng, modes } = stop;
-  return { stop_id, name: nameWithSuburb(stop), suburb, lat, lng, modes: [...modes] };
+function toSearchResult({ id, name, suburb, lat, lng, modes }: PlaceMatch): SearchResult {
+  return { stop_id: id, name, suburb, lat, lng, modes };
 }
