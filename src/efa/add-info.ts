@@ -100,68 +100,41 @@ const MAX_RUN_MS = 12 * HOUR_MS;
 /** Every notice that upstream lists, including expired ones. Each text is an alert of its own, as on boards. */
 export async function fetchCurrentAlerts(queryUpstream: QueryUpstream) {
   const response = await queryUpstream({ kind: 'notices' });
-  const { kept: notices, leftOut } = await mapRecords(response.payload.infos, parseNotice, mapNotice);
+  const { kept: notices, leftOut } = await mapRecords(response.payload.infos, parseObject, mapNotice);
   return { alerts: notices.flat(), leftOut, freshness: freshnessOf(response) };
 }
 
 /** The alerts of a notice attached to a departure or ride, which does not say when its run began. */
 export function mapCarriedNotice(value: unknown): CurrentAlert[] {
-  const notice = parseNotice(value);
+  const notice = parseObject(value);
   const alerts = notice ? mapNotice(notice) : [];
   return alerts.map((alert) => ({ ...alert, runs: alert.runs.map((run) => ({ ...run, startsAt: null })) }));
 }
 
-/** Undefined if it is not an object. */
-function parseNotice(value: unknown) {
-  const notice = parseObject(value);
-  const [info] = parseInfos(notice);
-  const affected = parseObject(notice?.affected);
-  const links = firstElements(notice?.infoLinks, 1).map(parseObject);
-  return (
-    notice &&
-    info && {
-      info,
-      kind: kindOf(notice),
-      category: categoryOf(notice),
-      cause: causeOf(notice),
-      heading: parseName(notice.subtitle) ?? parseName(links[0]?.subtitle),
-      url: parseUrl(notice.url) ?? parseUrl(links[0]?.url),
-      timestamps: parseObject(notice.timestamps),
-      stops: mergeStops(parseList(affected?.stops, parseStopPoint, MAX_STOPS), parseNamedStops(notice)),
-      lines: parseList(affected?.lines, parseLine, MAX_LINES),
-    }
-  );
-}
-
-function mapNotice({
-  info,
-  kind,
-  category,
-  cause,
-  heading,
-  url,
-  timestamps,
-  stops,
-  lines,
-}: NonNullable<ReturnType<typeof parseNotice>>): CurrentAlert[] {
-  const times = { last: timestamps?.lastModification, first: timestamps?.creation };
+function mapNotice(notice: JsonObject): CurrentAlert[] {
+  const infos = parseInfos(notice);
+  const affected = parseObject(notice.affected);
+  const [link] = firstElements(notice.infoLinks, 1).map(parseObject);
+  const timestamps = parseObject(notice.timestamps);
+  const lines = parseList(affected?.lines, parseLine, MAX_LINES);
+  const heading = parseName(notice.subtitle) ?? parseName(link?.subtitle);
   const alert = {
     title: heading?.trim() || null,
-    kind,
-    category,
-    cause,
-    severity: SEVERITY_OF.get(info.priority) ?? ('normal' as const),
-    url: url ?? null,
+    kind: kindOf(notice),
+    category: categoryOf(notice),
+    cause: causeOf(notice),
+    severity: SEVERITY_OF.get(parseRawText(notice.priority)) ?? ('normal' as const),
+    url: parseUrl(notice.url) ?? parseUrl(link?.url) ?? null,
     periods: parseList(timestamps?.validity, parsePeriod, MAX_PERIODS),
-    stops,
+    stops: mergeStops(parseList(affected?.stops, parseStopPoint, MAX_STOPS), parseNamedStops(notice)),
     routes: lines.flatMap(({ route, mode, network }) => (route && mode ? { route, mode, network } : [])),
     runs: lines.flatMap(({ route, runs }) => runs.map((run) => ({ ...run, route }))).slice(0, MAX_RUNS),
     /** Whether it also affects runs that it does not name. */
     isOnWholeLines: lines.some(({ runs }) => runs.length === 0) || lines.length === 0,
-    updatedAt: parseTime(times.last) ?? parseTime(times.first),
-    restrictsWheelchairs: restrictsWheelchairs(info),
+    updatedAt: parseTime(timestamps?.lastModification) ?? parseTime(timestamps?.creation),
+    restrictsWheelchairs: infos.some(restrictsWheelchairs),
   };
-  return mapAlerts([info]).map((text) => ({ ...alert, text }));
+  return mapAlerts(infos).map((text) => ({ ...alert, text }));
 }
 
 /** Each stop with all its IDs from upstream, its own first, and the platforms named there. */
@@ -179,7 +152,6 @@ function mergeStops(affected: readonly StopPoint[], namedStops: ReturnType<typeo
   return stops.filter(({ ids }) => ids.length > 0);
 }
 
-/** Undefined if it is not an object. */
 function parseLine(value: unknown) {
   const line = parseTransportation(value);
   const productClass = line?.product?.class ?? line?.product?.iconId;
@@ -214,7 +186,6 @@ function parseRun(value: unknown) {
   };
 }
 
-/** Undefined if it is not an object. */
 function parsePeriod(value: unknown) {
   const period = parseObject(value);
   if (!period) return undefined;

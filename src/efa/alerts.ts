@@ -1,7 +1,14 @@
 import { createBoundedMap, ownText } from '../core/own-memory.ts';
-import { foldSpace, MAX_LENGTH, parseList, parseObject, parseRawText, toPlainText } from './response/field.ts';
+import {
+  foldSpace,
+  type JsonObject,
+  MAX_LENGTH,
+  parseList,
+  parseObject,
+  parseRawText,
+  toPlainText,
+} from './response/field.ts';
 
-/** A disruption notice. */
 export type Info = NonNullable<ReturnType<typeof parseInfo>>;
 
 /** Maximum number of notices read per departure or leg; the longest recorded list has 6. */
@@ -14,15 +21,11 @@ export function parseInfos(value: unknown) {
   return parseList(value, parseInfo, MAX_NOTICES + 1);
 }
 
-/** Undefined if it is not an object. */
 function parseInfo(value: unknown) {
   const info = parseObject(value);
   return (
     info && {
-      subtitle: parseRawText(info.subtitle),
-      urlText: parseRawText(info.urlText),
-      content: parseRawText(info.content),
-      speechText: parseRawText(parseObject(info.properties)?.speechText),
+      ...parseTexts(info, parseObject(info.properties)),
       priority: parseRawText(info.priority),
       infoLinks: parseList(info.infoLinks, parseInfoLink, MAX_LINKS + 1),
     }
@@ -31,14 +34,16 @@ function parseInfo(value: unknown) {
 
 function parseInfoLink(value: unknown) {
   const link = parseObject(value);
-  return (
-    link && {
-      subtitle: parseRawText(link.subtitle),
-      urlText: parseRawText(link.urlText),
-      content: parseRawText(link.content),
-      speechText: parseRawText(link.speechText),
-    }
-  );
+  return link && parseTexts(link, link);
+}
+
+function parseTexts({ subtitle, urlText, content }: JsonObject, spoken: JsonObject | undefined) {
+  return {
+    subtitle: parseRawText(subtitle),
+    urlText: parseRawText(urlText),
+    content: parseRawText(content),
+    speechText: parseRawText(spoken?.speechText),
+  };
 }
 
 /**
@@ -201,7 +206,7 @@ function joinTexts(subtitle: string, content: string): string {
   if (content === '') return subtitle;
   const heading = subtitle.replace(/[.:]$/, '');
   const isNeeded = LACKS_SUBJECT.test(content)
-    ? !startsWith(content, heading)
+    ? !content.toLowerCase().startsWith(heading.toLowerCase())
     : saysSomethingOfItsOwn(heading, content);
   return isNeeded ? `${heading}: ${content}` : content;
 }
@@ -227,14 +232,6 @@ function leadsToPage(sentence: string): boolean {
 
 /** False if the subtitle only repeats the content or lists lines ("Airport & South Line, Inner West Line"). */
 function saysSomethingOfItsOwn(subtitle: string, content: string): boolean {
-  if (subtitle === '' || contains(content, subtitle)) return false;
+  if (subtitle === '' || content.toLowerCase().includes(subtitle.toLowerCase())) return false;
   return !subtitle.split(', ').every((part) => /\bLines?$/.test(part));
-}
-
-function startsWith(text: string, part: string): boolean {
-  return text.toLowerCase().startsWith(part.toLowerCase());
-}
-
-function contains(text: string, part: string): boolean {
-  return text.toLowerCase().includes(part.toLowerCase());
 }

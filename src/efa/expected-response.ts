@@ -1,6 +1,6 @@
 import { withoutG } from '../transit/region.ts';
 import { type DepartureMonitorPayload, findUnknownStopMessage, saysDateInvalid } from './payload.ts';
-import { parseArrival } from './realtime.ts';
+import { parseTimes } from './realtime.ts';
 import { parseObject } from './response/field.ts';
 import { listIds, parseStopPoint, type StopPoint } from './stop-point.ts';
 
@@ -88,7 +88,7 @@ export function isBoardOf(stopId: string, payload: DepartureMonitorPayload): boo
 /** Whether the board has an arrival time or is empty. If `depArrMacro=arr` were ignored, it would list departures. */
 export function listsArrivals({ stopEvents }: DepartureMonitorPayload): boolean {
   const arrives = (record: unknown) =>
-    Object.values(parseArrival(parseObject(record) ?? {})).some((time) => time !== undefined);
+    Object.values(parseTimes(parseObject(record) ?? {}, 'arrival')).some((time) => time !== undefined);
   return stopEvents.length === 0 || stopEvents.some(arrives);
 }
 

@@ -1,5 +1,5 @@
 import { parseInfos } from './alerts.ts';
-import { parseArrival, parseDeparture } from './realtime.ts';
+import { parseTimes } from './realtime.ts';
 import {
   firstElements,
   type JsonObject,
@@ -99,8 +99,8 @@ export function parseStopEvent(value: unknown) {
       isCancelled: parseFlag(event.isCancelled),
       isRealtimeControlled: parseFlag(event.isRealtimeControlled),
       realtimeStatus: parseStrings(event.realtimeStatus),
-      arrival: parseArrival(event),
-      departure: parseDeparture(event),
+      arrival: parseTimes(event, 'arrival'),
+      departure: parseTimes(event, 'departure'),
       location: parseStopPoint(event.location),
       transportation,
       infos: parseInfos(event.infos),

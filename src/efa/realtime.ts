@@ -8,21 +8,12 @@ export interface SentTimes {
   estimated: string | undefined;
 }
 
-/** The arrival times at a stop, as sent by upstream. */
-export function parseArrival(record: JsonObject): SentTimes {
+/** The times of the arrival at a stop, or of the departure from it, as sent by upstream. */
+export function parseTimes(record: JsonObject, end: 'arrival' | 'departure'): SentTimes {
   return {
-    planned: parseRawText(record.arrivalTimePlanned),
-    baseTimetable: parseRawText(record.arrivalTimeBaseTimetable),
-    estimated: parseRawText(record.arrivalTimeEstimated),
-  };
-}
-
-/** The departure times from a stop, as sent by upstream. */
-export function parseDeparture(record: JsonObject): SentTimes {
-  return {
-    planned: parseRawText(record.departureTimePlanned),
-    baseTimetable: parseRawText(record.departureTimeBaseTimetable),
-    estimated: parseRawText(record.departureTimeEstimated),
+    planned: parseRawText(record[`${end}TimePlanned`]),
+    baseTimetable: parseRawText(record[`${end}TimeBaseTimetable`]),
+    estimated: parseRawText(record[`${end}TimeEstimated`]),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Mode } from '../transit/mode.ts';
 import { type Position, positionSchema } from '../transit/place.ts';
 import { isPlatformLabel, labelParts } from '../transit/platform-label.ts';
 import { toMode } from './product-class.ts';
-import { parseArrival, parseDeparture } from './realtime.ts';
+import { parseTimes } from './realtime.ts';
 import {
   parseFlag,
   parseIdentifier,
@@ -38,7 +38,6 @@ export interface StopPoint {
 /** A stop point with its arrival and departure: an end of a leg, or a call. */
 export type TimedStopPoint = NonNullable<ReturnType<typeof parseTimedStopPoint>>;
 
-/** Undefined if it is not an object. */
 export function parseStopPoint(value: unknown, parents = MAX_PARENTS): StopPoint | undefined {
   const place = parseObject(value);
   return (
@@ -58,11 +57,12 @@ export function parseStopPoint(value: unknown, parents = MAX_PARENTS): StopPoint
   );
 }
 
-/** Undefined if it is not an object. */
 export function parseTimedStopPoint(value: unknown) {
   const place = parseObject(value);
   const point = parseStopPoint(place);
-  return place && point && { ...point, arrival: parseArrival(place), departure: parseDeparture(place) };
+  return (
+    place && point && { ...point, arrival: parseTimes(place, 'arrival'), departure: parseTimes(place, 'departure') }
+  );
 }
 
 function parseStopPointProperties(value: unknown) {
@@ -143,7 +143,6 @@ export function toPosition(point: StopPoint): Position | null {
   return point.parent && !isLocality(point.parent) ? toPosition(point.parent) : null;
 }
 
-/** `[lat, lng]` of this very point. */
 export function toOwnPosition({ coord }: StopPoint): Position | null {
   return positionSchema.safeParse(coord).data ?? null;
 }
@@ -167,7 +166,6 @@ export function listIds(point: StopPoint): string[] {
   return [point.id, stopId, STOP_GLOBAL_ID, ...parents].filter((id) => id !== undefined);
 }
 
-/** The suburb of a stop. */
 export function toLocality(point: StopPoint): string | null {
   if (point.properties?.mainLocality) return point.properties.mainLocality;
   for (let place = point.parent; place; place = place.parent) {

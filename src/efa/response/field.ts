@@ -1,8 +1,8 @@
 import { compile } from 'html-to-text';
 
 /**
- * Readers for fields of upstream's records. A missing value or one of another type reads as undefined. A busy response has
- * thousands of fields, so each is read by one function call without garbage.
+ * Readers for fields of upstream's records. A missing value or one of another type reads as undefined; so does a whole record that
+ * is no object. A busy response has thousands of fields, so each is read by one function call without garbage.
  */
 
 /** An unparsed object of a response. */
@@ -150,7 +150,6 @@ function stripMarkup(markup: string): string {
   return text.replace(MARKS, ' ');
 }
 
-/** The text without invisible characters. */
 function visibleText(text: string): string {
   return NOT_ASCII.test(text) && INVISIBLE.test(text) ? text.replace(ALL_INVISIBLE, '') : text;
 }

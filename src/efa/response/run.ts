@@ -8,7 +8,6 @@ export type Transportation = NonNullable<ReturnType<typeof parseTransportation>>
 /** Properties of a run and its vehicle. On boards they are in the event, in journeys in the line. */
 export type VehicleProperties = NonNullable<ReturnType<typeof parseVehicleProperties>>;
 
-/** Undefined if it is not an object. */
 export function parseTransportation(value: unknown) {
   const line = parseObject(value);
   return (
@@ -26,7 +25,6 @@ export function parseTransportation(value: unknown) {
   );
 }
 
-/** Undefined if it is not an object. */
 export function parseVehicleProperties(value: unknown) {
   const properties = parseObject(value);
   return (
