@@ -29,12 +29,7 @@ interface LineOf {
   stopId: string;
 }
 
-interface LineStops {
-  timetable: StopRegister['timetable'];
-  missingTimetable: StopRegister['missingTimetable'];
-  get: StopRegister['get'];
-  partsOf: StopRegister['partsOf'];
-}
+type LineStops = Pick<StopRegister, 'timetable' | 'missingTimetable' | 'get' | 'partsOf'>;
 
 /** The lines of the current timetable, without upstream calls. */
 export class LineCatalogue {

@@ -1,6 +1,5 @@
 import { NameSearch } from '../stops/name-search.ts';
-import { createAlertOperation } from './alerts/alert-operation.ts';
-import { createAlertsOperation } from './alerts/operation.ts';
+import { createAlertOperation, createAlertsOperation } from './alerts/operation.ts';
 import { createBoardsOperation } from './boards/operation.ts';
 import { createCarParkOperation, createCarParksOperation } from './carparks/operation.ts';
 import { arrivalsOperation, departuresOperation } from './departures/operation.ts';

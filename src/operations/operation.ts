@@ -27,11 +27,9 @@ export interface OperationResult<Body extends object = object> {
   leftOut?: LeftOutCounts;
   /** The source of each board in the body, in order. */
   boards?: readonly BoardOrigin[];
-  /** The source of the journeys in the body. */
   journeys?: JourneyOrigin;
   /** Why a list is unexpectedly empty. */
   notices?: readonly Notice[];
-  /** Cursors of the previous and next page. */
   pages?: Pages;
 }
 
@@ -61,7 +59,6 @@ export interface FindContext {
   boards: Boards;
   /** Finds running vehicles and the live times of rides. */
   runs: Runs;
-  /** The lines of the timetable. */
   lines: LineCatalogue;
   /** What was recorded of past runs; null or absent if nothing is. */
   punctuality?: Punctuality | null;
@@ -99,7 +96,6 @@ export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends
   example: { query: string; body: Body };
   /** Set if the operation has a stream, under its path plus `/stream`. */
   stream?: { id: string; summary: string; description: string };
-  /** The event of that stream. */
   event?: string | null;
   /** The operation as an MCP tool: its description for a model, and defaults for parameters that the model leaves out. */
   tool: { description: string; defaults?: Readonly<Record<string, string>> };
@@ -108,7 +104,6 @@ export interface Operation<Query extends z.ZodObject = z.ZodObject, Body extends
   handle(query: z.output<Query>, context: FindContext): Promise<OperationResult<Body>>;
 }
 
-/** Errors of every operation. */
 const COMMON_ERRORS = [
   'INVALID_PARAMETER',
   'UNAUTHORIZED',

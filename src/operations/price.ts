@@ -4,7 +4,6 @@ import type { Operation } from './operation.ts';
 /** Part of the descriptions of operations that search the timetable. */
 export const DAY_PRICE = 'A day other than yesterday, today and tomorrow costs one more';
 
-/** The number of requests that a query is charged. */
 export function priceOf({ price }: Operation, query: Readonly<Record<string, unknown>>, now: number): number {
   return price?.(query, priceOfDay(query, now)) ?? 1;
 }

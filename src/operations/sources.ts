@@ -13,7 +13,6 @@ import { StopRegister } from '../stops/register.ts';
 import { noStops } from '../stops/table.ts';
 import type { Punctuality } from '../transit/punctuality.ts';
 
-/** What the operations find their data in. */
 export interface Sources {
   queryUpstream: QueryUpstream;
   /** Upstream calls allowed per second. Default: unlimited. */

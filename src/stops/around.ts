@@ -8,7 +8,6 @@ import type { StopLookup } from './register.ts';
 import { nameWithSuburb, type StopRecord } from './table.ts';
 import { upstreamMetres } from './upstream-metres.ts';
 
-/** A stop around a place. */
 export interface NearbyStop {
   stop_id: string;
   /** Includes the suburb. */
@@ -27,7 +26,6 @@ export interface NearbyStop {
 /** A larger distance means that the response belongs to another request. The centre of a large station may lie outside the circle. */
 const MAX_DISTANCE_METRES = 10_000;
 
-/** A requested circle. */
 export type RequestedCircle = { lat: number; lng: number; radius: number };
 
 /** A platform or stop with its own distance, unrounded. */

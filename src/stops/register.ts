@@ -2,7 +2,7 @@ import { DAY_MS } from '../core/clock.ts';
 import { ApiError } from '../errors/api-error.ts';
 import type { Timetable, TimetableLine, TimetableStop } from '../timetable/timetable.ts';
 import { type CurrentTimetable, noTimetable } from '../timetable/update/keep-current.ts';
-import { FRESHNESS_WINDOWS, type Freshness } from '../transit/freshness.ts';
+import { FRESHNESS_WINDOWS, type Freshness, freshFrom } from '../transit/freshness.ts';
 import type { MissingTimetable } from '../transit/missing-timetable.ts';
 import { type Mode, sortModes } from '../transit/mode.ts';
 import { boundsAround, distanceMetres } from '../transit/place.ts';
@@ -26,10 +26,7 @@ const SERVED_WITHIN_MS = 7 * DAY_MS;
 /** Only the most frequent headsigns of a line are listed. */
 const MAX_HEADSIGNS = 10;
 
-/** Finds single stops. */
-export interface StopLookup {
-  get: StopRegister['get'];
-}
+export type StopLookup = Pick<StopRegister, 'get'>;
 
 /**
  * The stops that are known without a request: the timetable's stops; stops, groups of poles and suburbs that only the trip
@@ -215,18 +212,9 @@ function compareIds(a: StopRecord, b: StopRecord): number {
   return a.stop_id < b.stop_id ? -1 : 1;
 }
 
-const { freshMs: FRESH_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.stops;
-
 /** The freshness of data from the register. Its age is that of the data, and it is fresh for a day from now. */
 export function freshnessOfList({ updatedAt }: StopRegister, now: number): Freshness {
-  const freshUntil = now + FRESH_MS;
-  return {
-    retrievedAt: Math.min(updatedAt, now),
-    freshUntil,
-    staleUntil: freshUntil + STALE_MS,
-    source: 'cache',
-    shortage: null,
-  };
+  return freshFrom(now, FRESHNESS_WINDOWS.stops, Math.min(updatedAt, now));
 }
 
 /**

@@ -131,7 +131,6 @@ export function noStops(): StopTable {
   return tableOf([]);
 }
 
-/** Returns the text from which the table can be rebuilt. */
 export function tableText(
   stops: readonly StopRecord[],
   source: StopTable['source'] = { dataDate: '1970-01-01', source: 'none' },

@@ -2,16 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { carriageSchema } from './departure.ts';
 import { lineIdField } from './line-id.ts';
-import {
-  describe,
-  notAllowed,
-  oneOf,
-  optional,
-  parameterOf,
-  requiredText,
-  splitList,
-  withDefault,
-} from './parameter.ts';
+import { oneOf, optional, someOf, withDefault } from './parameter.ts';
 import { field } from './schema.ts';
 import type { VehicleAccess } from './vehicle-access.ts';
 
@@ -19,9 +10,9 @@ import type { VehicleAccess } from './vehicle-access.ts';
 
 /** The `cancelled` parameter; `description` says where cancelled records appear. */
 export function cancelledParameter(description: string) {
-  const schema = withDefault(oneOf(['exclude', 'include']), 'exclude');
-  return describe(
-    schema,
+  return withDefault(
+    oneOf(['exclude', 'include']),
+    'exclude',
     `\`include\` also lists cancelled services and adds \`cancelled\` to every record. ${description}`,
   );
 }
@@ -33,26 +24,8 @@ export const cancelledField = field(
 
 /** A comma-separated list of `words`, in any case. `words` maps each word to a description of the fields that it adds. */
 export function includeParameter<Words extends Readonly<Record<string, string>>>(words: Words) {
-  const knownWords = Object.keys(words);
-  const allowed =
-    knownWords.length > 1 ? `must be some of ${knownWords.join(', ')}, separated by commas` : `must be ${knownWords}`;
-  return optional(
-    parameterOf(requiredText(allowed), (text, refuse): readonly (keyof Words)[] => {
-      const requested = splitList(text.toLowerCase());
-      const unknown = splitList(text).filter((word) => !knownWords.includes(word.toLowerCase()));
-      if (requested.length === 0) return refuse(allowed);
-      if (unknown.length > 0) return refuse(notAllowed(allowed, unknown), { isComplete: true });
-      return knownWords.filter((word) => requested.includes(word));
-    }).meta({
-      type: 'array',
-      items: { type: 'string', enum: knownWords },
-      minItems: 1,
-      examples: [[knownWords[0]]],
-      description: Object.entries(words)
-        .map(([word, description]) => `\`${word}\` adds ${description}`)
-        .join(' '),
-    }),
-  );
+  const added = Object.entries(words).map(([word, description]) => `\`${word}\` adds ${description}`);
+  return optional(someOf(Object.keys(words) as [keyof Words & string]), added.join(' '));
 }
 
 /** Descriptions for the words of `include`. */

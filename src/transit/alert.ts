@@ -16,7 +16,6 @@ export interface AlertSubject {
   at: number;
 }
 
-/** An alert as plain text. */
 export interface AlertText {
   text: string;
   /** Whether wheelchair users may not be able to board. */

@@ -52,6 +52,12 @@ export function freshnessOf({ retrievedAt, freshness }: { retrievedAt: number; f
   return freshness ?? { ...justRetrieved, source: 'upstream', shortage: null };
 }
 
+/** The freshness of data that needs no upstream call: fresh for a window from now on. */
+export function freshFrom(now: number, { freshMs, staleMs }: FreshnessWindow, retrievedAt = now): Freshness {
+  const freshUntil = now + freshMs;
+  return { retrievedAt, freshUntil, staleUntil: freshUntil + staleMs, source: 'cache', shortage: null };
+}
+
 /** The freshness of a response made from several: retrieved with the oldest, fresh until the first goes stale. */
 export function oldestOf(first: Freshness, ...others: Freshness[]): Freshness {
   const all = [first, ...others];

@@ -131,7 +131,6 @@ export function latestStart({ legs }: Journey, timeOf: (time: CallTime) => numbe
   return timeOf(ride.origin) - sumDurations(legs.slice(0, first));
 }
 
-/** Whether one of its rides is cancelled. */
 export function isCancelled({ legs }: Journey): boolean {
   return legs.some((leg) => leg.isCancelled);
 }
@@ -145,7 +144,6 @@ export function isOnDemand({ legs }: Journey): boolean {
   return legs.some((leg) => leg.isOnDemand);
 }
 
-/** A change between two rides. */
 export interface Change {
   /** The index of the leg before it. */
   index: number;
@@ -158,7 +156,6 @@ export interface Change {
   spareMs: number;
 }
 
-/** Lists the changes between rides. */
 export function listChanges({ legs }: Journey): Change[] {
   const rides = [...legs.entries()].filter(([, { mode }]) => mode !== 'walk');
   return rides.slice(1).map(([next, ride], place) => {

@@ -21,7 +21,6 @@ const REASONS = {
 
 export type LeftOutReason = keyof typeof REASONS;
 
-/** Number of records left out, by reason. */
 export type LeftOutCounts = Partial<Record<LeftOutReason, number>>;
 
 /** Thrown while mapping one record, to leave it out and keep the others. */

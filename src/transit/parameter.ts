@@ -139,7 +139,7 @@ const OR = new Intl.ListFormat('en-AU', { type: 'disjunction' });
 
 /** Some of a few words, in any case, separated by commas. */
 export function someOf<const Words extends readonly [string, ...string[]]>(words: Words) {
-  const allowed = `must be some of ${words.join(', ')}, separated by commas`;
+  const allowed = words.length > 1 ? `must be some of ${words.join(', ')}, separated by commas` : `must be ${words[0]}`;
   return parameterOf(requiredText(allowed), (text, refuse): Words[number][] => {
     const names = splitList(text.toLowerCase());
     const unknown = splitList(text).filter((name) => !words.includes(name.toLowerCase()));
@@ -165,7 +165,6 @@ export function onlyWith<Name extends string, Companion extends string>(
   ];
 }
 
-/** Adds a description and a working example to a parameter. */
 export function describe<Schema extends z.ZodType>(schema: Schema, description: string, example?: string | number) {
   return schema.meta({ ...schema.meta(), ...described(description, example) });
 }

@@ -2,7 +2,6 @@
 const LABEL =
   /^((Platforms?|Stand|Wharf|Side|Bay|Coach Bay|Coach Stop|Berth|Jetty|Pontoon) (\d{1,2}[A-Z]?|[A-Z]\d{0,2})([/&-]\d{1,2})?|Coach (Bay|Stop))$/;
 
-/** Whether the text is a platform label. */
 export function isPlatformLabel(text: string): boolean {
   return LABEL.test(text);
 }

@@ -56,7 +56,6 @@ export function toFiguresBody({ runs, calls, cancelledCalls, onTimeCalls, median
 const share = (part: number, whole: number) => Number((part / whole).toFixed(4));
 
 export const USUAL_BASES = ['run', 'hour'] as const;
-/** How late a departure usually is. */
 export interface Usual extends Figures {
   basis: (typeof USUAL_BASES)[number];
 }

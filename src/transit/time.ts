@@ -170,6 +170,10 @@ export function formatTimestamp(moment: number): string {
   return `${formatted.text}${TWO_DIGITS[Math.floor(minutes / 60)]}:${TWO_DIGITS[minutes % 60]}:${TWO_DIGITS[ofDay % 60]}Z`;
 }
 
+export function formatOrNull(moment: number | null): string | null {
+  return moment === null ? null : formatTimestamp(moment);
+}
+
 /** Converts a UTC timestamp of a response to Sydney time with its offset; null if the text is no timestamp. */
 export function toSydneyTimestamp(timestamp: string): string | null {
   return DateTime.fromISO(timestamp, { zone: SYDNEY }).toISO({ suppressMilliseconds: true });
@@ -217,7 +221,6 @@ export function minutesBetween(from: number, until: number): number {
  */
 export const leadParameter = wholeBetween(0, 60);
 
-/** When a vehicle arrives or departs. */
 export interface CallTime {
   plannedAt: number;
   /** The estimate, if the vehicle is tracked; null without live data. */

@@ -160,10 +160,7 @@ interface CallOrigin {
 }
 
 /** What decides whether a call is made. */
-export interface CallGate {
-  permit: Breaker['permit'];
-  isOpen: Breaker['isOpen'];
-}
+export type CallGate = Pick<Breaker, 'permit' | 'isOpen'>;
 
 /** For an upstream that fails on purpose: never refuses a call. */
 export const alwaysClosed: CallGate = {

@@ -14,7 +14,6 @@ import { type KeptResponse, MAX_AHEAD_MS, type ResponseCache, unpack } from './r
 /** How long a request with a stale response waits for a fresh one. */
 const STALE_PATIENCE_MS = 3000;
 
-/** A request with its cache key and freshness window. */
 interface Lookup {
   request: UpstreamRequest;
   key: string;

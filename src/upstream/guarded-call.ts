@@ -18,7 +18,6 @@ const REFUSED_KEY_PAUSE_MS = MINUTE_MS;
 /** Limits the alarms, because a key can be refused many times a second. */
 const ALARM_EVERY_MS = MINUTE_MS;
 
-/** Permission for a call with this upstream key. */
 interface PermittedCall {
   key: number;
   permit: Permit;

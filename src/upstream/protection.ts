@@ -18,7 +18,6 @@ import { ResponseCache } from './response-cache.ts';
 export interface ProtectionOptions {
   /** One function for each upstream key. */
   callByKey: readonly CallUpstream[];
-  /** The limits of each key. */
   limits: Limits;
   log: Log<'info' | 'warn' | 'error'>;
   deadlines?: Deadlines;

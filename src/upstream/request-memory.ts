@@ -35,7 +35,6 @@ export function isWithin(pause: Pause | undefined, now: number): pause is Pause 
   return pause !== undefined && pause.at <= now && now < pause.at + pause.pauseMs;
 }
 
-/** Remembers failed requests. */
 export class FailureMemory {
   readonly #now: () => number;
   readonly #failures: Pauses;

@@ -1,16 +1,27 @@
 import { z } from 'zod';
 import type { AlertList, KeptAlert } from '../../alerts/alert-list.ts';
+import { unknownAlert } from '../../errors/messages.ts';
 import type { LineCatalogue } from '../../lines/lines.ts';
 import { routeOf } from '../../routes.ts';
 import type { StopRegister } from '../../stops/register.ts';
 import { ALERT_CATEGORIES, ALERT_KINDS, holdsAt, runsAt, SEVERITIES } from '../../transit/alert.ts';
 import { isNamed } from '../../transit/line-id.ts';
 import { type Mode, modeSchema, modesParameter, routesParameter } from '../../transit/mode.ts';
-import { limitParameter, oneOf, optional, someOf, totalField, withDefault } from '../../transit/parameter.ts';
+import {
+  describe,
+  limitParameter,
+  oneOf,
+  optional,
+  requiredText,
+  someOf,
+  totalField,
+  withDefault,
+} from '../../transit/parameter.ts';
 import { stopIdParameter } from '../../transit/place.ts';
 import { field, list, record, text, textOrNull } from '../../transit/schema.ts';
 import {
   dayOrTimeParameter,
+  formatOrNull,
   formatTimestamp,
   fromSydneyWallClock,
   timestampSchema,
@@ -46,7 +57,7 @@ type AlertsQuery = z.infer<typeof alertsQuery>;
 
 const orNull = timestampSchema.nullable();
 
-export const alertSchema = record('Alert', 'A disruption notice and what it affects.', {
+const alertSchema = record('Alert', 'A disruption notice and what it affects.', {
   id: text('Alert ID; the same as in `alert_ids` of boards and journeys', 'nP3k9QzVx0'),
   kind: field(
     z.enum(ALERT_KINDS),
@@ -99,7 +110,7 @@ export const alertsResponse = record('Alerts', 'Disruption notices in force.', {
   total: totalField('alerts that match the filters', 1),
 });
 
-export const exampleAlert: z.infer<typeof alertSchema> = {
+const exampleAlert: z.infer<typeof alertSchema> = {
   id: 'JJeWg0DVV1',
   kind: 'stop',
   category: 'service_change',
@@ -162,6 +173,38 @@ export const createAlertsOperation = (options: { list: AlertList; stops: StopReg
     },
   });
 
+/** `GET /v1/alerts/{alert_id}` */
+export const createAlertOperation = ({ list }: { list: AlertList }) =>
+  defineOperation({
+    ...routeOf('getAlert'),
+    tag: 'Stops',
+    summary: 'An alert',
+    description:
+      'One disruption notice by its ID, as in the list: the `id` of `/v1/alerts`, and `alert_ids` of boards, journeys and lines. Notices that are not in force yet are found too. A notice whose text changes has another ID from then on.',
+    query: z.object({
+      alert_id: describe(
+        requiredText('an alert ID such as nP3k9QzVx0').meta({ type: 'string' }),
+        'An alert ID.',
+        exampleAlert.id,
+      ),
+    }),
+    body: alertSchema,
+    example: { query: `alert_id=${exampleAlert.id}`, body: exampleAlert },
+    tool: {
+      description:
+        'One disruption notice with its periods, stops, routes and runs, by an ID from `alert_ids` or listAlerts.',
+    },
+
+    async handle({ alert_id: alertId }, { queryUpstream, now }) {
+      const { alerts, leftOut, freshness } = await list.load(queryUpstream);
+      const at = now();
+      const known = alerts.filter(({ id }) => id === alertId);
+      const inForce = known.filter((alert) => holdsAt(alert, at));
+      if (known.length === 0) throw unknownAlert(alertId);
+      return { body: toAlertBody(mergeAlerts(inForce.length > 0 ? inForce : known), at), freshness, leftOut };
+    },
+  });
+
 /** `YYYYMMDD` */
 const DAY_LENGTH = 8;
 
@@ -214,7 +257,7 @@ function modesOf({ routes, stops }: KeptAlert): readonly Mode[] {
 }
 
 /** Merges alerts with equal text. Upstream repeats a text under several identifiers, each with other stops and lines. */
-export function mergeAlerts(alerts: readonly KeptAlert[]): KeptAlert {
+function mergeAlerts(alerts: readonly KeptAlert[]): KeptAlert {
   const [first] = alerts.toSorted(compareAlerts) as [KeptAlert];
   if (alerts.length === 1) return first;
   return {
@@ -238,7 +281,7 @@ function compareAlerts(a: KeptAlert, b: KeptAlert): number {
   );
 }
 
-export function toAlertBody(alert: KeptAlert, at: number): z.infer<typeof alertSchema> {
+function toAlertBody(alert: KeptAlert, at: number): z.infer<typeof alertSchema> {
   const { id, kind, category, cause, severity, title, text, url, periods, updatedAt } = alert;
   const stops = alert.stops.map((stop) => ({ stop_id: stop.id, name: stop.name }));
   const runs = alert.runs.flatMap((run) =>
@@ -272,8 +315,4 @@ export function toAlertBody(alert: KeptAlert, at: number): z.infer<typeof alertS
 /** Keeps the first item for each key. */
 function distinctBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
   return [...new Map(items.toReversed().map((item) => [keyOf(item), item])).values()].reverse();
-}
-
-function formatOrNull(moment: number | null): string | null {
-  return moment === null ? null : formatTimestamp(moment);
 }

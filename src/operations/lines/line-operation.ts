@@ -124,7 +124,7 @@ export const createLineOperation = ({ lines, stops, alerts: list }: LineSources)
       // An empty stop and no run: only alerts for the line apply.
       const lineAlerts = list.alertsOf({ mode, route, network, tripId: null, stopIds: [''], at: now() });
       const alerts = lineAlerts.map(({ text }) => text);
-      const { color, text_color, ...fields } = toLineBody(line);
+      const lineBody = toLineBody(line);
       const features =
         query.format === 'geojson'
           ? await Promise.all(
@@ -141,8 +141,8 @@ export const createLineOperation = ({ lines, stops, alerts: list }: LineSources)
                   headsigns: direction.headsigns,
                   route,
                   mode,
-                  color,
-                  text_color,
+                  color: lineBody.color,
+                  text_color: lineBody.text_color,
                 },
               })),
             )
@@ -153,9 +153,7 @@ export const createLineOperation = ({ lines, stops, alerts: list }: LineSources)
       const freshness = { ...freshnessOfList(stops, now()), freshUntil, staleUntil };
       return {
         body: {
-          ...fields,
-          color,
-          text_color,
+          ...lineBody,
           date: formatDay(day),
           directions: directions.map(toDirectionBody),
           alerts,

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { MINUTE_MS } from '../../core/clock.ts';
 import { unknownStop } from '../../errors/messages.ts';
 import type { LineCatalogue } from '../../lines/lines.ts';
 import { routeOf } from '../../routes.ts';
 import type { StopRegister } from '../../stops/register.ts';
-import { FRESHNESS_WINDOWS } from '../../transit/freshness.ts';
+import { FRESHNESS_WINDOWS, freshFrom } from '../../transit/freshness.ts';
 import { onTimeRuleOf } from '../../transit/on-time-rule.ts';
 import {
   describe,
@@ -20,7 +19,7 @@ import {
 import { stopIdParameter } from '../../transit/place.ts';
 import { figureFields, type Punctuality, toFiguresBody } from '../../transit/punctuality.ts';
 import { count, field, list, record, text, textOrNull } from '../../transit/schema.ts';
-import { formatTimestamp, timestampSchema } from '../../transit/time.ts';
+import { formatOrNull, timestampSchema } from '../../transit/time.ts';
 import { defineOperation, type Notice } from '../operation.ts';
 import { dateField, formatDay, lineFields, lineIdQuery } from './line.ts';
 
@@ -195,13 +194,12 @@ export const createPunctualityOperation = ({
       });
       const { since } = punctuality.state();
       const [first, last] = [found.days.at(0), found.days.at(-1)];
-      const at = now();
       const body = {
         line_id: line.id,
         route: line.route,
         mode: line.mode,
         stop_id: query.stop ?? null,
-        recorded_since: since === null ? null : formatTimestamp(since),
+        recorded_since: formatOrNull(since),
         recorded_days: found.days.length,
         first_day: first === undefined ? null : formatDay(first),
         last_day: last === undefined ? null : formatDay(last),
@@ -218,16 +216,9 @@ export const createPunctualityOperation = ({
           figures.runs === 0 ? [] : [{ hour, ...toFiguresBody(figures) }],
         ),
       };
-      const freshUntil = at + MINUTE_MS;
       return {
         body,
-        freshness: {
-          retrievedAt: at,
-          freshUntil,
-          staleUntil: freshUntil + FRESHNESS_WINDOWS.timetable.staleMs,
-          source: 'cache' as const,
-          shortage: null,
-        },
+        freshness: freshFrom(now(), FRESHNESS_WINDOWS.timetable),
         notices: found.total.runs === 0 ? [NOTHING] : [],
       };
     },

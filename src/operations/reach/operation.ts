@@ -10,7 +10,6 @@ import { count, field, flag, list, part, record, text, textOrNull } from '../../
 import { dateParameter, formatTimestamp, minutesBetween, timeParameter, timestampSchema } from '../../transit/time.ts';
 import { defineOperation, requestedWallClock } from '../operation.ts';
 import { DAY_PRICE } from '../price.ts';
-import { noReach } from '../sources.ts';
 import { stopReferenceSchema } from '../trips/response.ts';
 
 const MAX_MINUTES = 90;
@@ -134,7 +133,7 @@ const exampleBody: z.infer<typeof reachResponse> = {
 };
 
 /** `GET /v1/reachable` */
-export const createReachOperation = ({ reach = noReach }: { reach?: Reach | undefined }) =>
+export const createReachOperation = ({ reach }: { reach: Reach }) =>
   defineOperation({
     ...routeOf('listReachable'),
     tag: 'Journeys',

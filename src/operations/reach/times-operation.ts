@@ -9,7 +9,6 @@ import { count, field, flag, list, record, text } from '../../transit/schema.ts'
 import { bestKnown, formatTimestamp, minutesBetween, timestampSchema } from '../../transit/time.ts';
 import { defineOperation, requestedWallClock } from '../operation.ts';
 import { DAY_PRICE } from '../price.ts';
-import { noReach } from '../sources.ts';
 import { stopReferenceSchema } from '../trips/response.ts';
 import { COVERED, originQuery } from './operation.ts';
 
@@ -71,7 +70,7 @@ const exampleBody: z.infer<typeof timesResponse> = {
 };
 
 /** `GET /v1/travel-times` */
-export const createTimesOperation = ({ reach = noReach }: { reach?: Reach | undefined }) =>
+export const createTimesOperation = ({ reach }: { reach: Reach }) =>
   defineOperation({
     ...routeOf('listTravelTimes'),
     tag: 'Journeys',

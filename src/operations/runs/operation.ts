@@ -202,7 +202,6 @@ function nowhere(status: (typeof STATUSES)[number]) {
   return { status, position: null, last_stop_id: null, next_stop_id: null };
 }
 
-/** Finds the position of a vehicle from its calls. */
 function whereIs(calls: readonly Call[], now: number) {
   const reached = calls.findLastIndex((call) => reaches(call) <= now);
   const [last, next] = [calls[reached], calls[reached + 1]];

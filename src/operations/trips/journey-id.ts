@@ -17,7 +17,6 @@ export interface JourneyRequest {
   wheelchair: boolean;
   booking?: 'include' | 'exclude';
   choices?: Choices | undefined;
-  /** The places on the way, in order. */
   via?: JourneyQuery['via'];
 }
 

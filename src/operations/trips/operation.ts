@@ -34,7 +34,6 @@ const WHARF = {
   lng: 151.211604,
 };
 
-/** The example response in the documentation. */
 export const exampleBody: z.infer<typeof tripsResponse> = {
   origin: { stop_id: '202020', name: 'Domestic Airport Station' },
   destination: { stop_id: '209573', name: 'Manly Wharf' },
@@ -137,7 +136,6 @@ export const exampleBody: z.infer<typeof tripsResponse> = {
   ],
 };
 
-/** Tells callers that the trip planner was not used. */
 const FROM_TIMETABLE: Notice = {
   text: "Planned from the timetable and live vehicle times, not by Transport for NSW's trip planner.",
 };

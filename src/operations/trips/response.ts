@@ -203,7 +203,6 @@ export interface Alternatives {
   now: number;
 }
 
-/** Maps a journey to its form in the API. */
 export function toJourneyBody(
   journey: Journey,
   requested: Requested & JourneyRequest,

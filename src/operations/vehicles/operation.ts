@@ -9,7 +9,7 @@ import { MAX_REPORT_AGE_MS, type Vehicle, type Vehicles } from '../../realtime/v
 import { routeOf } from '../../routes.ts';
 import type { StopRegister } from '../../stops/register.ts';
 import { carriageSchema, occupancySchema } from '../../transit/departure.ts';
-import type { Freshness } from '../../transit/freshness.ts';
+import { type Freshness, freshFrom } from '../../transit/freshness.ts';
 import { collectionTypeField, featureSchemaOf, formatParameter, toFeatureCollection } from '../../transit/geojson.ts';
 import { isNamed, lineIdParameter, nullableLineIdField } from '../../transit/line-id.ts';
 import { type Mode, modeSchema, modesParameter, routesParameter } from '../../transit/mode.ts';
@@ -39,7 +39,7 @@ import {
 import { withoutPlatform } from '../../transit/platform-label.ts';
 import { runIdParameter, writeRunId } from '../../transit/run-id.ts';
 import { field, flagOrNull, record, text, textOrNull } from '../../transit/schema.ts';
-import { formatTimestamp, timestampSchema } from '../../transit/time.ts';
+import { formatOrNull, formatTimestamp, timestampSchema } from '../../transit/time.ts';
 import { defineOperation } from '../operation.ts';
 
 /** Maximum size of the window in degrees: about 55 by 46 kilometres. */
@@ -243,13 +243,7 @@ function unread(areKnown: boolean, now: number): Freshness {
       headers: { 'retry-after': String(RETRY_SECONDS) },
     });
   }
-  return {
-    retrievedAt: now,
-    freshUntil: now + MINUTE_MS,
-    staleUntil: now + MINUTE_MS,
-    source: 'cache',
-    shortage: null,
-  };
+  return freshFrom(now, { freshMs: MINUTE_MS, staleMs: 0 });
 }
 
 function noticesOf(vehicles: Vehicles, missing: readonly Mode[], empty: Position | null) {
@@ -283,7 +277,7 @@ function toBody(vehicle: Vehicle, stops: StopRegister, ids: IdSigner): z.infer<t
         ? {
             stop_id: nextCall.stopId,
             name: nextCall.name ?? (stop && withoutPlatform(stop.name)),
-            arrives_at_realtime: nextCall.arrivesAt === null ? null : formatTimestamp(nextCall.arrivesAt),
+            arrives_at_realtime: formatOrNull(nextCall.arrivesAt),
           }
         : null,
     occupancy: vehicle.occupancy,

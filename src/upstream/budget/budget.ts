@@ -25,7 +25,6 @@ export class BudgetExhaustedError extends ApiError {
 export interface CallTicket extends Ticket {
   /** A key that upstream refused for this request; another one is used. */
   refusedBy?: number;
-  /** Whether it has got a call. */
   hasCall?: boolean;
 }
 

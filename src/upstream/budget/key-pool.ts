@@ -14,7 +14,6 @@ interface UpstreamKey {
   closure: { since: number; until: number; nextProbeAt: number } | null;
 }
 
-/** The upstream keys, identified by index. */
 export class KeyPool {
   readonly #keys: readonly UpstreamKey[];
   readonly #limits: Limits;

@@ -4,6 +4,7 @@ import { indexNetwork } from '#sandbox/network/network-index.ts';
 import { timetableReach } from '#src/journeys/reach.ts';
 import { createReachOperation } from '#src/operations/reach/operation.ts';
 import { createTimesOperation } from '#src/operations/reach/times-operation.ts';
+import { noReach } from '#src/operations/sources.ts';
 import { buildTestApp, type TestApp } from '../../support/app.ts';
 import { createInlineEngine } from '../../support/inline-engine.ts';
 import { importSandbox } from '../../support/sandbox-timetable.ts';
@@ -42,7 +43,9 @@ afterAll(async () => {
 
 describe('/v1/reachable', () => {
   it('/v1/reachable lists stops as documented, earliest first and within the minutes', async () => {
-    const body = createReachOperation({}).body.parse(await get(`/v1/reachable?${FROM}&minutes=30&limit=5000`));
+    const body = createReachOperation({ reach: noReach }).body.parse(
+      await get(`/v1/reachable?${FROM}&minutes=30&limit=5000`),
+    );
     expect(body.origin).toEqual({ stop_id: '200060', name: 'Central Station' });
     expect(body.departs_at).toBe('2026-11-26T21:30:00Z');
     const durations = body.stops?.map((stop) => stop.duration_minutes) ?? [];
@@ -54,7 +57,9 @@ describe('/v1/reachable', () => {
   });
 
   it('/v1/reachable returns the area as one GeoJSON feature', async () => {
-    const body = createReachOperation({}).body.parse(await get(`/v1/reachable?${FROM}&format=geojson&minutes=15`));
+    const body = createReachOperation({ reach: noReach }).body.parse(
+      await get(`/v1/reachable?${FROM}&format=geojson&minutes=15`),
+    );
     expect(body).toMatchObject({
       type: 'FeatureCollection',
       features: [{ geometry: { type: 'MultiPolygon' }, properties: { minutes: 15 } }],
@@ -65,7 +70,9 @@ describe('/v1/reachable', () => {
   it('/v1/reachable agrees with the travel time to each stop', async () => {
     const { stops } = await get(`/v1/reachable?${FROM}&minutes=45&limit=10`);
     const ids = stops.map((stop: { stop_id: string }) => stop.stop_id);
-    const { destinations } = createTimesOperation({}).body.parse(await get(`/v1/travel-times?${FROM}&to=${ids}`));
+    const { destinations } = createTimesOperation({ reach: noReach }).body.parse(
+      await get(`/v1/travel-times?${FROM}&to=${ids}`),
+    );
     expect(destinations.map(({ stop_id, best }) => [stop_id, best?.arrives_at, best?.changes])).toEqual(
       stops.map((stop: { stop_id: string; arrives_at: string; changes: number }) => [
         stop.stop_id,
