@@ -1,23 +1,21 @@
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import { DAY_MS, SECOND_MS } from '../core/clock.ts';
+import { SECOND_MS } from '../core/clock.ts';
 import { int32At } from '../core/columns.ts';
 import { hasLittleMemory, returnFreeMemory } from '../core/memory-limit.ts';
 import { LiveTimetable } from '../realtime/live-timetable.ts';
 import { Snapshot } from '../realtime/snapshot.ts';
-import { calendarDayAt } from '../timetable/service-day.ts';
 import { Timetable } from '../timetable/timetable.ts';
 import type { Choices, Preference } from '../transit/choices.ts';
 import { MODES } from '../transit/modes.ts';
 import { distanceMetres } from '../transit/position.ts';
 import { createAreas, packPolygons } from './area.ts';
 import { createChosenFootpaths } from './chosen-footpaths.ts';
-import { groupConnectedStops } from './connected-stops.ts';
-import { type DaySpan, firstRunsAt } from './day-lines.ts';
+import { createDayByDay, type DayByDay, withoutStops } from './day-by-day.ts';
+import type { DaySpan } from './day-lines.ts';
 import {
   type EngineEnd,
   type EngineJourney,
-  type EngineListQuery,
   type EngineMessage,
   type EngineResult,
   type EngineViaPart,
@@ -31,15 +29,8 @@ import { createPlanners, type PlannedDay, type Planner } from './planners.ts';
 import { planPreferred } from './preferences.ts';
 import { MAX_RIDES, type Ride } from './raptor/labels.ts';
 import { callAt, type Footpaths, lastPosition, NEVER, type SharedLines, tripOf } from './raptor/lines.ts';
-import {
-  FAR_DAYS,
-  type Plan,
-  type PlanRequest,
-  type SpreadRequest,
-  type WheelchairAccess,
-  walkOnly,
-} from './raptor/plan.ts';
-import { type Destination, SearchEnded, searchUntilEnded, type Walk } from './raptor/query.ts';
+import { type Plan, type PlanRequest, type SpreadRequest, type WheelchairAccess, walkOnly } from './raptor/plan.ts';
+import { type Destination, SearchEnded, type Walk } from './raptor/query.ts';
 import { countRides, listReached, listStations, type Reached, toLastRide } from './reached.ts';
 import { listVia, type ViaPart } from './via.ts';
 import { chooseChanges, listWalks, walkBetween } from './where-to-change.ts';
@@ -56,9 +47,6 @@ const HOUR_SECONDS = 3600;
 /** Most destinations are reached within this time, which makes their search cheap. */
 const SOON_SECONDS = 3 * HOUR_SECONDS;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
-/** The days of far searches by departure and by arrival, relative to the day of the search. */
-const DAYS_AHEAD: DaySpan = { first: -1, last: FAR_DAYS };
-const DAYS_BEFORE: DaySpan = { first: -FAR_DAYS - 1, last: 0 };
 
 type OneSearch = Omit<SearchQuery<'plan'>, 'avoidedStops'>;
 
@@ -87,74 +75,13 @@ export function openEngine(
   const planners = createPlanners(timetable, usualFootpaths, access, checkDeadline, share);
   let live = new LiveTimetable(timetable);
   const areas = createAreas(timetable);
-  let groups: Int32Array | null = null;
-
-  /** A search that can be repeated with other usable stops and with the runs of other days. */
-  interface DayByDay<One> {
-    query: EngineListQuery;
-    /** The origin, the places on the way and the destination. */
-    ends: readonly EngineEnd[];
-    search(usableStops: Uint8Array, days: { day?: number; span?: DaySpan }): One[];
-    hasRides(one: One): boolean;
-    departsAt(one: One): number;
-  }
+  const dayByDay = createDayByDay(timetable, access.stops, listWalksFrom);
 
   function listJourneys<One>(wanted: DayByDay<One>): One[] {
     const { query, ends } = wanted;
-    const stops = query.avoidedStops.length > 0 ? [withoutStops(query.avoidedStops), access.stops] : [access.stops];
-    const found = planWith(stops, wanted, query.isFar ? planFar : planNear);
-    mayBeFar = found.length === 0 && !query.isFar && areConnected(ends, query.choices);
+    const found = dayByDay.list(wanted);
+    mayBeFar = found.length === 0 && !query.isFar && dayByDay.areConnected(ends, query.choices);
     return found;
-  }
-
-  function withoutStops(avoidedStops: readonly number[]): Uint8Array {
-    if (avoidedStops.length === 0) return access.stops;
-    const avoided = new Set(avoidedStops);
-    return access.stops.map((usable, stop) => (avoided.has(stop) ? 0 : usable));
-  }
-
-  /** Tries each set of usable stops until there are rides; the last set is final. */
-  function planWith<One>(
-    [stops, ...others]: readonly Uint8Array[],
-    wanted: DayByDay<One>,
-    plan: (stops: Uint8Array, wanted: DayByDay<One>) => One[],
-  ): One[] {
-    if (!stops) return [];
-    const { ends, query, hasRides } = wanted;
-    const isOpen = (end: EngineEnd) => listWalksFrom(end, query.choices).some(({ stop }) => stops[stop] === 1);
-    const found = others.length === 0 || ends.every(isOpen) ? plan(stops, wanted) : [];
-    return others.length === 0 || found.some(hasRides) ? found : planWith(others, wanted, plan);
-  }
-
-  /**
-   * A search by arrival starts from the day six hours earlier. If it finds nothing, or a journey that leaves before that day's runs,
-   * it starts again from the day 24 hours earlier.
-   */
-  function planNear<One>(stops: Uint8Array, { query, search, departsAt }: DayByDay<One>): One[] {
-    const { at, isArrival } = query;
-    const starts = isArrival ? [at - DAY_MS / 4, at - DAY_MS] : [at];
-    let journeys: One[] = [];
-    for (const day of new Set(starts.map(calendarDayAt))) {
-      searchUntilEnded(
-        () => {
-          journeys = search(stops, { day });
-        },
-        () => journeys.length > 0,
-      );
-      if (journeys.length > 0 && journeys.every((one) => departsAt(one) >= firstRunsAt(day))) break;
-    }
-    return journeys;
-  }
-
-  function planFar<One>(stops: Uint8Array, { query, search }: DayByDay<One>): One[] {
-    return search(stops, { span: query.isArrival ? DAYS_BEFORE : DAYS_AHEAD });
-  }
-
-  function areConnected(ends: readonly EngineEnd[], choices: Choices | undefined): boolean {
-    groups ??= groupConnectedStops(timetable.sections);
-    const known = groups;
-    const sets = ends.map((end) => new Set(listWalksFrom(end, choices).map(({ stop }) => known[stop])));
-    return sets.every((one, index) => index === 0 || !one.isDisjointFrom(sets[index - 1] as typeof one));
   }
 
   function plan({ avoidedStops, ...query }: SearchQuery<'plan'>): EngineJourney[] {
@@ -202,7 +129,7 @@ export function openEngine(
   }
 
   function reach({ from, walks, without, at, now, choices, until, limit, areaAround, ...query }: SearchQuery<'reach'>) {
-    const usableStops = withoutStops(query.avoidedStops);
+    const usableStops = withoutStops(access.stops, query.avoidedStops);
     const { base, planner, secondsAt } = planners.open({ at, now });
     const { lines, refOf, isLive } = planner;
     const times = { at: secondsAt(at), latest: secondsAt(until) };
@@ -233,7 +160,7 @@ export function openEngine(
     const opened = planners.open({ at, now });
     const start = opened.secondsAt(at);
     const ways = { access: listWalksFrom(from, choices), footpaths, changeSeconds: changeSecondsOf(choices) };
-    const request = { ...query, usableStops: withoutStops(query.avoidedStops), ...ways, at: start };
+    const request = { ...query, usableStops: withoutStops(access.stops, query.avoidedStops), ...ways, at: start };
     const ends = to.map(({ to: end, walkSeconds }) => ({
       egress: listWalksFrom(end, choices),
       walked: walkSeconds === null ? NEVER : start + walkSeconds,

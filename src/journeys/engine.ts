@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads';
-import { DAY_MS, MINUTE_MS, SECOND_MS, systemClock } from '../core/clock.ts';
+import { MINUTE_MS, SECOND_MS, systemClock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { hasLittleMemory } from '../core/memory-limit.ts';
 import { onShortage } from '../core/own-memory.ts';
-import { accountsOf, BACKGROUND, isHigher, type Priority, type Ticket, TurnQueue } from '../core/turn-queue.ts';
+import { accountsOf, BACKGROUND, isHigher, type Priority, TurnQueue } from '../core/turn-queue.ts';
 import type { ApiError } from '../errors/api-error.ts';
 import { searchTookTooLong, serviceUnavailable, tooManySearches } from '../errors/messages.ts';
 import { LiveTimetable } from '../realtime/live-timetable.ts';
@@ -13,7 +13,6 @@ import type { Timetable } from '../timetable/timetable.ts';
 import {
   type EngineMessage,
   type EngineReply,
-  type EngineResult,
   KEPT_DAYS,
   type SearchName,
   type SearchQuery,
@@ -21,6 +20,7 @@ import {
   TOOK_TOO_LONG,
 } from './engine-messages.ts';
 import type { SharedLines } from './raptor/lines.ts';
+import { dayOf, isBehind, isByArrival, isFar, type Searched, type WaitingSearch } from './waiting-search.ts';
 
 /** The limit for all accounts together. Searches at the end of the queue are refused. */
 const MAX_QUEUE = 40;
@@ -30,8 +30,6 @@ const DEADLINE_MS = 5 * SECOND_MS;
 const REPLY_MS = SECOND_MS / 2;
 /** A search that would begin later would hardly have time. */
 const MAX_WAIT_MS = 4 * SECOND_MS;
-/** A far search lets all others go first for this long after it was requested. */
-const FAR_PATIENCE_MS = 2 * SECOND_MS;
 /** After a search, the last thread is reserved for its priority and higher ones for this long (see `JourneyEngine`). */
 const RESERVED_MS = MINUTE_MS;
 /** How long a search waits for a busy thread that has its day, while another one is idle and would have to build the day's lines. */
@@ -53,27 +51,6 @@ export interface EngineOptions {
   startThread?: typeof startThread;
   /** The memory limit of the process, in bytes. */
   memoryLimit?: number;
-}
-
-/** What a search found, and the snapshots that it used. */
-export interface Searched<Name extends SearchName> {
-  found: EngineResult<Name>;
-  live: LiveTimetable;
-  /** Whether it ended at its deadline, so that there may be more or better journeys. */
-  isPartial?: boolean;
-}
-
-interface WaitingSearch extends PromiseWithResolvers<Searched<SearchName>> {
-  ticket: Ticket;
-  search: { name: SearchName; query: SearchQuery<SearchName>; deadlineAt: number };
-  /** The day whose lines the search opens first. */
-  day: number;
-  queuedAt: number;
-  begin(): void;
-  signal: AbortSignal;
-  timer: NodeJS.Timeout | undefined;
-  /** Whether its caller has the result or an error. */
-  isSettled: boolean;
 }
 
 interface Thread {
@@ -253,12 +230,15 @@ export class JourneyEngine {
   #begin(thread: Thread, waiting: WaitingSearch): void {
     this.#queue.serve(waiting);
     clearTimeout(waiting.timer);
-    if (!isFar(waiting)) waiting.begin();
     const { search, day } = waiting;
+    // A far search has begun before, and has lines of its own.
+    if (!isFar(waiting)) {
+      waiting.begin();
+      thread.days = [...thread.days.filter((other) => other !== day), day].slice(-KEPT_DAYS);
+    }
     const leftMs = search.deadlineAt + REPLY_MS - systemClock.now();
     waiting.timer = setTimeout(() => this.#giveUp(thread, waiting), leftMs);
     const id = ++this.#lastId;
-    thread.days = [...thread.days.filter((other) => other !== day), day].slice(-KEPT_DAYS);
     const live = this.#snapshotFor(this.#timetable);
     this.#sendSnapshots(thread, live);
     thread.current = { id, waiting, live };
@@ -438,22 +418,4 @@ function startThread(workerData: { isLast: boolean }): Worker {
 /** Whether the search takes some 50 ms in that thread, because the lines of its day are there. */
 function isShortIn({ days }: Thread, { search: { name, query }, day }: WaitingSearch): boolean {
   return name === 'plan' && !isByArrival(query) && days.includes(day);
-}
-
-function isFar({ search: { query } }: WaitingSearch): boolean {
-  return 'isFar' in query && query.isFar === true;
-}
-
-/** Whether it lets all others go first. */
-function isBehind(waiting: WaitingSearch): boolean {
-  return isFar(waiting) && systemClock.now() - waiting.queuedAt < FAR_PATIENCE_MS;
-}
-
-function isByArrival(query: SearchQuery<SearchName>): boolean {
-  return 'isArrival' in query && query.isArrival;
-}
-
-/** A search by arrival opens the day six hours earlier first (see `planNear` of engine-thread.ts). */
-function dayOf(query: SearchQuery<SearchName>): number {
-  return calendarDayAt(isByArrival(query) ? query.at - DAY_MS / 4 : query.at);
 }

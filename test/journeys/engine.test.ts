@@ -84,12 +84,18 @@ it('searches of today that wait are answered before one that has to look at thre
   engine = new JourneyEngine(ofThreeDays, { log, now: () => EIGHT, memoryLimit: 512 * 2 ** 20 });
   await engine.prepared;
   const endOf = (id: string) => ({ ...end('1'), stops: [{ stop: ofThreeDays.findStop(id) as number, seconds: 0 }] });
-  const found: [string, number | undefined][] = [];
-  const search = async (name: string, from: string) => {
-    const searched = await engine.search('plan', { ...query, from: endOf(from), to: endOf('2') });
-    found.push([name, searched.found[0]?.departsAt]);
+  /** Null if the machine is too busy. */
+  const searchAll = async () => {
+    const found: [string, number | undefined][] = [];
+    const search = async (name: string, from: string) => {
+      const searched = await engine.search('plan', { ...query, from: endOf(from), to: endOf('2') });
+      found.push([name, searched.found[0]?.departsAt]);
+    };
+    const all = await Promise.all([search('far', '0'), search('near', '1'), search('near', '1')]).catch(() => null);
+    return all && found;
   };
-  await Promise.all([search('far', '0'), search('near', '1'), search('near', '1')]);
+  let found: Awaited<ReturnType<typeof searchAll>> = null;
+  await expect.poll(async () => (found ??= await searchAll())).not.toBeNull();
   const today = EIGHT + 600_000;
   expect(found).toEqual([
     ['near', today],
