@@ -32,7 +32,7 @@ const freeKeys = [...server.freeKeys];
 const requestsFile = join(tmpdir(), `transit-flood-${process.pid}.json`);
 print(describeMachine());
 try {
-  await service.untilImported();
+  await service.untilReady();
   const { nextPair, weekday } = openPairs(service.findTimetable(), 1, Math.floor(Date.now() / DAY_MS) + 2);
   const dateOf = (day: number) => new Date((weekday + day) * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '');
   const far = Array.from({ length: 2 }, () => nextPair().to).join();

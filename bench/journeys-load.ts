@@ -40,7 +40,7 @@ const watch = setInterval(() => {
 print(describeMachine());
 print(`group of ${limitMb} MiB, MALLOC_ARENA_MAX=${process.env.MALLOC_ARENA_MAX ?? 'not set'}\n`);
 try {
-  await service.untilImported();
+  await service.untilReady();
   report('import');
   const { nextPair } = openPairs(service.findTimetable(), 1, Math.floor(Date.now() / DAY_MS) + 2);
   const plan = () => get(`/v1/trips?${new URLSearchParams({ ...nextPair(), limit: '6' })}`);

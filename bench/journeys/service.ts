@@ -36,8 +36,10 @@ export async function startJourneyService(
   );
   return {
     server,
-    async untilImported(): Promise<void> {
-      while (!server.log.some(({ msg }) => msg === 'schedule imported')) await sleep(500);
+    /** Until requests may come, as for a load balancer. */
+    async untilReady(): Promise<void> {
+      while (!server.log.some(({ msg }) => msg === 'timetable in use')) await sleep(500);
+      while (!(await fetch(`${server.baseUrl}/readyz`)).ok) await sleep(500);
     },
     /** The file that the service imported. */
     findTimetable(): string {
