@@ -51,7 +51,7 @@ export function findRide(
 ): FoundRide | null {
   const { runId } = ride;
   const found = runId === null ? null : findRun(live, { ...ride, runId });
-  if (!found) return null;
+  if (!found) return runId === null ? null : findCancelled(live, runId);
   const view = joinRuns(live, listRuns(live, found.run, listed.at(-1)));
   const ends = matchListed(live, view, listed);
   const [start, end] = [ends[0] ?? null, ends.at(-1) ?? null];
@@ -70,6 +70,24 @@ export function findRide(
       const matches = matchListed(live, view, others);
       return others.map((call, index) => withTimes(call, view, { at: matches[index] ?? null, now }));
     },
+  };
+}
+
+/** The ride of a run that a feed had added and now cancels. */
+function findCancelled(live: LiveTimetable, runId: string): FoundRide | null {
+  const snapshot = live.findCancellation(runId);
+  if (!snapshot) return null;
+  return {
+    asOf: snapshot.headerAt,
+    isByFeed: true,
+    source: snapshot.source,
+    hasFeed: true,
+    hasLeft: false,
+    endsBefore: false,
+    isClosed: false,
+    runCalls: null,
+    withTimes: (listed) =>
+      listed.map((call) => ({ ...withoutEstimates(call, Number.NEGATIVE_INFINITY), isCancelled: true })),
   };
 }
 

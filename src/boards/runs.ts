@@ -166,7 +166,8 @@ export class Runs {
     const alerts = this.#listAlerts({ mode, route, network, tripId, stopIds, at: plannedAt });
     const isStopAccessible =
       place?.isWheelchairAccessible === true && !alerts.some((alert) => alert.restrictsWheelchairs);
-    const destination = live.headsignOf(run, call?.position ?? -1);
+    const earlyEnd = call && run.source && live.earlyEndOf(run.source.snapshot, run.source.run, call.index + 1);
+    const destination = earlyEnd ?? live.headsignOf(run, call?.position ?? -1);
     const access = run.like < 0 ? UNKNOWN_ACCESS : timetable.vehicleAccess(run.like);
     return {
       ...start,

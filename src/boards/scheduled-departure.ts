@@ -81,14 +81,14 @@ export function plannedCall({ live }: DepartureParts, ref: CallRef): BoardCall {
 export interface BoardRange {
   from: number;
   until: number;
-  /** Whether the board is for now: it then selects by best time and omits vehicles that have left. */
-  isPresent: boolean;
+  /** Whether the board selects by best times. Further pages select by planned ones. */
+  isByBestTime: boolean;
 }
 
 /** Lists the calls at the board's stops of runs in feeds, including planned calls that the vehicle does not make today. */
 export function* listLiveCalls(
   parts: DepartureParts,
-  { from, until, isPresent }: BoardRange,
+  { from, until, isByBestTime }: BoardRange,
   isOnRoute: (route: TimetableRoute) => boolean,
 ): Generator<BoardCall> {
   const { live, isArrival, stops: here } = parts;
@@ -103,7 +103,7 @@ export function* listLiveCalls(
       for (let visit = first; visit < end; visit++) {
         const call = visits.valueAt(visit);
         // A quick check with a margin, because most calls are outside the range. The exact one follows below.
-        const isTimed = isPresent && isLiveHere(parts, snapshot, call);
+        const isTimed = isByBestTime && isLiveHere(parts, snapshot, call);
         if ((isTimed ? best : planned).valueAt(call) < earliest || planned.valueAt(call) >= latest) continue;
         const run = visitRun.valueAt(visit);
         const index = call - firstCall.valueAt(run);
@@ -116,7 +116,7 @@ export function* listLiveCalls(
         const route = live.routeOf(snapshot, run);
         if (!isOnRoute(route)) continue;
         const one = liveCall(parts, { snapshot, run, call, index, route });
-        if ((isPresent ? one.bestAt : one.plannedAt) >= from && one.plannedAt < until) yield one;
+        if ((isByBestTime ? one.bestAt : one.plannedAt) >= from && one.plannedAt < until) yield one;
       }
     }
   }
@@ -152,7 +152,7 @@ function liveCall(
     tripId: () => (trip >= 0 ? timetable.tripIdOf(trip) : snapshot.addedId(run)),
     keyStop: trip >= 0 && position >= 0 ? live.plannedStop(trip, position) : sections.stop.valueAt(call),
     index,
-    headsign: () => live.headsignAt(snapshot, run, call),
+    headsign: () => live.earlyEndOf(snapshot, run, isArrival ? call : call + 1) ?? live.headsignAt(snapshot, run, call),
     ref: trip >= 0 ? { trip, day: sections.runDay.valueAt(run) } : null,
     callsLaterAt(stops) {
       const [, end] = snapshot.callsOf(run);

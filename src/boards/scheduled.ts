@@ -74,13 +74,13 @@ export function getScheduledBoard(request: BoardRequest, at: number | null, part
 /** Adds departures until the limit is filled in order or the timetable ends. */
 function listForwards(request: BoardRequest, at: number | null, reader: StopReader): Selection {
   const { page, limit } = request;
-  const isPresent = at === null && !page;
+  const isByBestTime = !page;
   const from = toMinute(page?.from ?? at ?? reader.now);
-  reader.addLive({ from, until: Number.POSITIVE_INFINITY, isPresent });
+  reader.addLive({ from, until: Number.POSITIVE_INFINITY, isByBestTime });
   let until = from;
   let found: ListedDepartures = { departures: [], certain: 0, unseenFrom: from };
   for (until of reader.addForwards(from, FIRST_ADDED + limit)) {
-    found = reader.list({ from, until, isPresent });
+    found = reader.list({ from, until, isByBestTime });
     if (found.certain >= limit) break;
   }
   return { ...selectFirst(request, found.departures), knownUntil: Math.min(until, found.unseenFrom) };
@@ -90,7 +90,7 @@ function listBackwards(request: BoardRequest, reader: StopReader): Selection {
   const before = request.page?.before ?? reader.now;
   let from = before;
   let departures: Departure[] = [];
-  reader.addLive({ from: Number.NEGATIVE_INFINITY, until: before, isPresent: false });
+  reader.addLive({ from: Number.NEGATIVE_INFINITY, until: before, isByBestTime: false });
   for (from of reader.addBackwards(before)) {
     departures = reader.listAll({ from, until: before });
     if (departures.filter((one) => isCounted(request, one)).length >= request.limit) break;
@@ -214,9 +214,9 @@ class StopReader {
   }
 
   /** Lists the first wanted departures of the range, in the order of the board, until they fill the limit. */
-  list({ from, until, isPresent }: BoardRange): ListedDepartures {
+  list({ from, until, isByBestTime }: BoardRange): ListedDepartures {
     const { limit, perRoute, page } = this.#request;
-    const momentOf = (call: BoardCall) => (isPresent ? call.bestAt : call.plannedAt);
+    const momentOf = (call: BoardCall) => (isByBestTime ? call.bestAt : call.plannedAt);
     const inRange = this.#calls.filter((call) => momentOf(call) >= from && call.plannedAt < until);
     inRange.sort((one, other) => momentOf(one) - momentOf(other));
     const found: ListedDepartures = { departures: [], certain: 0, unseenFrom: Number.POSITIVE_INFINITY };
@@ -227,7 +227,7 @@ class StopReader {
       const isFull = found.certain >= limit && moment > lastAt;
       // Late vehicles planned before the board's time are always listed, so that the pages before and after this one are
       // complete.
-      if (isFull && !(isPresent && call.plannedAt < from)) {
+      if (isFull && !(isByBestTime && call.plannedAt < from)) {
         found.unseenFrom = Math.min(found.unseenFrom, call.plannedAt);
         continue;
       }
@@ -247,7 +247,7 @@ class StopReader {
   }
 
   /** Lists all wanted departures planned in the range. */
-  listAll({ from, until }: Omit<BoardRange, 'isPresent'>): Departure[] {
+  listAll({ from, until }: Omit<BoardRange, 'isByBestTime'>): Departure[] {
     return this.#calls
       .filter(({ plannedAt }) => plannedAt >= from && plannedAt < until)
       .flatMap((call) => this.#findWanted(call) ?? []);

@@ -202,8 +202,9 @@ export function createBoards(parts: {
     const moment = now();
     const needed = listFeeds(available, request.modes);
     const live = feeds.snapshotFor(timetable).only(needed);
-    const at = page.isPresent ? null : page.from;
-    const timetableBoard = getScheduledBoard(all, at, { ...available, live, now: moment });
+    // The departure monitor selects by planned times at a requested time.
+    const ofPage = page.isPresent ? all : { ...all, page: { now: moment, from: page.from, countShown: () => 0 } };
+    const timetableBoard = getScheduledBoard(ofPage, null, { ...available, live, now: moment });
     // The trip planner may show the board of the whole group for a single pole.
     const pole = stops.length === 1 ? timetable.stop(stop).id : null;
     const departures = page.departures.filter(({ stopId }) => pole === null || stopId === pole);

@@ -111,8 +111,9 @@ export function noJourneys(
 
 const LIST = new Intl.ListFormat('en-AU');
 
-export function unknownStop(stopId: string): ApiError {
-  return new ApiError('STOP_NOT_FOUND', `No stop ${stopId}. Find IDs with /v1/stops/search or /v1/nearby.`);
+export function unknownStop(stopId: string, parameter?: string): ApiError {
+  const named = parameter === undefined ? '' : ` (\`${parameter}\`)`;
+  return new ApiError('STOP_NOT_FOUND', `No stop ${stopId}${named}. Find IDs with /v1/stops/search or /v1/nearby.`);
 }
 
 /** `id` is the ID of a place other than a stop. */

@@ -165,7 +165,7 @@ function* listCalls(
   const { live } = parts;
   const { timetable } = live;
   const filter = createDestinationFilter(live, to);
-  const range = { from: toMinute(from), until: latest, isPresent: true };
+  const range = { from: toMinute(from), until: latest, isByBestTime: true };
   const ofFeeds = listLiveCalls(parts, range, ({ mode }) => modes.includes(mode));
   let pending = [...ofFeeds].filter((call) => filter.isLeftTo(call));
   let start = toMinute(from);

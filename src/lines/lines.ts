@@ -6,7 +6,7 @@ import { isOnRoad } from '../transit/line-id.ts';
 import type { Mode } from '../transit/mode.ts';
 import { isOneSlipAway } from '../transit/parameter.ts';
 import type { Position } from '../transit/place.ts';
-import type { Bounds } from '../transit/region.ts';
+import { type Bounds, withoutG } from '../transit/region.ts';
 import { drawCourse } from './course.ts';
 import { type LineDirection, loadDirections } from './directions.ts';
 import { type IndexedLine, indexLines, type Line, searchFor } from './line-index.ts';
@@ -58,6 +58,12 @@ export class LineCatalogue {
     if (conditions.q === undefined) return matches;
     const ranks = Map.groupBy(matches, searchFor(conditions.q));
     return [0, 1, 2].flatMap((rank) => ranks.get(rank) ?? []);
+  }
+
+  /** Whether a stop is known. True while there is no timetable, because other sources know more stops. */
+  hasStop(stopId: string): boolean {
+    const { timetable } = this.#stops;
+    return !timetable || this.#stops.partsOf(withoutG(stopId)).length > 0 || this.#stops.get(stopId) !== null;
   }
 
   /** The lines with this ID or short name. Throws if there is none. */

@@ -143,6 +143,11 @@ export class LiveTimetable {
     return this.snapshots.flatMap((snapshot) => snapshot.listAdded(tripId).map((run) => this.open({ snapshot, run })));
   }
 
+  /** The snapshot of a feed that cancels a run with this identifier, which the timetable lacks; null if none does. */
+  findCancellation(tripId: string): Snapshot | null {
+    return this.snapshots.find(({ about }) => about.cancelledIds.includes(tripId)) ?? null;
+  }
+
   /** A run of a snapshot. */
   open({ snapshot, run }: NonNullable<LiveRun['source']>): LiveRun {
     const { runTrip, runDay } = snapshot.sections;
@@ -212,6 +217,16 @@ export class LiveTimetable {
     const position = snapshot.sections.position.valueAt(call);
     if (trip >= 0 && position >= 0) return this.timetable.headsignAt({ trip, position });
     return this.headsignOf(this.open({ snapshot, run }), position);
+  }
+
+  /** The name of the stop where a run ends early today, at this call or after it; null if it does not. */
+  earlyEndOf(snapshot: Snapshot, run: number, call: number): string | null {
+    const [, end] = snapshot.callsOf(run);
+    for (let later = call; later < end; later++) {
+      const stop = snapshot.sections.stop.valueAt(later);
+      if (snapshot.isCut(later, false) && stop >= 0) return this.timetable.stop(this.timetable.stationOf(stop)).name;
+    }
+    return null;
   }
 
   plannedStop(trip: number, position: number): number {

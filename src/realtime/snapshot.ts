@@ -82,6 +82,8 @@ export interface SnapshotAbout {
   timetable: string;
   /** The identifiers of the runs without a trip, in order. */
   addedIds: string[];
+  /** The identifiers of cancelled trips that the timetable lacks, such as runs that the feed had added. */
+  cancelledIds: string[];
   /** Number of the feed's trips with passengers that were looked up in the timetable, and how many were found. */
   compared: number;
   found: number;

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { BoardRequest } from '../../boards/pager.ts';
 import { MINUTE_MS } from '../../core/clock.ts';
+import { unknownStop } from '../../errors/messages.ts';
 import { routeOf } from '../../routes.ts';
 import { alertTexts } from '../../transit/additional-fields.ts';
 import type { RunCall } from '../../transit/call.ts';
@@ -154,7 +155,7 @@ async function fetchShown(query: DeparturesQuery, context: FindContext, { isArri
 /** Finds the board, the calls of its departures, their order on this page, and the cursors of the pages before and after. */
 async function fetchBoard(
   query: DeparturesQuery,
-  { queryUpstream, boards, now, ids }: FindContext,
+  { queryUpstream, boards, now, ids, lines }: FindContext,
   { isArrival }: { isArrival: boolean },
 ) {
   const { limit, per_route: perRoute } = query;
@@ -183,6 +184,10 @@ async function fetchBoard(
       ? { board: await boards.fetch(requested), notices: [] }
       : await fetchGoingTo(requested, query.to, boards);
   const { board } = found;
+  // Not before, because the departure monitor may know a stop that is new.
+  if (query.to !== undefined && !cursor && board.departures.length === 0 && !lines.hasStop(query.to)) {
+    throw unknownStop(query.to, 'to');
+  }
   boards.count(board);
   const pages = pagesOfBoard(board, cursor, {
     binding,

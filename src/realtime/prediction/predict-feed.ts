@@ -55,6 +55,7 @@ export function predictFeed(
   const vehicles = positions ? indexVehicles(positions) : null;
   /** The index in `list` of each run that the timetable lacks, by identifier and start. */
   const added = new Map<string, number>();
+  const cancelledIds: string[] = [];
   let [compared, found] = [0, 0];
   let lastDate: { date: number; day: number | null } = { date: NONE, day: null };
 
@@ -101,6 +102,7 @@ export function predictFeed(
     const isCompared = isTimetabled && !isEmpty;
     if (isCompared) compared++;
     if (trips.length === 0) {
+      if (isCancellation(relationship)) cancelledIds.push(id);
       // Not added: a REPLACEMENT that the timetable lacks is a train without passengers, or is also in the feed of TrainLink.
       if (!isTimetabled && relationship !== 'REPLACEMENT') predictAdded(trip, id);
       else if (!isEmpty) leaveOut('trip not in the timetable', id);
@@ -154,7 +156,7 @@ export function predictFeed(
   /** Predicts a run of the timetable. Returns whether the trip fits it: at least one update matches a call, or there are no updates. */
   function predictKnown(trip: FeedTrip, run: { trip: number; day: number }): boolean {
     const { row, id, relationship, updates } = trip;
-    const isCancelled = relationship === 'CANCELED' || relationship === 'DELETED';
+    const isCancelled = isCancellation(relationship);
     const about = { trip: run.trip, day: run.day, like: -1, route: -1, update: row, id };
     const timestamp = feed.trips.valueAt(row + TRIP.timestamp);
     const known = list.find(run.trip, run.day);
@@ -487,7 +489,7 @@ export function predictFeed(
 
   function pack(): SharedArrayBuffer {
     const { numbers, addedIds } = list.finish(feed);
-    const about = { source, base, timetable: identityOf(timetable), addedIds, compared, found, leftOut };
+    const about = { source, base, timetable: identityOf(timetable), addedIds, cancelledIds, compared, found, leftOut };
     return packSnapshot(about, numbers);
   }
 
@@ -537,6 +539,10 @@ function indexVehicles(positions: Feed): Map<string, number> {
     if (id !== null) rows.set(withoutDate(id), row);
   }
   return rows;
+}
+
+function isCancellation(relationship: TripRelationship): boolean {
+  return relationship === 'CANCELED' || relationship === 'DELETED';
 }
 
 /** The first usable time of the updates, relative to the header: the planned one if known, else the live one; `NONE` if there is none. */

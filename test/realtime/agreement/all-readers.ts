@@ -1,11 +1,12 @@
 import { Runs } from '#src/boards/runs.ts';
 import { createBoards } from '#src/boards/source.ts';
 import { BoardTrust } from '#src/boards/trust.ts';
+import type { QueryUpstream } from '#src/efa/query-upstream.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
+import { LineCatalogue } from '#src/lines/lines.ts';
 import { arrivalsOperation, departuresOperation } from '#src/operations/departures/operation.ts';
 import { createFollowOperation } from '#src/operations/follow/operation.ts';
 import { runOperation } from '#src/operations/runs/operation.ts';
-import { noLines } from '#src/operations/sources.ts';
 import { createTripsOperation } from '#src/operations/trips/operation.ts';
 import { LiveTimetable } from '#src/realtime/live-timetable.ts';
 import type { Snapshot } from '#src/realtime/snapshot.ts';
@@ -52,6 +53,7 @@ interface Shown {
   cancelled?: boolean;
 }
 
+const noUpstream: QueryUpstream = () => Promise.reject(new Error('no upstream call is expected'));
 const minutesOf = (text: string) => Math.round((Date.parse(text) - NOW) / 600) / 100;
 /** Planned time and, after ">", the live one, in minutes after `NOW`. */
 const times = (planned: string, live: string | null) =>
@@ -61,7 +63,11 @@ const times = (planned: string, live: string | null) =>
  * All operations that read live times, on one timetable and its snapshots: boards, journeys, followed journeys and runs. `take`
  * gives them the next publication. Their texts are short: "R 5>6.5" is a run, its planned and its live time.
  */
-export function createReaders(timetable: Timetable, first: readonly Snapshot[], { now = NOW } = {}) {
+export function createReaders(
+  timetable: Timetable,
+  first: readonly Snapshot[],
+  { now = NOW, queryUpstream = noUpstream } = {},
+) {
   let snapshots = first;
   const engine = createInlineEngine(timetable);
   engine.take(first);
@@ -75,7 +81,6 @@ export function createReaders(timetable: Timetable, first: readonly Snapshot[], 
     freshUntil: () => now,
     list: () => [],
   };
-  const queryUpstream = () => Promise.reject(new Error('no upstream call is expected'));
   const clock = () => now;
   const current = currentOf(timetable);
   const trust = new BoardTrust({ mode: 'on', now: clock, log: createTestLog() });
@@ -89,7 +94,7 @@ export function createReaders(timetable: Timetable, first: readonly Snapshot[], 
   const trips = createTripsOperation({ stops, journeys });
   const follow = createFollowOperation({ stops, journeys, listAlerts: async () => [] });
   const runOther = () => Promise.reject(new Error('no other operation is run'));
-  const context = { queryUpstream, boards, runs, lines: noLines, now: clock, ids, run: runOther };
+  const context = { queryUpstream, boards, runs, lines: new LineCatalogue(stops), now: clock, ids, run: runOther };
 
   const row = ({ scheduled_at, realtime_at, platform, trip_id, cancelled }: Shown) =>
     [trip_id, times(scheduled_at, realtime_at), platform, cancelled && 'cancelled'].filter(Boolean).join(' ');
