@@ -25,6 +25,8 @@ const LEAST_SHARE = 1 / 6;
 const SCHEDULED = 0;
 const SKIPPED = 1;
 const NO_DATA = 2;
+/** A stop of a run without fixed times. */
+const UNSCHEDULED = 3;
 const FAR = 2 ** 30;
 
 /** What decides the times of a run besides its planned calls and its updates. Calls are indices in the columns. */
@@ -108,7 +110,7 @@ function applyEstimates(columns: RunColumns, rows: Int32Column, base: number, fa
     state[at] = CALL.listed;
     if (relationship === SKIPPED) state[at] = CALL.skipped | CALL.listed;
     if (relationship === NO_DATA) state[at] = CALL.noData | CALL.listed;
-    if (relationship !== NONE && relationship !== SCHEDULED) continue;
+    if (relationship !== NONE && relationship !== SCHEDULED && relationship !== UNSCHEDULED) continue;
     const [planned, plannedArrives] = [plannedDeparture.valueAt(at), plannedArrival.valueAt(at)];
     let departs = estimate(rows, row + STOP.departureDelay, base, planned, facts);
     let arrives = estimate(rows, row + STOP.arrivalDelay, base, plannedArrives, facts);

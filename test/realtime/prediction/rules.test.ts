@@ -35,6 +35,9 @@ describe('the time of a call', () => {
   it('a bus has the time of the feed, ignoring other seconds in the timetable of the feed', () => {
     expect(predicted([5, 10], [update('A', { time: 6.6, delay: 60 })])?.[0]).toBe('A 5>6.6');
   });
+  it('a stop of a run without fixed times has the time of the feed', () => {
+    expect(predicted([5, 10], [update('A', { time: 7 }, { scheduleRelationship: 3 })])).toEqual(['A 5>7', 'B 10>12']);
+  });
   it('a call with only a delay has its planned time plus the delay', () => {
     expect(predicted([5, 10], [update('A', { delay: 90 })])?.[0]).toBe('A 5>6.5');
   });
