@@ -146,7 +146,7 @@ export function parseLeg(value: unknown) {
       /** Hints for the rider, such as when gates close. */
       hints: parseList(leg.hints, (hint) => parseText(parseObject(hint)?.content)),
       footPathInfo: parseList(leg.footPathInfo, parseFootPathInfo),
-      interchange: parseInterchange(leg.interchange),
+      interchange: parseObject(leg.interchange),
       properties: parseVehicleProperties(leg.properties),
     }
   );
@@ -161,11 +161,6 @@ export function isTimedCall(value: unknown): boolean {
 function parseFootPathInfo(value: unknown) {
   const footPath = parseObject(value);
   return footPath && { position: parseRawText(footPath.position), duration: parseNumber(footPath.duration) };
-}
-
-function parseInterchange(value: unknown) {
-  const interchange = parseObject(value);
-  return interchange && { coords: interchange.coords };
 }
 
 /*

@@ -17,8 +17,9 @@ export function parseTransportation(value: unknown) {
       disassembledName: parseName(line.disassembledName),
       number: parseName(line.number),
       product: parseProduct(line.product),
-      destination: parseRunEnd(line.destination),
-      origin: parseRunEnd(line.origin),
+      /** The headsign, and the name of the first stop. */
+      destination: parseName(parseObject(line.destination)?.name),
+      origin: parseName(parseObject(line.origin)?.name),
       iconId: parseNumber(line.iconId),
       properties: parseVehicleProperties(line.properties),
     }
@@ -53,11 +54,6 @@ export function parseProduct(value: unknown) {
       id: parseNumber(product.id),
     }
   );
-}
-
-function parseRunEnd(value: unknown) {
-  const end = parseObject(value);
-  return end && { name: parseName(end.name) };
 }
 
 /**
@@ -164,12 +160,12 @@ export function toLineName(transportation: Transportation): string | null {
  */
 export function toHeadsign({ destination }: Transportation, statuses: readonly string[]): string | null {
   const isAltered = statuses.some((status) => status.startsWith('EXTRA'));
-  return withoutSuburb(firstText(destination?.name), isAltered);
+  return withoutSuburb(firstText(destination), isAltered);
 }
 
 /** Where the run begins: upstream gives the full name of its first stop. */
 export function toOrigin({ origin }: Transportation): string | null {
-  return withoutSuburb(firstText(origin?.name), true);
+  return withoutSuburb(firstText(origin), true);
 }
 
 /** `isStop`: the text is the full name of a stop. A headsign may contain a comma of its own. */
