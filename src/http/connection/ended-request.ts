@@ -9,7 +9,7 @@ interface RequestMethods {
 const { _dumpAndCloseReadable: endStream } = IncomingMessage.prototype as unknown as RequestMethods;
 
 /**
- * A request that is read no further if it is a GET without a body: the events of a stream that ends cost a tenth of a hit. Needs
+ * A request whose stream is at its end from the start if it is a GET without a body: reading it would be a large part of a hit. Needs
  * `optimizeEmptyRequests`. Other methods keep their stream, because a parser waits for its end even if the body is empty.
  */
 export class EndedRequest extends IncomingMessage implements RequestMethods {
