@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type KeyRecord, normaliseEmail } from '../access/account.ts';
-import { quotaDayFrom } from '../access/day.ts';
 import { grantSchema } from '../access/grant.ts';
 import { PLANS, type PlanName } from '../access/plan.ts';
-import { type Accounts, DAYS_KEPT, type OperatorRecords } from '../access/store.ts';
+import type { Accounts, OperatorRecords } from '../access/store.ts';
 import { openEmbeddedStore } from '../access/stores/open-store.ts';
-import { type Command, getWholeNumber, loadText, UNPRINTABLE, UsageError } from './command.ts';
+import { type Command, getWholeNumber, listDays, loadText, UNPRINTABLE, UsageError } from './command.ts';
 import { loadRestrictions } from './restriction-commands.ts';
 
 /*
@@ -71,7 +70,7 @@ function parseBackup(text: string): Backup {
 
 export async function exportAccounts(store: Accounts & OperatorRecords, now: number): Promise<Backup> {
   const accounts = await store.listAccounts();
-  const days = keptDays(now);
+  const days = listDays(now);
   const saved = accounts.map(async ({ id, email, plan, createdAt }) => {
     const [keys, isWanted] = [await store.listKeys(id), await store.wantsQuotaMails(id)];
     const quotaMails = isWanted ? {} : { quota_mails: 'off' as const };
@@ -114,7 +113,7 @@ export async function importAccounts(
     if (!(await store.loadAccount(id))) await store.setDeleted(id, at);
   }
   const deletedHere = new Set(Object.keys(await store.loadDeleted()));
-  const days = keptDays(now);
+  const days = listDays(now);
   for (const saved of accounts) {
     if (deletedHere.has(saved.id) && !restoresDeleted) {
       result.deleted++;
@@ -140,11 +139,6 @@ export async function importAccounts(
     }
   }
   return result;
-}
-
-/** Today and the earlier days for which stores keep counts. */
-function keptDays(now: number): string[] {
-  return Array.from({ length: DAYS_KEPT }, (_, index) => quotaDayFrom(now, -index));
 }
 
 async function importKeys(store: Accounts, { id: accountId, keys }: SavedAccount): Promise<number> {

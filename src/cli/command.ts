@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { ParseArgsConfig, parseArgs } from 'node:util';
 import { type Account, normaliseEmail } from '../access/account.ts';
-import type { Accounts, OperatorRecords } from '../access/store.ts';
+import { quotaDayFrom } from '../access/day.ts';
+import { type Accounts, DAYS_KEPT, type OperatorRecords } from '../access/store.ts';
 import { ConfigError } from '../config.ts';
 import { openRedis, type SharedRedis } from '../core/redis/shared-redis.ts';
 
@@ -25,6 +26,11 @@ export const OPTIONS = {
   json: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
 } as const satisfies ParseArgsConfig['options'];
+
+/** Today and the days before it; by default all for which stores keep counts. */
+export function listDays(now: number, count = DAYS_KEPT): string[] {
+  return Array.from({ length: count }, (_, index) => quotaDayFrom(now, -index));
+}
 
 /** Characters that control a terminal or are invisible. */
 export const UNPRINTABLE = /\p{C}/u;

@@ -1,5 +1,4 @@
 import { type Account, isValid, type KeyRecord, MAX_LIVE_KEYS, normaliseEmail } from '../access/account.ts';
-import { quotaDayFrom } from '../access/day.ts';
 import { type Grant, makeGrant } from '../access/grant.ts';
 import { issueKey, keyId, parseKey } from '../access/keys.ts';
 import { isPlan, PLANS, type PlanName } from '../access/plan.ts';
@@ -10,6 +9,7 @@ import {
   type CommandInput,
   getAccount,
   getWholeNumber,
+  listDays,
   type TableRow,
   UNPRINTABLE,
   UsageError,
@@ -150,7 +150,7 @@ const REFUSED = 'Refused everywhere within 10 s.';
 
 /** The usage of each account, those with most requests today first. */
 async function usageOf(store: Accounts, accounts: Account[], now: number) {
-  const days = [quotaDayFrom(now, 0), quotaDayFrom(now, -1)];
+  const days = listDays(now, 2);
   const usages = await Promise.all(
     accounts.map(async ({ id, email, plan }) => {
       const [today = 0, yesterday = 0] = await store.loadUsage(id, days);
@@ -161,7 +161,7 @@ async function usageOf(store: Accounts, accounts: Account[], now: number) {
 }
 
 async function usageByDay(store: Accounts, accounts: Account[], { many, now }: { many: number; now: number }) {
-  const days = Array.from({ length: many }, (_, index) => quotaDayFrom(now, -index));
+  const days = listDays(now, many);
   const used = await Promise.all(accounts.map(({ id }) => store.loadUsage(id, days)));
   const rows = accounts.flatMap(({ id, email, plan }, place) =>
     days
