@@ -1,16 +1,9 @@
 import type { ApiError, ErrorCode } from './api-error.ts';
 import * as messages from './messages.ts';
 
-const AUTHORIZED = '-H "Authorization: Bearer $TIS_KEY"';
-/** Curl arguments for requests that work; `{base}` stands for the service's address. */
-export const BOARD_CURL = `${AUTHORIZED} "{base}/v1/departures?stop=200070&modes=all&limit=5"`;
-const BOARD_WITH_IDS = `${AUTHORIZED} "{base}/v1/departures?stop=200070&modes=all&include=ids"`;
-const SEARCH = `${AUTHORIZED} "{base}/v1/stops/search?q=town%20hall"`;
-const CAR_PARKS = `${AUTHORIZED} "{base}/v1/carparks"`;
-const LINES = `${AUTHORIZED} "{base}/v1/lines?q=T1"`;
-const ALERTS = `${AUTHORIZED} "{base}/v1/alerts?limit=5"`;
-const JOURNEY = `${AUTHORIZED} "{base}/v1/trips?from=202020&to=209573"`;
-const JOURNEY_WITH_IDS = `${AUTHORIZED} "{base}/v1/trips?from=202020&to=209573&include=ids"`;
+/** Curl arguments for a request that works; `{base}` stands for the service's address. */
+const curlOf = (path: string) => `-H "Authorization: Bearer $TIS_KEY" "{base}${path}"`;
+export const BOARD_CURL = curlOf('/v1/departures?stop=200070&modes=all&limit=5');
 const NO_SAME_REQUEST = 'No. The same request gets the same response.';
 const WAIT_AND_DOUBLE = 'Yes. Wait for the seconds in Retry-After, then double the wait each time, up to a minute.';
 
@@ -168,7 +161,7 @@ export const ERROR_DOCS: Record<
     ],
     example: messages.noJourneys('planner', '200070', 'G99006002'),
     retry: 'Not the same request. Another date or time may work.',
-    curl: JOURNEY,
+    curl: curlOf('/v1/trips?from=202020&to=209573'),
   },
   STOP_NOT_FOUND: {
     title: 'Unknown stop',
@@ -179,7 +172,7 @@ export const ERROR_DOCS: Record<
     ],
     example: messages.unknownStop('123456789'),
     retry: 'No.',
-    curl: SEARCH,
+    curl: curlOf('/v1/stops/search?q=town%20hall'),
   },
   LINE_NOT_FOUND: {
     title: 'Unknown line',
@@ -187,7 +180,7 @@ export const ERROR_DOCS: Record<
     fix: ['Find the ID with /v1/lines?q= and a part of the name, or with /v1/lines?stop= and a stop ID.'],
     example: messages.unknownLine('train_T0'),
     retry: 'No.',
-    curl: LINES,
+    curl: curlOf('/v1/lines?q=T1'),
   },
   CARPARK_NOT_FOUND: {
     title: 'Unknown car park',
@@ -195,7 +188,7 @@ export const ERROR_DOCS: Record<
     fix: ['Find the ID with /v1/carparks, or with include=carparks on a stop.'],
     example: messages.unknownCarPark('999'),
     retry: 'No. A car park that closes for good is gone; one that opens is listed within six hours.',
-    curl: CAR_PARKS,
+    curl: curlOf('/v1/carparks'),
   },
   CARPARKS_NOT_ENABLED: {
     title: 'Car parks are not enabled',
@@ -215,7 +208,7 @@ export const ERROR_DOCS: Record<
     fix: ['List the alerts in force with /v1/alerts, and use their `id`.'],
     example: messages.unknownAlert('nP3k9QzVx0'),
     retry: 'No.',
-    curl: ALERTS,
+    curl: curlOf('/v1/alerts?limit=5'),
   },
   RUN_NOT_FOUND: {
     title: 'The run has ended or is unknown',
@@ -224,7 +217,7 @@ export const ERROR_DOCS: Record<
     fix: ['Get a `run_id` from a board or journey with `include=ids`. When the run has ended, get a new one.'],
     example: messages.unknownRun(null),
     retry: 'No.',
-    curl: BOARD_WITH_IDS,
+    curl: curlOf('/v1/departures?stop=200070&modes=all&include=ids'),
   },
   JOURNEY_NOT_FOUND: {
     title: 'The journey is over',
@@ -233,7 +226,7 @@ export const ERROR_DOCS: Record<
     fix: ['Plan again with `/v1/trips` and `include=ids`.'],
     example: messages.journeyOver('2026-11-20T03:02:00Z'),
     retry: 'No.',
-    curl: JOURNEY_WITH_IDS,
+    curl: curlOf('/v1/trips?from=202020&to=209573&include=ids'),
   },
   METHOD_NOT_ALLOWED: {
     title: 'Method not allowed',
