@@ -1,7 +1,7 @@
 /*
  * Columns of numbers: typed arrays with `valueAt(index)`, which the compiler knows to be a number. `column[index]` may be
- * undefined for it. The index must lie within the column. Each kind of array has a class of its own, so that V8 can inline
- * `valueAt`: one function for all of them would see many kinds.
+ * undefined for it. The index must lie within the column. A part of a column is a column too. Each kind of array has a class of
+ * its own, so that V8 can inline `valueAt`: one function for all of them would see many kinds.
  */
 
 /** The same for the plain arrays of journey searches. Hot code passes no other class, or V8 stops inlining it well. */
@@ -10,46 +10,40 @@ export function int32At(column: Int32Array, index: number): number {
 }
 
 export class Uint8Column extends Uint8Array {
+  declare subarray: (begin?: number, end?: number) => Uint8Column;
+
   valueAt(index: number): number {
     return this[index] as number;
-  }
-
-  override subarray(begin?: number, end?: number): Uint8Column {
-    return super.subarray(begin, end) as Uint8Column;
   }
 }
 
 export class Int8Column extends Int8Array {
+  declare subarray: (begin?: number, end?: number) => Int8Column;
+
   valueAt(index: number): number {
     return this[index] as number;
-  }
-
-  override subarray(begin?: number, end?: number): Int8Column {
-    return super.subarray(begin, end) as Int8Column;
   }
 }
 
 export class Uint16Column extends Uint16Array {
+  declare subarray: (begin?: number, end?: number) => Uint16Column;
+
   valueAt(index: number): number {
     return this[index] as number;
-  }
-
-  override subarray(begin?: number, end?: number): Uint16Column {
-    return super.subarray(begin, end) as Uint16Column;
   }
 }
 
 export class Int16Column extends Int16Array {
+  declare subarray: (begin?: number, end?: number) => Int16Column;
+
   valueAt(index: number): number {
     return this[index] as number;
-  }
-
-  override subarray(begin?: number, end?: number): Int16Column {
-    return super.subarray(begin, end) as Int16Column;
   }
 }
 
 export class Uint32Column extends Uint32Array {
+  declare subarray: (begin?: number, end?: number) => Uint32Column;
+
   static override from<Item>(
     items: Iterable<Item> | ArrayLike<Item>,
     toNumber?: (item: Item, index: number) => number,
@@ -60,13 +54,11 @@ export class Uint32Column extends Uint32Array {
   valueAt(index: number): number {
     return this[index] as number;
   }
-
-  override subarray(begin?: number, end?: number): Uint32Column {
-    return super.subarray(begin, end) as Uint32Column;
-  }
 }
 
 export class Int32Column extends Int32Array {
+  declare subarray: (begin?: number, end?: number) => Int32Column;
+
   static override from<Item>(
     items: Iterable<Item> | ArrayLike<Item>,
     toNumber?: (item: Item, index: number) => number,
@@ -77,10 +69,6 @@ export class Int32Column extends Int32Array {
   valueAt(index: number): number {
     return this[index] as number;
   }
-
-  override subarray(begin?: number, end?: number): Int32Column {
-    return super.subarray(begin, end) as Int32Column;
-  }
 }
 
 export class Float32Column extends Float32Array {
@@ -90,6 +78,8 @@ export class Float32Column extends Float32Array {
 }
 
 export class Float64Column extends Float64Array {
+  declare subarray: (begin?: number, end?: number) => Float64Column;
+
   static override from<Item>(
     items: Iterable<Item> | ArrayLike<Item>,
     toNumber?: (item: Item, index: number) => number,
@@ -99,9 +89,5 @@ export class Float64Column extends Float64Array {
 
   valueAt(index: number): number {
     return this[index] as number;
-  }
-
-  override subarray(begin?: number, end?: number): Float64Column {
-    return super.subarray(begin, end) as Float64Column;
   }
 }
