@@ -56,45 +56,24 @@ export interface Table<Required extends string, Optional extends string> {
  */
 export async function loadRows<Required extends string, Optional extends string>(
   chunks: AsyncIterable<Buffer>,
-  { name, required, optional, maxRows, size }: Table<Required, Optional>,
+  table: Table<Required, Optional>,
   onRow: (row: CsvRow, columns: CsvColumns<Required | Optional>) => void,
 ): Promise<void> {
-  const names: string[] = [...required, ...optional];
+  const names: string[] = [...table.required, ...table.optional];
   const columns = Object.fromEntries(names.map((column, index) => [column, index])) as CsvColumns<Required | Optional>;
-  let bytesRead = 0;
-  const row = new RowBytes(names, {
-    checkHeader(header) {
-      const missing = required.find((column) => !header.includes(column));
-      if (missing) throw new UnreadableFile(`${name} has no column ${missing}`);
-    },
-    checkRows(rows) {
-      if (rows > maxRows) throw new UnreadableFile(`${name} has more than the allowed ${maxRows} rows`);
-      if (rows !== SAMPLE_ROWS) return;
-      const expectedRows = Math.round((rows * size) / bytesRead);
-      if (expectedRows <= maxRows) return;
-      throw new UnreadableFile(`${name} has about ${expectedRows} rows, more than the allowed ${maxRows}`);
-    },
-  });
-  let rest: Buffer = Buffer.alloc(0);
+  const row = new RowBytes(names, table);
   for await (const chunk of chunks) {
-    bytesRead += chunk.length;
-    row.load(rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk);
+    row.load(chunk);
     while (row.next(false)) onRow(row, columns);
-    rest = row.rest();
-    if (rest.length > MAX_ROW_BYTES) throw new UnreadableFile(`${name} has a row of more than ${MAX_ROW_BYTES} bytes`);
+    row.checkRest();
   }
-  row.load(rest);
   while (row.next(true)) onRow(row, columns);
-}
-
-interface Checks {
-  checkHeader(header: readonly string[]): void;
-  checkRows(rows: number): void;
 }
 
 class RowBytes implements CsvRow {
   readonly #names: readonly string[];
-  readonly #checks: Checks;
+  readonly #table: Table<string, string>;
+  #bytesRead = 0;
   #bytes: Buffer = Buffer.alloc(0);
   #position = 0;
   /** The rows so far, with the header. */
@@ -107,19 +86,22 @@ class RowBytes implements CsvRow {
   /** Whether the value contains doubled quotes. */
   readonly #hasQuotes = new Uint8Array(MAX_COLUMNS);
 
-  constructor(names: readonly string[], checks: Checks) {
+  constructor(names: readonly string[], table: Table<string, string>) {
     this.#names = names;
-    this.#checks = checks;
+    this.#table = table;
   }
 
-  load(bytes: Buffer): void {
-    this.#bytes = bytes;
+  /** Adds bytes after those of an incomplete row. */
+  load(chunk: Buffer): void {
+    const rest = this.#bytes.subarray(this.#position);
+    this.#bytesRead += chunk.length;
+    this.#bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
     this.#position = 0;
   }
 
-  /** The bytes after the last complete row. */
-  rest(): Buffer {
-    return this.#bytes.subarray(this.#position);
+  checkRest(): void {
+    if (this.#bytes.length - this.#position <= MAX_ROW_BYTES) return;
+    throw new UnreadableFile(`${this.#table.name} has a row of more than ${MAX_ROW_BYTES} bytes`);
   }
 
   /** Moves to the next row; false if there is no complete one. The last row of the file needs no line end. */
@@ -127,16 +109,26 @@ class RowBytes implements CsvRow {
     for (;;) {
       const fields = this.#scan(isEnd);
       if (fields === 0) return false;
-      this.#checks.checkRows(this.#rows++);
+      this.#checkRows(this.#rows++);
       if (this.#isBlank) continue;
       if (this.#columnMap) return true;
       this.#parseHeader(fields);
     }
   }
 
+  #checkRows(rows: number): void {
+    const { name, maxRows, size } = this.#table;
+    if (rows > maxRows) throw new UnreadableFile(`${name} has more than the allowed ${maxRows} rows`);
+    if (rows !== SAMPLE_ROWS) return;
+    const expectedRows = Math.round((rows * size) / this.#bytesRead);
+    if (expectedRows <= maxRows) return;
+    throw new UnreadableFile(`${name} has about ${expectedRows} rows, more than the allowed ${maxRows}`);
+  }
+
   #parseHeader(fields: number): void {
     const header = Array.from({ length: Math.min(fields, MAX_COLUMNS) }, (_, column) => this.text(column));
-    this.#checks.checkHeader(header);
+    const missing = this.#table.required.find((column) => !header.includes(column));
+    if (missing) throw new UnreadableFile(`${this.#table.name} has no column ${missing}`);
     this.#columnMap = Int32Column.from(header, (column) => this.#names.indexOf(column));
   }
 
