@@ -21,18 +21,14 @@ import { bestKnown, toMinute, toSydneyWallClock, type WallClock } from '../trans
  */
 export function chooseFitting(
   journeys: readonly Journey[],
-  {
-    modes,
-    wheelchair,
-    booking = 'include',
-    max_changes = Number.POSITIVE_INFINITY,
-  }: {
+  query: {
     modes: readonly Mode[];
     wheelchair: boolean;
     booking?: 'include' | 'exclude';
     max_changes?: number | undefined;
   },
 ): { journeys: Journey[]; leftOut: LeftOutCounts } {
+  const { modes, wheelchair, booking, max_changes = Number.POSITIVE_INFINITY } = query;
   const fits = ({ mode, access, needsBooking }: Leg) =>
     (mode === 'walk' || modes.includes(mode)) &&
     !(wheelchair && access.wheelchairs === false) &&

@@ -253,13 +253,9 @@ export class Timetable {
 
   /** Stops and stations, nearest first. */
   near(lat: number, lng: number, metres: number): { index: number; metres: number }[] {
-    const { stopLat, stopLng } = this.sections;
     // Searches slightly farther because the bounds are rounded.
     return this.inBox(boundsAround([lat, lng], metres * 1.001 + 1))
-      .map((index) => ({
-        index,
-        metres: distanceMetres([lat, lng], [stopLat.valueAt(index), stopLng.valueAt(index)]),
-      }))
+      .map((index) => ({ index, metres: distanceMetres([lat, lng], this.positionOf(index)) }))
       .filter((nearby) => nearby.metres <= metres)
       .sort((a, b) => a.metres - b.metres || a.index - b.index);
   }

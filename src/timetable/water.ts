@@ -1,9 +1,9 @@
 import type { Position } from '../transit/place.ts';
+import { METRES_PER_MICRO_DEGREE } from './import/simplify.ts';
 import type { Sections } from './packed-timetable.ts';
 
 /** A walk that comes this close to a ferry's path is over water too: between two wharves, both run along nearly the same line. */
 const NEAR_METRES = 20;
-const METRES_PER_MICRO_DEGREE = 0.111195;
 /** Size of a cell in millionths of a degree: about 550 m from south to north. */
 const CELL = 5000;
 const CELLS_AROUND = 100_000;

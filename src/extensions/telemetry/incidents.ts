@@ -95,13 +95,8 @@ export function addObservation(
   state: BadState | null,
   { at, startedAt }: { at: number; startedAt: number },
 ): IncidentRecord {
-  const {
-    since,
-    seenAt,
-    suspected,
-    incidents: all,
-  } = record ?? { since: at, seenAt: at, suspected: null, incidents: [] };
-  let incidents = all.filter(({ to }) => to === null || to > at - KEPT_DAYS * DAY_MS);
+  const { since, seenAt, suspected, ...kept } = record ?? { since: at, seenAt: at, suspected: null, incidents: [] };
+  let incidents = kept.incidents.filter(({ to }) => to === null || to > at - KEPT_DAYS * DAY_MS);
   // A running instance that could not reach the store does not prove that the service was down.
   if (at - seenAt > GAP_MS && startedAt > seenAt) {
     incidents = end(incidents, seenAt);
