@@ -14,7 +14,6 @@ import type { LiveTimetable } from '../realtime/live-timetable.ts';
 import type { Timetable } from '../timetable/timetable.ts';
 import type { FindAlerts } from '../transit/alert.ts';
 import type { RunCall } from '../transit/call.ts';
-import type { Choices } from '../transit/choices.ts';
 import { type Departure, leavesAt } from '../transit/departure.ts';
 import {
   isMissed,
@@ -30,6 +29,7 @@ import { distanceMetres } from '../transit/place.ts';
 import { isSameRun } from '../transit/run-id.ts';
 import { bestKnown, toMinute } from '../transit/time.ts';
 import { walkSeconds } from '../transit/walking.ts';
+import type { RiderQuery } from './source.ts';
 import { endAt } from './timetable.ts';
 
 /** A departure that does the same leg: it boards and alights at the same stops or stations. */
@@ -40,12 +40,7 @@ export interface Alternative {
 }
 
 /** What a rider accepts, as for the journey itself. */
-interface Wanted {
-  modes: readonly Mode[];
-  isAccessible: boolean;
-  withoutBooking: boolean;
-  choices?: Choices | undefined;
-}
+type Wanted = Omit<RiderQuery, 'at'> & { withoutBooking: boolean };
 
 interface AlternativeSources {
   live: LiveTimetable;

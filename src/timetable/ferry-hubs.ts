@@ -43,17 +43,11 @@ const HUBS: readonly (readonly [hub: string, name: string, wharves: string])[] =
   ['2150112', 'Parramatta Wharf', '21501'],
 ];
 
-/** The stop that the trip planner has for several wharves; files lack it. */
-export interface FerryHub {
-  id: string;
-  name: string;
-}
-
 const HUB_OF_WHARF = new Map(
-  HUBS.flatMap(([id, name, wharves]) => wharves.split(' ').map((wharf): [string, FerryHub] => [wharf, { id, name }])),
+  HUBS.flatMap(([id, name, wharves]) => wharves.split(' ').map((wharf) => [wharf, { id, name }] as const)),
 );
 
-/** The trip planner's stop for a wharf in the ferry files; null if unknown. */
-export function findFerryHub(wharfId: string): FerryHub | null {
+/** The trip planner's stop for a wharf in the ferry files, which lack it; null if unknown. */
+export function findFerryHub(wharfId: string): { id: string; name: string } | null {
   return HUB_OF_WHARF.get(wharfId) ?? null;
 }

@@ -98,13 +98,7 @@ interface ScanOptions {
 }
 
 /** A line that departs from a stop. */
-export interface TimetableLine {
-  lineId: string;
-  route: string;
-  mode: Mode;
-  lineName: string;
-  /** As in `TimetableRoute`. */
-  network: number | null;
+export interface TimetableLine extends Pick<TimetableRoute, 'lineId' | 'route' | 'mode' | 'lineName' | 'network'> {
   /** Most frequent first. */
   headsigns: string[];
 }

@@ -24,10 +24,7 @@ const incidentSchema = z.object({ ...badState, from: z.number(), to: z.number().
 export type Incident = z.infer<typeof incidentSchema>;
 
 /** Why the service is not operational. */
-export interface BadState {
-  status: Incident['status'];
-  reason: string;
-}
+export type BadState = Pick<Incident, 'status' | 'reason'>;
 
 const recordSchema = z.object({
   /** When recording began. */

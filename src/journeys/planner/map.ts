@@ -17,25 +17,16 @@ import {
   unknownStop,
 } from '../../errors/messages.ts';
 import type { StopLookup } from '../../stops/register.ts';
-import type { RequestedFields } from '../../transit/additional-fields.ts';
 import { destinationOf, isCancelled, isOnDemand, type Journey, originOf } from '../../transit/journey.ts';
 import { LeftOut, type LeftOutCounts, sumLeftOut } from '../../transit/left-out.ts';
 import { formatPlace, isPlaceId, outsideNotice, type Place } from '../../transit/place.ts';
-import type { WallClock } from '../../transit/time.ts';
+import type { JourneyQuery } from '../source.ts';
 import { joinLegs, timeWalks } from '../walks.ts';
 import { goesElsewhere, identifyEnds, isRequestedEnd } from './ends.ts';
 import { isCancelledRide, mapLeg } from './leg.ts';
 import { createPositions, type KnownPositions } from './leg-end.ts';
 
-/** The requested places and time; null means now. */
-interface RequestedJourneys {
-  from: Place;
-  to: Place;
-  at: WallClock | null;
-  cancelled: RequestedFields['cancelled'];
-  /** Names of the parameters that each journey must match. */
-  conditions?: readonly string[] | undefined;
-}
+type RequestedJourneys = Pick<JourneyQuery, 'from' | 'to' | 'at' | 'cancelled' | 'conditions'>;
 
 /**
  * Maps the journeys of a response. Throws `STOP_NOT_FOUND`, `DATE_OUT_OF_RANGE` or `NO_JOURNEYS_FOUND` if there are none,

@@ -10,11 +10,7 @@ const MAX_METRES_BY_DISTANCE = 150;
 const MAX_WORK = 10_000_000;
 
 /** The calls of a trip in order: positions in millionths of a degree, and distances as in `toDistance`. */
-export interface ShapedCalls {
-  lat: Int32Column;
-  lng: Int32Column;
-  distance: Int32Column;
-}
+export type ShapedCalls = Pick<ScheduleShapes, 'lat' | 'lng' | 'distance'>;
 
 /** A path from the first call to the last one. */
 export interface CutPath {
