@@ -38,7 +38,8 @@ export function createChosenFootpaths({ stopLat, stopLng }: Sections, usual: Foo
       }
       first[stop + 1] = count;
     }
-    return { first, targets: targets.subarray(0, count), seconds: seconds.subarray(0, count) };
+    const used = { targets: targets.subarray(0, count), seconds: seconds.subarray(0, count) };
+    return { first, ...used, isFast: pace > usualPace };
   }
 
   function metresBetween(stop: number, other: number): number {

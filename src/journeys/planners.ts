@@ -119,7 +119,7 @@ export function createPlanners(
   }
 
   function plannerOf(lines: Lines, openMirrored: () => Lines) {
-    return createPlanner(lines, footpaths, access, labels, checkDeadline, openMirrored);
+    return createPlanner(lines, footpaths, access, labels, checkDeadline, openMirrored, timetable.sections);
   }
 
   function timetablePlanner(opened: Day): Planner {

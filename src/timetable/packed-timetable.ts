@@ -10,7 +10,7 @@ import type { FileReport } from './import/schedule-file.ts';
  */
 
 /** Raise this whenever a section or its meaning changes. Files of another format are imported again. */
-export const FORMAT = 9;
+export const FORMAT = 10;
 
 /** The bytes are not a timetable, are truncated, or were written by another version of the service. */
 export class NotATimetable extends Error {
@@ -46,6 +46,9 @@ const SECTIONS = {
   walkStart: Int32Array,
   walkStop: Int32Array,
   walkSeconds: Int32Array,
+  /** As in `MapCells`. */
+  stopCell: Uint16Column,
+  cellUnits: Uint8Column,
   /** The cells of the stops in ascending order, one entry per stop. */
   gridCell: Uint32Column,
   gridStop: Uint32Column,

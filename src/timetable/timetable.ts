@@ -109,11 +109,11 @@ export interface TimetableLine extends Pick<TimetableRoute, 'lineId' | 'route' |
  */
 const NIGHT_MS = 4 * HOUR_MS;
 /** A vehicle that waits longer at its last call ends there. */
-const MAX_STAND_SECONDS = 15 * 60;
+export const MAX_STAND_SECONDS = 15 * 60;
 /** A vehicle's next trip may be planned to start up to this long before the previous one ends; it then starts late. */
-const MAX_OVERLAP_SECONDS = 5 * 60;
+export const MAX_OVERLAP_SECONDS = 5 * 60;
 /** A vehicle may start its next trip from another stand within this distance. */
-const SAME_STAND_METRES = 100;
+export const SAME_STAND_METRES = 100;
 
 /**
  * The schedule of all files. It is immutable except for `useMembers`. Indices of stops and trips are valid for this instance

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { openEngine } from '#src/journeys/engine-thread.ts';
 import { timetableJourneys } from '#src/journeys/timetable.ts';
 import { isPossible, type Journey } from '#src/transit/journey.ts';
 import { MODES } from '#src/transit/mode.ts';
@@ -131,4 +132,40 @@ it('journeys on late, skipping and cancelled vehicles are in time, in order and 
     }),
     { numRuns: 150 },
   );
+});
+
+it.each([
+  { isArrival: false, minute: 600, direct: [605, 725], late: [510, 700] },
+  { isArrival: true, minute: 720, direct: [595, 715], late: [450, 640] },
+] as const)('a late run that is now faster than any planned one is found (arrival $isArrival)', async (wanted) => {
+  const bus = (stops: [from: number, to: number], late: number, relationship: Trip['relationship']): Trip => ({
+    calls: stops.map((minute, index) => ({
+      stopId: index === 0 ? '1' : '5',
+      minute,
+      late: index === 0 ? late : 0,
+      update: STOP.scheduled,
+    })),
+    blockId: null,
+    relationship,
+  });
+  // The direct bus is met first, and bounds the search for the other one.
+  const trips = [bus([...wanted.direct], 0, null), bus([...wanted.late], 180, TRIP.scheduled)];
+  const timetable = timetableFor(trips);
+  const engine = openEngine(timetable.packed);
+  engine.use([snapshotOf(timetable, feedFor(trips))]);
+  const end = (id: string) => ({ stops: [{ stop: timetable.findStop(id) as number, seconds: 0 }], withAround: true });
+  const [first] = engine.search('plan', {
+    from: end('1'),
+    to: end('5'),
+    at: MIDNIGHT + wanted.minute * MINUTE,
+    now: NOW,
+    isArrival: wanted.isArrival,
+    modes: 127,
+    isWheelchair: false,
+    maxRides: 7,
+    avoidedStops: [],
+    walkSeconds: null,
+    limit: 1,
+  });
+  expect(first?.departsAt).toBe(MIDNIGHT + (wanted.late[0] + 180) * MINUTE);
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BEFORE_DAY_SECONDS } from '#src/journeys/day-lines.ts';
-import { callAt } from '#src/journeys/raptor/lines.ts';
+import { callAt, mirrorLines } from '#src/journeys/raptor/lines.ts';
 import { createPlanner, type PlanRequest } from '#src/journeys/raptor/plan.ts';
 import { chooseChanges } from '#src/journeys/where-to-change.ts';
 import {
@@ -20,17 +20,19 @@ import {
 type Network = ReturnType<typeof openNetwork>;
 
 function plan(
-  { timetable, lines, footpaths, labels }: Network,
+  { timetable, lines, footpaths, labels, cells }: Network,
   from: number,
   to: number,
   request: Partial<PlanRequest>,
   off: { trips?: readonly number[]; stops?: readonly number[] } = {},
+  usedCells: Network['cells'] | null = cells,
 ) {
   const usable = (count: number, without: readonly number[] = []) =>
     Uint8Array.from({ length: count }, (_, index) => (without.includes(index) ? 0 : 1));
   const access = { trips: usable(timetable.tripCount, off.trips), stops: usable(timetable.stopCount, off.stops) };
   const stopOf = (stop: number) => timetable.findStop(`S${stop}`) as number;
-  const plans = createPlanner(lines, footpaths, access, labels).plan({
+  const open = () => mirrorLines(lines);
+  const plans = createPlanner(lines, footpaths, access, labels, () => {}, open, usedCells).plan({
     access: [{ stop: stopOf(from), seconds: 0 }],
     egress: [{ stop: stopOf(to), seconds: 0 }],
     at: 0,
@@ -61,6 +63,12 @@ function withinTwoHours(trips: readonly Trip[]): Trip[] {
 }
 
 describe('plans on random networks', () => {
+  const trip = (id: string, ...calls: [stop: number, at: number][]): Trip => ({
+    id,
+    days: ['20261126'],
+    calls: calls.map(([stop, at]) => [`S${stop}`, at, { departure: at, flags: 3 }]),
+  });
+
   it('planned journeys are feasible and arrive as early as a scan of all connections', () => {
     fc.assert(
       fc.property(networkArbitrary, walksArbitrary, fc.integer({ min: 0, max: 23 }), (trips, walks, hour) => {
@@ -141,6 +149,44 @@ describe('plans on random networks', () => {
     );
   });
 
+  it.each([false, true])('the times between cells of the map change no journey (arrival %s)', (isArrival) => {
+    const blocks = fc.array(fc.constantFrom(null, 'X', 'Y'), { minLength: 25, maxLength: 25 });
+    fc.assert(
+      fc.property(
+        networkArbitrary.map(withinTwoHours),
+        walksArbitrary,
+        blocks,
+        fc.constantFrom(CHANGE, 300),
+        (trips, walks, blockIds, changeSeconds) => {
+          const network = openNetwork(
+            trips.map((trip, index) => ({ ...trip, blockId: blockIds[index] ?? null })),
+            walks,
+          );
+          const request = { at: isArrival ? 4 * 3600 : 0, isArrival, maxRides: 7, changeSeconds };
+          for (let to = 1; to < STOPS; to++) {
+            const found = plan(network, 0, to, request);
+            expect(found).toEqual(plan(network, 0, to, request, {}, null));
+          }
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it('riders who change in less time than the cells count still get the fastest journey', () => {
+    const network = openNetwork(
+      [
+        trip('slow', [0, 0], [3, 9000]),
+        trip('one', [0, 60], [1, 600]),
+        trip('two', [1, 600], [2, 1200]),
+        trip('three', [2, 1200], [3, 1800]),
+      ],
+      [],
+    );
+    const [first] = plan(network, 0, 3, { changeSeconds: 0, limit: 1 });
+    expect(first?.arrivesAt).toBe(1800);
+  });
+
   it('a search that ends at its deadline leaves nothing behind for the next one', () => {
     fc.assert(
       fc.property(networkArbitrary, walksArbitrary, fc.integer({ min: 1, max: 40 }), (trips, walks, checks) => {
@@ -185,12 +231,6 @@ describe('plans on random networks', () => {
       }),
       { numRuns: 100 },
     );
-  });
-
-  const trip = (id: string, ...calls: [stop: number, at: number][]): Trip => ({
-    id,
-    days: ['20261126'],
-    calls: calls.map(([stop, at]) => [`S${stop}`, at, { departure: at, flags: 3 }]),
   });
 
   it.each([

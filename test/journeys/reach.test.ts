@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findShore, type MultiPolygon, mergeCircles, packPolygons, unpackPolygons } from '#src/journeys/area.ts';
-import { NEVER } from '#src/journeys/raptor/lines.ts';
+import { mirrorLines, NEVER } from '#src/journeys/raptor/lines.ts';
 import { createPlanner } from '#src/journeys/raptor/plan.ts';
 import { type ReachQuery, timetableReach } from '#src/journeys/reach.ts';
 import { countRides, listReached } from '#src/journeys/reached.ts';
@@ -35,10 +35,18 @@ function spreadOver(
   { from, latest }: { from: number; latest: number },
 ) {
   const network = openNetwork(trips, walks);
-  const { timetable, lines, footpaths, labels } = network;
+  const { timetable, lines, footpaths, labels, cells } = network;
   const all = (count: number) => new Uint8Array(count).fill(1);
   const access = { trips: all(timetable.tripCount), stops: all(timetable.stopCount) };
-  const planner = createPlanner(lines, footpaths, access, labels);
+  const planner = createPlanner(
+    lines,
+    footpaths,
+    access,
+    labels,
+    () => {},
+    () => mirrorLines(lines),
+    cells,
+  );
   const stops = Array.from({ length: STOPS }, (_, stop) => timetable.findStop(`S${stop}`) as number);
   const request = {
     access: [{ stop: stops[0] as number, seconds: 0 }],

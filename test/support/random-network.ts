@@ -4,6 +4,7 @@ import { createLines } from '#src/journeys/day-lines.ts';
 import { createLabels } from '#src/journeys/raptor/labels.ts';
 import { callAt, type Footpaths } from '#src/journeys/raptor/lines.ts';
 import type { Plan } from '#src/journeys/raptor/plan.ts';
+import { createCells } from '#src/timetable/import/cells.ts';
 import { toDayNumber } from '#src/timetable/service-day.ts';
 import { Timetable } from '#src/timetable/timetable.ts';
 import { type MadeTrip, scheduleFile } from './schedule-file.ts';
@@ -91,10 +92,14 @@ export function openNetwork(trips: readonly Trip[], walks: readonly [number, num
     ]),
     timetable.stopCount,
   );
+  // The timetable's own cells are those of its own footpaths. These have two stops each.
+  const { first: walkStart, targets: walkStop, seconds: walkSeconds } = footpaths;
+  const cells = createCells({ ...timetable.sections, walkStart, walkStop, walkSeconds }, STOPS / 2);
   return {
     timetable,
     lines,
     footpaths,
+    cells,
     labels: [createLabels(timetable.stopCount), createLabels(timetable.stopCount)] as const,
   };
 }

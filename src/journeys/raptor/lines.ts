@@ -68,6 +68,8 @@ export interface Footpaths {
   first: Int32Array;
   targets: Int32Array;
   seconds: Int32Array;
+  /** Whether some take less time than at the usual pace. */
+  isFast?: boolean;
 }
 
 /** The arrival and departure of a run at a call, in seconds since the base of the lines. */

@@ -1,3 +1,5 @@
+import type { MapCells } from '../../timetable/map-cells.ts';
+import type { CellBounds } from './cell-bounds.ts';
 import { type Found, type FromUntil, type Labels, MAX_RIDES, type Ride } from './labels.ts';
 import {
   callAt,
@@ -95,9 +97,12 @@ export function createPlanner(
   checkDeadline: () => void = () => {},
   /** Opens the mirrored lines, for the first backward search. */
   openMirrored: () => Lines = () => mirrorLines(lines),
+  /** Bound the searches; null if they are not known. */
+  cells: MapCells | null = null,
 ) {
-  const open = (one: Lines, own: Labels) => createDirection(one, footpaths, access, own, checkDeadline);
-  const forward = open(lines, labels[0]);
+  const open = (one: Lines, own: Labels, isMirrored: boolean) =>
+    createDirection(one, footpaths, access, own, checkDeadline, cells && { ...cells, isMirrored });
+  const forward = open(lines, labels[0], false);
   let mirroredLines: Lines | null = null;
   const mirrored = () => {
     mirroredLines ??= openMirrored();
@@ -105,7 +110,7 @@ export function createPlanner(
   };
   let backward: typeof forward | null = null;
   const openBackward = () => {
-    backward ??= open(mirrored(), labels[1]);
+    backward ??= open(mirrored(), labels[1], true);
     return backward;
   };
 
@@ -357,8 +362,9 @@ function createDirection(
   access: WheelchairAccess,
   labels: Labels,
   checkDeadline: () => void,
+  cells: CellBounds | null,
 ) {
-  const searcher = createSearcher(lines, footpaths, labels, checkDeadline);
+  const searcher = createSearcher(lines, footpaths, labels, checkDeadline, cells);
   let accessibleRuns: Uint8Array | null = null;
   let freeFlags: Uint8Array | null = null;
   let chosen: { modes: number; lines: Uint8Array } | null = null;

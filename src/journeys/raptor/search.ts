@@ -1,4 +1,6 @@
 import { MAY_ALIGHT, MAY_BOARD } from '../../timetable/call-flags.ts';
+import { CELL_CHANGE_SECONDS } from '../../timetable/map-cells.ts';
+import { boundByCells, type CellBounds } from './cell-bounds.ts';
 import { findRun, listDepartures } from './departures.ts';
 import { clearLabels, copyRound, type Found, type FromUntil, type Labels, toRides } from './labels.ts';
 import { boundArrival } from './last-ride.ts';
@@ -45,12 +47,15 @@ export function createSearcher(
   footpaths: Footpaths,
   labels: Labels,
   checkDeadline: () => void = () => {},
+  cells: CellBounds | null = null,
 ) {
   const { stopCount } = lines;
   const { rounds, arrived, ready, rides, walkedFrom, reached, isReached } = labels;
   let query: Search = NO_SEARCH;
   let maxRides = 0;
   let bounds: Range['bounds'] = null;
+  /** The last round that has all its labels. */
+  let roundNow = 0;
   /** Whether each round begins with a copy of the labels of the round before. */
   let isCopying = false;
   /** By round: labels at this time or later cannot improve the arrival at the destination. */
@@ -60,13 +65,18 @@ export function createSearcher(
   /** `timeLeft` drops labels with up to this many rides left; -1 for a search that is not aimed at a destination. */
   let mostLeft = -1;
   const nothingLeft = new Uint16Array(stopCount);
+  /** By stop, the least time to the destination between cells of the map, and the walks there for which it was found. */
+  const leftByCells = cells ? new Uint16Array(stopCount) : nothingLeft;
+  let cellsOf: readonly Walk[] | null = null;
+  /** `leftByCells` where it is used in this search, else all 0. */
+  let leftAnyway = nothingLeft;
   /**
-   * In this round, the least time to the destination for riders who alight at a stop, or can board there. All 0 where `timeLeft` is
-   * not used.
+   * In this round, the least time to the destination for riders who alight at a stop, or can board there. Where `timeLeft` is not
+   * used, that is nothing and `leftAnyway`.
    */
   let leftAlighted = nothingLeft;
   let leftReady = nothingLeft;
-  /** The same for riders on board who leave a call. Null where `timeLeft` is not used. */
+  /** The same for riders on board who leave a call. Null where `timeLeft` is not used: `leftAnyway` then has it by stop. */
   let leftAboard: Uint16Array | null = null;
   /** The first position on each line from which `reach` has followed it; `NEVER` for other lines. The search back follows only these. */
   const followed = new Int32Array(lines.modes.length).fill(NEVER);
@@ -212,12 +222,35 @@ export function createSearcher(
     return bounds ? end - (bounds.followed[mirrorLine(lines, line)] as number) : end;
   }
 
+  /** Uses the times between cells, unless a journey may be faster. */
+  function aimByCells(): void {
+    const { changeSeconds, footpaths: chosen = footpaths } = query;
+    if (!cells || lines.live || chosen.isFast || changeSeconds < CELL_CHANGE_SECONDS) return;
+    const egress = query.ends ? walksToEnds(query.ends) : query.egress;
+    if (egress.length === 0) return;
+    if (cellsOf !== egress) boundByCells(leftByCells, cells, egress);
+    cellsOf = egress;
+    leftAnyway = leftByCells;
+  }
+
+  /**
+   * The walks to several destinations. They count as longer where the destination is reached already: what arrives there later is
+   * dropped, although the search goes on for the others.
+   */
+  function walksToEnds(ends: readonly Destination[]): Walk[] {
+    const latest = cutoff[0] as number;
+    return ends.flatMap((end) => {
+      const early = Math.max(0, latest - slack - 1 - firstArrival(end));
+      return end.egress.map(({ stop, seconds }) => ({ stop, seconds: seconds + early }));
+    });
+  }
+
   /** Chooses the rows of `timeLeft` that apply in a round. */
   function boundTimeLeft(round: number): void {
     const { alighted, ready: boarding, aboard } = labels.left;
     const ridesLeft = maxRides - round;
     leftAlighted = (ridesLeft <= mostLeft && alighted[ridesLeft]) || nothingLeft;
-    leftReady = (ridesLeft <= mostLeft && boarding[ridesLeft]) || nothingLeft;
+    leftReady = (ridesLeft <= mostLeft && boarding[ridesLeft]) || leftAnyway;
     leftAboard = (ridesLeft < mostLeft && aboard[ridesLeft + 1]) || null;
   }
 
@@ -267,6 +300,7 @@ export function createSearcher(
     const { runs, stops: usable } = query.allowed;
     const flags = query.allowed.flags ?? lines.flags;
     const aboard = leftAboard;
+    const byStop = leftAnyway;
     const alighted = leftAlighted;
     const known = arrived;
     const isOpen = isBoarding;
@@ -308,7 +342,7 @@ export function createSearcher(
           arrive(round, stop, at, end, board, end, position);
           latest = cutoff[round] as number;
         }
-        if (aboard && at + (aboard[call] as number) >= latest) isOnBoard = false;
+        if (at + (aboard ? (aboard[call] as number) : (byStop[stop] as number)) >= latest) isOnBoard = false;
       }
       if (call > lastCall) {
         if (!isOnBoard) return;
@@ -318,7 +352,7 @@ export function createSearcher(
       if (!isOpen[stop] || !((flags[call] as number) & MAY_BOARD) || call === last) continue;
       if (usable && !usable[stop]) continue;
       const from = ready[rowBefore + stop] as number;
-      const left = aboard ? (aboard[call] as number) : 0;
+      const left = aboard ? (aboard[call] as number) : (byStop[stop] as number);
       if (left === FAR || from + left >= latest) continue;
       const before = position >= riddenAt ? Math.min(end, riddenRun) : end;
       if (before <= firstOfLine) continue;
@@ -424,13 +458,20 @@ export function createSearcher(
     mark(stop);
   }
 
+  /** When a rider arrives at one of several destinations, in the labels so far. */
+  function firstArrival({ egress, walked }: Destination): number {
+    const row = roundNow * stopCount;
+    return egress.reduce(
+      (first, { stop, seconds }) => Math.min(first, (arrived[row + stop] as number) + seconds),
+      walked,
+    );
+  }
+
   /** Of several destinations, the one reached last bounds the search. */
-  function boundByEnds(round: number, ends: readonly Destination[]): void {
-    const row = round * stopCount;
-    const firstAt = ({ egress, walked }: Destination) =>
-      egress.reduce((first, { stop, seconds }) => Math.min(first, (arrived[row + stop] as number) + seconds), walked);
-    const last = ends.reduce((latest, end) => Math.max(latest, firstAt(end)), Number.NEGATIVE_INFINITY);
+  function boundByEnds(ends: readonly Destination[]): void {
+    const last = ends.reduce((latest, end) => Math.max(latest, firstArrival(end)), Number.NEGATIVE_INFINITY);
     for (let other = 0; other < rounds; other++) cutoff[other] = Math.min(cutoff[other] as number, last + 1 + slack);
+    aimByCells();
   }
 
   /** Runs the rounds, beginning with the lines in the queue. */
@@ -447,7 +488,8 @@ export function createSearcher(
         queue.length = 0;
         for (const stop of boarding) isBoarding[stop] = 0;
         boarding.length = 0;
-        if (query.ends) boundByEnds(round, query.ends);
+        roundNow = round;
+        if (query.ends) boundByEnds(query.ends);
         if (round < maxRides) {
           walk(round);
           collectLines(round + 1);
@@ -485,6 +527,7 @@ export function createSearcher(
     cutoff.fill(Math.min(NEVER, query.latest + 1));
     bounds = null;
     mostLeft = -1;
+    leftAnyway = nothingLeft;
     slack = 0;
     arrivals.fill(NEVER);
     followed.fill(NEVER);
@@ -507,6 +550,8 @@ export function createSearcher(
       window.open(from, cutoff[0] as number, { after: REACH_SECONDS });
       mostLeft = query.egress.length > 0 ? Math.min(rides - 1, MOST_LEFT) : -1;
       if (mostLeft >= 0) timeLeft.extend(mostLeft);
+      roundNow = 0;
+      aimByCells();
       boundTimeLeft(0);
       for (const { stop, seconds } of query.access) {
         if (!query.allowed.stops || query.allowed.stops[stop]) prepare(0, stop, from + seconds, -1);

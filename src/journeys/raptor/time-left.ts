@@ -5,7 +5,7 @@ import type { Window } from './window.ts';
 /** The destination cannot be reached with the rides left. */
 export const FAR = 0xffff;
 /** The longest time that fits; longer ones count as this. */
-const LONG = 0xfffe;
+export const LONG = 0xfffe;
 
 /**
  * By number of rides left, the least seconds to the destination: by stop, for a rider who has alighted there, and for one who can board

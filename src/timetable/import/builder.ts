@@ -8,6 +8,7 @@ import { packPath } from '../paths.ts';
 import { FILE_IDS, type FileId, SCHEDULE_FILES } from '../schedule-files.ts';
 import { toDayNumber } from '../service-day.ts';
 import { type StopName, splitStopName } from '../stop-names.ts';
+import { createCells } from './cells.ts';
 import { cutShape, partsAfloat } from './cut-shape.ts';
 import { createFootpaths } from './footpaths.ts';
 import { group, groupSorted, Lists, Texts } from './growing-arrays.ts';
@@ -140,11 +141,13 @@ export class TimetableBuilder {
     const trips = this.#finishTrips();
     const { maxSeconds, sections: calls } = this.#finishCalls(trips);
     const stops = this.#finishStops(calls);
+    const walks = createFootpaths({ ...calls, ...stops });
     const numbers = {
       ...trips,
       ...calls,
       ...stops,
-      ...createFootpaths({ ...calls, ...stops }),
+      ...walks,
+      ...createCells({ ...trips, ...calls, ...stops, ...walks }),
       serviceFirst: this.#services.map(({ firstDay }) => firstDay),
       serviceStart: startsOf(this.#services.map(({ days }) => days.length)),
       serviceBits: Buffer.concat(this.#services.map(({ days }) => days)),
