@@ -64,8 +64,8 @@ export interface Charge {
 }
 
 /**
- * The outcome of charging a request: admitted, refused because too little of the quota is left or the account is too fast, or
- * refunded.
+ * The outcome of a charge. `exhausted`: too little of the quota is left. `throttled`: too many requests in a short time.
+ * `given-back`: refunded.
  */
 export interface Admission {
   kind: 'admitted' | 'exhausted' | 'throttled' | 'given-back';

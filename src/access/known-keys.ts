@@ -71,7 +71,7 @@ export class KnownKeys {
     return caller && this.#isRemembered(caller.verifiedAt) ? caller : null;
   }
 
-  /** Whether the store has confirmed the key recently. */
+  /** Whether the store has confirmed the key within ten seconds. `callerOf` accepts ten minutes. */
   isVerified({ verifiedAt }: KnownCaller): boolean {
     return this.#isRecent(verifiedAt, RECORD_TTL_MS);
   }

@@ -30,7 +30,7 @@ const MAX_LEGS = 20;
 /** The whole list reportedly has 3 MB; one of 104 kB was recorded. */
 const MAX_NOTICES = 5000;
 
-/** What every response has. */
+/** Upstream's messages, which any response may have. */
 interface AnyPayload {
   systemMessages: { code: number | undefined; text: string | undefined }[];
 }

@@ -16,8 +16,8 @@ export const WALK_FACTORS = [2, 8] as const;
 export type WalkingRequest = PlanRequest & { footpaths: Footpaths };
 
 /**
- * Returns journeys by a rider's preference, chosen from more candidates than usual: further searches, with fewer rides or with
- * walks that take several times as long, find slower journeys that the rider may prefer.
+ * Plans journeys by a rider's preference. Further searches, with fewer rides or with slower walks, add journeys that take longer
+ * but that the rider may prefer.
  */
 export function planPreferred(
   prefer: Preference,

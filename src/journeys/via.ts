@@ -381,8 +381,8 @@ function createSteps(
   }
 
   /**
-   * The time between a ride that ends at this stop and one that begins at another, including the stay. If neither is a stop of
-   * the place, the rider walks there and on.
+   * Lists the stops where a ride may begin after one that ends at `stop`, with the time between them, stay included. If neither
+   * is a stop of the place, the rider walks to the place and on.
    */
   function listGaps(stop: number, { stops, walks, staySeconds }: Waypoint): Walk[] {
     const gap = (target: number, seconds: number) => ({

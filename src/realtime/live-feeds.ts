@@ -185,8 +185,8 @@ export class LiveFeeds {
   }
 
   /**
-   * Lists the feeds for the status page and the metrics. `problem` is null if the feed is trusted; the other fields are null
-   * before the first good poll.
+   * Lists the feeds for the status page and the metrics. `problem` is null if the feed is trusted; `headerAt` and `tripCount` are
+   * null before the first accepted poll.
    */
   list() {
     return [...this.#poller.feeds].map(([source, state]) => {

@@ -42,7 +42,7 @@ export interface LiveCall {
   index: number;
 }
 
-/** What is known of a run without its calls. */
+/** A run, apart from its calls. */
 export interface RunFacts {
   /** The trip itself or, for a run that the timetable lacks, one with the same headsign and direction; -1 if there is none. */
   like: number;

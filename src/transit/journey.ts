@@ -77,7 +77,7 @@ export interface Journey {
   liftsOut?: readonly { stopId: string; name: string; alertId: string }[] | null;
 }
 
-/** The default fields of a leg, as for a walk. */
+/** The fields of a walk; a ride replaces what it knows. */
 export const LEG_DEFAULTS: Omit<Leg, 'origin' | 'destination' | 'durationMs'> = {
   mode: 'walk',
   runId: null,

@@ -179,7 +179,7 @@ describe.each(['SQLite', 'Redis'])('with accounts in %s', (where) => {
       expect(await sendAs('203.0.113.20', '::ffff:203.0.113.20', '203.0.113.20')).toEqual([200, 200, 429]);
     });
 
-    it('responses to a publishable key report the remaining requests of the day, of its share and of the visitor’s hour', async () => {
+    it('responses to a publishable key report what remains of the account’s day, the key’s day and the visitor’s hour', async () => {
       const { headers } = await send(await issue({}));
       expect(headers['ratelimit-policy']).toBe('"daily";q=1000;w=86400, "key";q=500;w=86400, "visitor";q=100;w=3600');
       expect(headers.ratelimit).toBe('"daily";r=999;t=49200, "key";r=499;t=49200, "visitor";r=99;t=2400');

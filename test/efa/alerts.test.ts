@@ -683,7 +683,7 @@ describe('GET /v1/alerts', () => {
       expect(closed).toMatchObject({ kind: 'stop', stops: [{ ids: ['200070'] }], routes: [] });
     });
 
-    it('malformed alerts of boards and journeys do no harm', async () => {
+    it('unreadable alerts of boards and journeys are left out, and those with odd fields get the defaults', async () => {
       listed = [notice('Listed')];
       onBoard = [null, 7, { id: [], type: 'constructor', subtitle: 'Odd', priority: 'constructor' }] as object[];
       const app = await start();

@@ -34,7 +34,7 @@ it('the runs of a line that are under way or leave within 30 minutes count, and 
   ]);
 });
 
-it('without a feed the planned runs of a line count, and nothing is known of them', async () => {
+it('without a feed the planned runs of a line are counted, but none as tracked, late or cancelled', async () => {
   expect(await countLines(new LiveTimetable(planned), [line, { patterns: [] }], NOW)).toEqual([
     { runs: 6, live: null },
     { runs: 0, live: null },

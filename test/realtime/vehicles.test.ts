@@ -122,7 +122,7 @@ describe('the next call of a vehicle', () => {
 });
 
 describe('the run of a vehicle', () => {
-  it('the run of a vehicle is the one nearest to its report by live times', async () => {
+  it('the run of a vehicle is the one whose live times are nearest to its report', async () => {
     const evening = timetable([run('R', [-7 * 60, -6.5 * 60])]);
     expect((await found(evening, null))?.start).toBeNull();
     const delayed = [

@@ -37,7 +37,7 @@ const MAX_UNREAD_COMMENTS = 4;
 /** A reader has this long to take the last event. */
 const LINGER_MS = 2000;
 
-/** Writes events to a response whose headers are sent, one at a time. */
+/** Writes events, one at a time, to a response whose headers have been sent. */
 export class EventStream {
   readonly #response: Writable;
   #isReading = true;

@@ -30,7 +30,7 @@ type Series = Iterable<readonly [labels: Record<string, string | number>, value:
 /** A plain number is the value of a metric without labels. */
 type Values = Series | number;
 
-/** The default metrics of prom-client that the dashboard and alerts use, each with the metric whose `collect` sets it. */
+/** Default metrics of prom-client that the dashboard and alerts use. Key: the metric. Value: the one whose `collect` sets it. */
 const PROCESS_METRICS = {
   process_cpu_seconds_total: 'process_cpu_user_seconds_total',
   process_resident_memory_bytes: 'process_resident_memory_bytes',

@@ -8,7 +8,7 @@ import { createRequestId } from '../request-log.ts';
 import { errorHeaders } from '../send-error.ts';
 import type { Connections } from './connections.ts';
 
-/** How long a client may keep its half open after we have ended ours. */
+/** How long a client may leave its side of a connection open after we have closed ours. */
 const LINGER_MS = 500;
 
 /** The beginning of a request with an unknown method; anything else is not HTTP. */

@@ -224,8 +224,8 @@ export function mirrorLines(lines: Lines): Lines {
 }
 
 /**
- * Frees and empties all columns except those that `others` or other threads use, and the timetable's offsets. The garbage collector
- * would wait until dozens of megabytes of old columns have gathered.
+ * Frees and empties all columns, except the timetable's offsets and the columns that `others` or other threads use. The garbage
+ * collector would wait until dozens of megabytes of old columns have gathered.
  */
 export function freeLines(lines: Lines, ...others: readonly (Lines | null)[]): void {
   const shared = new Set<unknown>(others.flatMap((other) => (other ? Object.values(other) : [])));

@@ -62,7 +62,7 @@ export interface Range {
    * search.
    */
   bounds: Labels | null;
-  /** Journeys found before, which leave at `until` or later. Each result is better than them in departure, arrival or rides. */
+  /** Journeys found before, which leave at `until` or later. Results beat each of them in departure, arrival or rides. */
   known?: readonly Found[];
 }
 

@@ -29,7 +29,7 @@ const MAX_REFUSED_IN_A_ROW = 2;
 const MIN_TRIPS_TO_HALVE = 20;
 /** After this long, the new size of a feed counts as its usual one. */
 const HALVED_MS = 10 * MINUTE_MS;
-/** Below 2, so that after growth that counts as normal, the previous size is more than half of the new one. */
+/** Growth up to this factor is normal. Below 2, so that a feed back at its previous size does not count as halved. */
 const SUDDEN_GROWTH = 1.5;
 
 /** The poll results of one feed, as shared between instances. Times are in milliseconds since 1970. */

@@ -534,7 +534,7 @@ type FinishedTrips = { patternTrips: Uint32Column } & Record<
 >;
 type FinishedCalls = Record<'visitStart' | 'visitPattern' | 'patternRoute', Uint32Column>;
 
-/** Where each list begins when lists of these lengths follow each other, and the end of the last one. */
+/** The start of each list if lists of these lengths are stored one after another. One more entry: the end of the last list. */
 function startsOf(lengths: readonly number[] | Int32Column): Uint32Column {
   const starts = new Uint32Column(lengths.length + 1);
   for (const [at, length] of lengths.entries()) starts[at + 1] = starts.valueAt(at) + length;

@@ -28,7 +28,7 @@ function callsInAdvance({ dailyBudget, setAside = 0 }: Limits): number {
   return (dailyBudget - setAside) * AHEAD_SHARE;
 }
 
-/** Calls allowed by now. `share` is the usable fraction of the calls in advance. */
+/** Calls allowed by now: those of the even pace, and this share of the calls available in advance. */
 function limitAt(now: number, limits: Limits, share: number): number {
   const { dailyBudget } = limits;
   const restOfDay = 1 - (now % DAY_MS) / DAY_MS;

@@ -216,7 +216,7 @@ describe('the timetable of a running service', () => {
     expect(source.fetched).toHaveLength(2);
   });
 
-  it('an update requests no more files once upstream has accepted no calls for two', async () => {
+  it('an update stops after two files for which no calls were left', async () => {
     const requested: string[] = [];
     const source: ScheduleSource = {
       async fetch(path) {

@@ -220,7 +220,7 @@ describe('a link to the keys', () => {
       expect((await post('/keys/new', { token: tokenIn(body) })).statusCode).toBe(400);
   });
 
-  it.each(FORGED)('a link with %s is refused', async (_name, forge) => {
+  it.each(FORGED)('the keys page refuses a link with %s', async (_name, forge) => {
     await signUp('jo@example.com');
     const { token: link } = await requestLink();
     for (const page of [
@@ -268,7 +268,7 @@ it('GET changes nothing, because mail scanners open links', async () => {
   expect((await openKeys()).page.body).toContain('1 of 5 in use');
 });
 
-it('more keys, up to five, are mailed on the plan of the account', async () => {
+it('further keys, up to five, are mailed and have the plan of the account', async () => {
   await signUp('jo@example.com');
   const account = await front.store.loadAccountByEmail('jo@example.com');
   await front.store.setPlan(account?.id ?? '', 'developer');
@@ -300,7 +300,7 @@ it('no key is added without a valid link or with a bad label', async () => {
   expect((await front.readOutbox()).length).toBe(sent);
 });
 
-it('a replaced key does not count among the five while it still works', async () => {
+it('a replaced key that still works does not count towards the five keys of an account', async () => {
   for (let count = 0; count < 5; count++) await signUp('jo@example.com');
   const { token, hashes } = await openKeys();
   await post('/keys/rotate', { token, key: hashes[0] ?? '', overlap: '3' });
