@@ -81,7 +81,7 @@ export function parseCredential(
   }
   if (!authorization) {
     if (!KEY_HEADERS.some((name) => headers[name] !== undefined)) throw missingKey();
-    throw unauthorized('Keys in X-API-Key are ignored. Use the Authorization header.', {
+    throw unauthorized('Keys in X-API-Key are ignored.', {
       wasKeySent: true,
       logged: 'key in X-API-Key',
     });

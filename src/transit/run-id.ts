@@ -26,7 +26,7 @@ const VERSION = '1';
 const MAX_LENGTH = 300;
 /** Version, stop, mode, minute since 1970 in base 36, and the run, which may contain blanks. */
 const CONTENT = /^1 ([A-Za-z0-9:._-]{1,60}) (\d{1,2}) ([0-9a-z]{1,8}) ([^\p{C}]{1,100})$/u;
-const allowed = 'must be a `run_id` as boards and journeys give it with include=ids';
+const allowed = 'must be a run ID from a board or journey with include=ids';
 
 /** The signed `run_id` of a departure; null if upstream does not name the run. */
 export function writeRunId(
@@ -39,7 +39,7 @@ export function writeRunId(
   return ids.sign('run', encoded);
 }
 
-const needed = requiredText('a run_id as boards and journeys give it with include=ids');
+const needed = requiredText('a run ID from a board or journey with include=ids');
 /** Parses a `run_id`. Operations check the signature. */
 export const runIdParameter = parameterOf(needed, (text, refuse): RunStart & { id: string } => {
   const id = text.trim();

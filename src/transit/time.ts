@@ -35,7 +35,7 @@ export const dateParameter = parameterOf(requiredText('a date such as 20261130')
   const trimmed = text.trim();
   const day = trimmed.replaceAll('-', '');
   if (!DAY.test(trimmed)) return refuse('must be a date such as 20261130 or 2026-11-30');
-  return DateTime.fromISO(day, { zone: 'utc' }).isValid ? day : refuse('must be a day that exists');
+  return DateTime.fromISO(day, { zone: 'utc' }).isValid ? day : refuse('must be a day that exists, such as 20261130');
 }).meta({
   type: 'string',
   pattern: DAY.source,

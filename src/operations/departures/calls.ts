@@ -25,7 +25,7 @@ export async function fetchGoingTo(
     },
   });
   if (board.departures.length === 0 && unknown.size > 0 && !isAnyKnown) {
-    throw new ApiError('UPSTREAM_ERROR', 'to: Transport for NSW does not list the stops of these services.');
+    throw new ApiError('UPSTREAM_ERROR', '`to`: Transport for NSW does not list the stops of these services.');
   }
   return { board, notices: noticesOf(to, board, { unknown: unknown.size, isFurther: requested.page !== undefined }) };
 }

@@ -253,7 +253,7 @@ describe('GET /v1/vehicles', () => {
     ['lat=151.2&lng=-33.87', /seem to be swapped/],
     ['bbox=-34.5,150.9,-33.7,151.3', /must span at most 0.5 degrees each way/],
     ['bbox=1,2,3', /must be south,west,north,east/],
-    ['run=none', /must be a `run_id`/],
+    ['run=none', /must be a run ID/],
   ])('GET /v1/vehicles refuses `%s`', async (query, message) => {
     const response = await app.inject(`/v1/vehicles?${query}`);
     expect(response.statusCode).toBe(400);
