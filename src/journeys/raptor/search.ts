@@ -54,8 +54,6 @@ export function createSearcher(
   let query: Search = NO_SEARCH;
   let maxRides = 0;
   let bounds: Range['bounds'] = null;
-  /** The last round that has all its labels. */
-  let roundNow = 0;
   /** Whether each round begins with a copy of the labels of the round before. */
   let isCopying = false;
   /** By round: labels at this time or later cannot improve the arrival at the destination. */
@@ -224,25 +222,12 @@ export function createSearcher(
 
   /** Uses the times between cells, unless a journey may be faster. */
   function aimByCells(): void {
-    const { changeSeconds, footpaths: chosen = footpaths } = query;
-    if (!cells || lines.live || chosen.isFast || changeSeconds < CELL_CHANGE_SECONDS) return;
-    const egress = query.ends ? walksToEnds(query.ends) : query.egress;
-    if (egress.length === 0) return;
+    const { changeSeconds, egress, footpaths: chosen = footpaths } = query;
+    if (!cells || egress.length === 0) return;
+    if (lines.live || chosen.isFast || changeSeconds < CELL_CHANGE_SECONDS) return;
     if (cellsOf !== egress) boundByCells(leftByCells, cells, egress);
     cellsOf = egress;
     leftAnyway = leftByCells;
-  }
-
-  /**
-   * The walks to several destinations. They count as longer where the destination is reached already: what arrives there later is
-   * dropped, although the search goes on for the others.
-   */
-  function walksToEnds(ends: readonly Destination[]): Walk[] {
-    const latest = cutoff[0] as number;
-    return ends.flatMap((end) => {
-      const early = Math.max(0, latest - slack - 1 - firstArrival(end));
-      return end.egress.map(({ stop, seconds }) => ({ stop, seconds: seconds + early }));
-    });
   }
 
   /** Chooses the rows of `timeLeft` that apply in a round. */
@@ -458,20 +443,13 @@ export function createSearcher(
     mark(stop);
   }
 
-  /** When a rider arrives at one of several destinations, in the labels so far. */
-  function firstArrival({ egress, walked }: Destination): number {
-    const row = roundNow * stopCount;
-    return egress.reduce(
-      (first, { stop, seconds }) => Math.min(first, (arrived[row + stop] as number) + seconds),
-      walked,
-    );
-  }
-
   /** Of several destinations, the one reached last bounds the search. */
-  function boundByEnds(ends: readonly Destination[]): void {
-    const last = ends.reduce((latest, end) => Math.max(latest, firstArrival(end)), Number.NEGATIVE_INFINITY);
+  function boundByEnds(round: number, ends: readonly Destination[]): void {
+    const row = round * stopCount;
+    const firstAt = ({ egress, walked }: Destination) =>
+      egress.reduce((first, { stop, seconds }) => Math.min(first, (arrived[row + stop] as number) + seconds), walked);
+    const last = ends.reduce((latest, end) => Math.max(latest, firstAt(end)), Number.NEGATIVE_INFINITY);
     for (let other = 0; other < rounds; other++) cutoff[other] = Math.min(cutoff[other] as number, last + 1 + slack);
-    aimByCells();
   }
 
   /** Runs the rounds, beginning with the lines in the queue. */
@@ -488,8 +466,7 @@ export function createSearcher(
         queue.length = 0;
         for (const stop of boarding) isBoarding[stop] = 0;
         boarding.length = 0;
-        roundNow = round;
-        if (query.ends) boundByEnds(query.ends);
+        if (query.ends) boundByEnds(round, query.ends);
         if (round < maxRides) {
           walk(round);
           collectLines(round + 1);
@@ -550,7 +527,6 @@ export function createSearcher(
       window.open(from, cutoff[0] as number, { after: REACH_SECONDS });
       mostLeft = query.egress.length > 0 ? Math.min(rides - 1, MOST_LEFT) : -1;
       if (mostLeft >= 0) timeLeft.extend(mostLeft);
-      roundNow = 0;
       aimByCells();
       boundTimeLeft(0);
       for (const { stop, seconds } of query.access) {
