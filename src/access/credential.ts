@@ -12,7 +12,7 @@ const KEY_PARAMETERS = ['key', 'api_key', 'apikey', 'access_token', 'token'];
 const KEY_HEADERS = ['x-api-key', 'api-key', 'apikey'];
 
 const BEARER = 'bearer';
-/** Five times as long as a key: a longer header is no mistyped key. */
+/** The maximum length of the header with a key. It is five times that of a key: a longer header is no mistyped key. */
 const MAX_LENGTH = 256;
 const MAX_TOKEN_LENGTH = 4096;
 
@@ -55,7 +55,7 @@ function splitStreamKey({ headers, query, routeOptions }: FastifyRequest): strin
   return text;
 }
 
-/** What may hold a key. `raw` has the connection, whose last key is cached. */
+/** The parts of a request that may hold a key. `raw` has the connection, whose last key is cached. */
 interface CredentialRequest {
   headers: IncomingHttpHeaders;
   url: string;

@@ -42,7 +42,7 @@ export function createQuotaDays(zone: string) {
     /** The quota day `days` after the day of `now`, or before it if negative. */
     quotaDayFrom: (now: number, days: number): QuotaDay => dayAt(now).plus({ days }).toFormat('yyyyMMdd'),
     endOfDay: (day: QuotaDay): number => boundsOf(day).endsAt,
-    /** The same as a UTC text in ISO 8601. A key whose end is earlier as text is refused on that day. */
+    /** The end of the day as a UTC text in ISO 8601. A key whose end is an earlier text is refused on that day. */
     endOfDayText: (day: QuotaDay): string => boundsOf(day).endsAtText,
     secondsOfDay(day: QuotaDay): number {
       const { startsAt, endsAt } = boundsOf(day);

@@ -217,7 +217,7 @@ const STOPS_PARAMETERS = new Map(Object.values(OPERATION_ROUTES).map(({ path, st
 export const OPERATION_PATHS = Object.values(OPERATION_ROUTES).map(({ path }) => path);
 
 const MAX_ORIGINS = 20;
-/** Three streams of a page use 180 an hour. */
+/** The default requests per hour of one visitor. Three streams of a page use 180. */
 export const VISITOR_HOUR = 600;
 const UNLIMITED_DAY = 10_000;
 const MAX_PER_DAY = 10_000_000;

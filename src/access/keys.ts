@@ -5,9 +5,9 @@ import type { Grant } from './grant.ts';
 import type { Accounts } from './store.ts';
 
 /**
- * A key: `tis_live_`, `tis_test_` or `tis_pub_`, the account ID (8), the secret (27), a checksum (6). The account ID determines
- * the cluster node with the records. The checksum reveals cut or mistyped keys without a lookup. The prefix lets secret
- * scanners find keys.
+ * The alphabet of account IDs and secrets. A key is `tis_live_`, `tis_test_` or `tis_pub_`, the account ID (8 characters), the
+ * secret (27) and a checksum (6). The account ID determines the cluster node with the records. The checksum reveals cut or
+ * mistyped keys without a lookup. The prefix lets secret scanners find keys.
  */
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const ACCOUNT_LENGTH = 8;

@@ -7,8 +7,8 @@ import type { CountStore, CountUpdate } from './store.ts';
 /** The updates of one account. At most one is under way, so that the store sees them in order. */
 interface UnsentUpdates {
   /**
-   * Unsent updates by day. `count` is negative if refunds exceed charges, `sender` belongs to the unacknowledged requests, and
-   * `usedBySenderBefore` is the last value received before the first of them was lost.
+   * Unsent updates by day. `count` is negative if refunds exceed charges. `sender` is that of the unacknowledged requests;
+   * `usedBySenderBefore` is the last value received before the first of these requests was lost.
    */
   waiting: Map<QuotaDay, Omit<CountUpdate, 'number'>>;
   /** Sent but unacknowledged: resent unchanged, with the same number, until acknowledged. */

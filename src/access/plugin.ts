@@ -38,7 +38,7 @@ export interface AccessOptions {
 /** Why a request is refused; undefined if it is admitted. */
 type Refusal = ApiError | undefined;
 
-/** `outcome` is created on first use. */
+/** Holds the request's `outcome`, which is created on first use. */
 const OUTCOME = Symbol('outcome');
 
 // Values that a request gets later are not decorated: Fastify would set each of them on every request.

@@ -28,7 +28,7 @@ const backupSchema = z.strictObject({
       email: z.string().refine((text) => normaliseEmail(text) === text, 'must be an email address'),
       plan: z.enum(Object.keys(PLANS) as [PlanName, ...PlanName[]]),
       created_at: timestamp,
-      /** Present only if the owner has switched them off. */
+      /** Present only if the owner has switched quota mails off. */
       quota_mails: z.literal('off').optional(),
       usage: z.record(z.string().regex(/^\d{8}$/), z.int().min(0)).optional(),
       keys: z.array(

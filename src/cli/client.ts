@@ -8,9 +8,9 @@ import { emptyRecord } from '../transit/punctuality.ts';
 import { type Description, toCollection } from './postman-collection.ts';
 
 /*
- * `npm run client -- [TARGET] [URL]` generates from the service's OpenAPI description: into a folder a typed client that needs no
- * packages, into a file `….ts` only the types, as clients/typescript has them, and into a file `….json` a Postman collection.
- * The generator is a development dependency.
+ * `npm run client -- [TARGET] [URL]` generates from the service's OpenAPI description. A folder as target gets a typed client that
+ * needs no packages, a file `….ts` only the types (as in clients/typescript), and a file `….json` a Postman collection. The
+ * generator is a development dependency.
  */
 
 const [target = 'client', url = 'http://localhost:3000'] = process.argv.slice(2);
@@ -48,7 +48,7 @@ async function generate({ input, output, plugins }: Record<'input' | 'output', o
   } as UserConfig);
 }
 
-/** For a service without an upstream. */
+/** The upstream of a service that is only described: every call fails. */
 function refuse(): Promise<never> {
   return Promise.reject(new Error('there is no upstream'));
 }

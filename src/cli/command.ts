@@ -48,7 +48,7 @@ export function printUsageError(error: unknown, print: (text: string) => void): 
   else throw error;
 }
 
-/** For work whose problems the command reports itself. */
+/** Discards all lines: for work whose problems the command reports itself. */
 export const SILENT = { info() {}, warn() {}, error() {} };
 
 /** The Redis of the running service; null without one. */

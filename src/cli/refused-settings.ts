@@ -5,7 +5,7 @@ import { withTimeLimit } from '../core/clock.ts';
 import { openRedis } from '../core/redis/shared-redis.ts';
 import { SILENT } from './command.ts';
 
-/** Keys of Transport for NSW are longer. */
+/** A shorter key is taken for one that was cut off: those of Transport for NSW are longer. */
 const SHORTEST_KEY = 20;
 const REACH_MS = 8000;
 /** Names that RFC 2606 reserves for examples. */

@@ -5,7 +5,7 @@ import { type Command, type CommandInput, getAccount, type TableRow, UNPRINTABLE
 
 const IN_EFFECT = 'In effect on all instances within two seconds.';
 const MAX_REASON = 200;
-/** Wider networks are probably a mistake. */
+/** Prefix lengths of the widest networks that can be suspended; a wider one is probably a mistake. */
 const WIDEST = { ipv4: 8, ipv6: 16 };
 
 export const RESTRICTION_COMMANDS: Record<string, Command> = {

@@ -50,7 +50,7 @@ export function sleep(clock: Clock, delayMs: number, options?: TimerOptions): Pr
   return new Promise((resolve) => clock.after(delayMs, resolve, options));
 }
 
-/** A clock other than the system's is passed as it is. */
+/** `signal` aborts the work early. `after` is a clock's timer, by default the system's. */
 interface TimeLimitOptions {
   signal?: AbortSignal | undefined;
   after?: Clock['after'];

@@ -4,7 +4,7 @@
  * its own, so that V8 can inline `valueAt`: one function for all of them would see many kinds.
  */
 
-/** The same for the plain arrays of journey searches. Hot code passes no other class, or V8 stops inlining it well. */
+/** The same for the plain arrays of journey searches. Hot code must pass no other class, or V8 stops inlining this function. */
 export function int32At(column: Int32Array, index: number): number {
   return column[index] as number;
 }

@@ -5,8 +5,8 @@ import { returnFreeMemory } from './memory-limit.ts';
 import { shrinkCaches } from './own-memory.ts';
 
 /**
- * V8 aborts when its old generation is full: at 345 of 384 MiB in a container of 768 MiB. It checks more often than we do, so our
- * limit is lower. Its heap limit includes the young generation: three spaces of 4 MiB, as `npm start` sets them.
+ * V8's young generation: three spaces of 4 MiB, as `npm start` sets them. V8's heap limit includes it, but V8 aborts once the old
+ * generation is full: at 345 of 384 MiB in a container of 768 MiB. V8 checks more often than we do, so our limit is lower.
  */
 const YOUNG_BYTES = 12 * 1024 * 1024;
 const HEAP_SHARE = 0.8;
@@ -23,15 +23,15 @@ const REGROWTH_SHARE = 0.03;
 const SAMPLE_EVERY_MS = 1000;
 /** Another process of the group that has grown by this much is an import. */
 const IMPORT_FROM_BYTES = 20 * 2 ** 20;
-/** What an import of all New South Wales takes at its highest. It gets there faster than caches could be shrunk. */
+/** The peak memory of an import of all New South Wales. The import reaches it faster than caches can be shrunk. */
 const IMPORT_BYTES = 125 * 2 ** 20;
 
 /** Limits of this process in bytes: V8's heap limit and the container's memory limit. Zero disables a limit. */
 export function ownMemoryLimits() {
   return {
     heapBytes: Math.floor((getHeapStatistics().heap_size_limit - YOUNG_BYTES) * HEAP_SHARE),
-    // Covers the whole process, buffers included. Without a container limit it is zero, or far more than any machine
-    // has.
+    // The limit of the whole process, buffers included. Without a container limit, `constrainedMemory` returns zero, or far more
+    // than any machine has.
     memoryBytes: Math.floor((process.constrainedMemory() ?? 0) * MEMORY_SHARE),
   };
 }
@@ -58,7 +58,7 @@ export class MemoryWatch {
   #ownBytes = 0;
   /** Bytes of all processes that share the limit, with what an import under way is going to take. */
   #allBytes = 0;
-  /** The least that the other processes have had. */
+  /** The smallest total of the other processes so far. */
   #leastOtherBytes = Number.POSITIVE_INFINITY;
   #shrunkAt = Number.NEGATIVE_INFINITY;
   /** Below this size of the process, caches are not shrunk again. */

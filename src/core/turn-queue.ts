@@ -61,8 +61,8 @@ export function accountsOf({ accounts }: Ticket): string[] {
 const RECENT_TURNS = 200;
 
 /**
- * A queue of work: highest priority first, then round-robin by account. First in, first out would let an account that has 32
- * requests waiting use up the three seconds that others wait for one of 15 calls.
+ * A queue of work: highest priority first, then round-robin by account. Otherwise one account with 32 waiting requests could take
+ * all of the 15 calls that are made in the three seconds for which other requests wait.
  */
 export class TurnQueue<Waiting extends { ticket: Ticket }> {
   #waiting: Waiting[] = [];

@@ -420,7 +420,7 @@ export function tooManyInShortTime(options: {
   );
 }
 
-/** Requests in flight end within ten seconds, most of them much sooner. */
+/** How long a caller should wait for requests in flight: they end within ten seconds, most of them much sooner. */
 const UNDER_WAY_SECONDS = 5;
 
 /** `underWay` requests of the account are charged and still in flight. */

@@ -9,7 +9,9 @@ import type { NetworkOptions } from './network-limit.ts';
 import { createRequestId } from './request-log.ts';
 import { sendErrorEarly } from './send-error.ts';
 
-/** Requests are small; a slower client is broken or blocks the connection on purpose. */
+/**
+ * The default deadline for a whole request. Requests are small: a slower client is broken, or blocks the connection on purpose.
+ */
 const ARRIVAL_MS = 10_000;
 /**
  * A connection is closed after this long without a byte. Streams write every 15 seconds. Load balancers must give up idle
@@ -69,7 +71,8 @@ export function createFastify(
     frameworkErrors: (error, request, reply) => sendErrorEarly(error, request, reply, docsUrl),
     clientErrorHandler: (error, socket) => sendClientError(error, socket, { docsUrl, connections, log: app.log }),
   });
-  // A second timeout for idle connections would set two timers for each request. Fastify replaces a zero in its options.
+  // A second timeout for idle connections would set two timers for each request. Set here, because Fastify replaces a zero in
+  // its options.
   app.server.keepAliveTimeout = 0;
   const connections = new Connections(app.server);
   // Node would reject an unknown `Expect` with an empty body too.

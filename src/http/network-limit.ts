@@ -12,7 +12,7 @@ export interface NetworkOptions extends Rate {
   maxHeld: number;
 }
 
-/** A page makes up to thirty requests. */
+/** The limit that the service uses. A page makes up to thirty requests. */
 export const NETWORK_LIMIT: NetworkOptions = { perSecond: 30, burst: 100, holdMs: 1000, maxHeld: 1000 };
 
 const HELD_AT_A_TIME = 100;
@@ -29,7 +29,7 @@ export function createNetworkLimit(
   { now, sleep }: { now: () => number; sleep: (ms: number) => Promise<unknown> },
 ) {
   const buckets = createTokenBuckets(now);
-  /** One per connection, so that a client cannot send many requests without reading the responses. */
+  /** Delayed refusals, one per connection, so that a client cannot send many requests without reading the responses. */
   const held = new Map<Socket, () => void>();
   // Shared, because creating an error with a stack costs more than the rest of a refusal.
   const refusal = tooManyPages(limit);

@@ -7,7 +7,7 @@ import { queryKey, type Requester, type Responses } from '../operations/serve.ts
 import { receivedBy, toRoute } from './paths.ts';
 import { sendResponse } from './send-response.ts';
 
-/** About 16,000 queries. */
+/** The bound of the cache of parsed queries: about 16,000. */
 const MAX_REMEMBERED_BYTES = 16 * 1024 * 1024;
 const OVERHEAD_BYTES = 800;
 
@@ -54,7 +54,7 @@ interface ParsedQuery {
   query: Record<string, unknown>;
   /** Equal for equal queries of one operation. */
   key: string;
-  /** They depend on how the query was written. */
+  /** Notices about the query as it was written, which equal queries need not share. */
   notices: readonly Notice[];
 }
 
@@ -62,7 +62,7 @@ interface ParsedQuery {
 export function createQueryReader() {
   const readQueries = createBoundedMap<ParsedQuery>('read queries', {
     maxBytes: MAX_REMEMBERED_BYTES,
-    // The key repeats the query's values.
+    // An estimate: the key repeats all values of the parsed query.
     sizeOf: ({ key }, url) => url.length + 4 * key.length + OVERHEAD_BYTES,
   });
 

@@ -14,7 +14,7 @@ declare module 'fastify' {
 
 /** `OPTIONS *` concerns the whole server. */
 const WHOLE_SERVER = '*';
-/** More than any route has. */
+/** The maximum parts of a path that are compared; no route has as many. */
 const MAX_PARTS = 16;
 
 /**

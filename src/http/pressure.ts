@@ -13,7 +13,7 @@ declare module 'fastify' {
   }
 }
 
-/** Mean over a second. */
+/** The limit of the mean delay over a second. */
 const MAX_EVENT_LOOP_DELAY_MS = 1000;
 const SAMPLE_EVERY_MS = 1000;
 const RESOLUTION_MS = 10;

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import type { Restrictions } from '../access/restrictions.ts';
 
-/** Error pages need their styles. */
+/** Suspended networks still get page assets, because error pages need their styles. */
 const ASSETS = '/assets/';
 
 /** Refuses requests from suspended networks, except health checks and page assets. The key check refuses suspended accounts. */

@@ -56,7 +56,7 @@ function acceptEncodingOf({ headers }: FastifyRequest): string | undefined {
   return Array.isArray(value) ? value.join() : value;
 }
 
-/** Below this size, headers are most of the response. */
+/** Smaller bodies are not compressed: headers are most of such a response. */
 const WORTH_ENCODING_BYTES = 1000;
 
 /**

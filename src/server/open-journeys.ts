@@ -20,7 +20,7 @@ export function openJourneys(options: {
   listAlerts: FindAlerts;
   listLiftsOut: FindLiftsOut;
   isScarce: () => boolean;
-  /** Gets the start of the threads for the timetable that the service starts with. */
+  /** Keeps the service from being ready until the threads have started with the first timetable. */
   preparations: Preparations;
   log: Log<'warn' | 'error'>;
   clock?: Clock;

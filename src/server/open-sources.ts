@@ -61,7 +61,7 @@ export async function openSources(
     published: punctuality?.record,
   });
   const preparations = new Preparations();
-  // Feeds are polled before anybody needs them, and for the record, only if all of their calls are reserved anyway.
+  // Feeds that no caller needs are polled, in advance and for the record of past runs, only if all their calls are reserved.
   if (feeds && !isSandbox && protection.reservesFeeds) {
     const all = listFeedSources(MODES);
     feeds.request(all);

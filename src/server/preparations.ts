@@ -1,6 +1,6 @@
 import { SECOND_MS, within } from '../core/clock.ts';
 
-/** A service whose preparations take longer serves everything else. */
+/** The process counts as ready after this time even if preparations go on, because it serves everything else. */
 const PREPARED_MS = 10 * SECOND_MS;
 
 /** What the process does before it counts as ready. */

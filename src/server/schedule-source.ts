@@ -9,7 +9,7 @@ import { baseOf } from './upstream-source.ts';
 
 const CONNECT_MS = 10 * SECOND_MS;
 const HEAD_MS = 15 * SECOND_MS;
-/** The largest file has 286 MB; the buses file has 99 MB. */
+/** The time limit of a download. The largest file has 286 MB; the buses file has 99 MB. */
 const DOWNLOAD_MS = 15 * MINUTE_MS;
 const MAX_ZIP_BYTES = 800e6;
 /** The pause before another attempt when the budget has no call or upstream refuses one; both may change in seconds. */

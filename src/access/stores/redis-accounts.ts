@@ -124,7 +124,7 @@ return 1`,
 );
 
 const KEPT_SECONDS = DAYS_KEPT * 86_400;
-/** By then the day, which is part of the name, is over. */
+/** How long claimed mails are remembered: by then their day, which is part of the name, is over. */
 const MAILED_KEPT_SECONDS = 2 * 86_400;
 const mailedKey = (accountId: string, day: string) => `tis:{${accountId}}:quota-mailed:${day}`;
 

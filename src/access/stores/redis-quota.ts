@@ -6,8 +6,8 @@ import { PLANS, planFrom } from '../plan.ts';
 import { type AdmissionReply, type AdmissionRequest, DAYS_KEPT, type QuotaStore } from '../store.ts';
 
 /**
- * Per-request counts and lookups in Redis. The day is part of a counter's name, so each day starts at zero; the expiry only
- * cleans up, and is restored if missing.
+ * A Lua function that gives a counter its expiry if it has none. The day is part of a counter's name, so each day starts at zero
+ * without it; the expiry only cleans up.
  */
 const KEEP = `
 local function keep(key)
@@ -20,7 +20,7 @@ end`;
 /** Lua for a plan's daily limit; -1 is unlimited. Unknown plans count as the smallest. */
 const LIMIT_OF_PLAN = `(({${Object.entries(PLANS).map(([plan, { dailyLimit }]) => `${plan} = ${dailyLimit ?? -1}`)}})[plan] or ${PLANS[planFrom('')].dailyLimit})`;
 
-/** Keys and arguments of one request, without those of its allowances. */
+/** The number of keys and of arguments of one request, without those of its allowances. */
 const KEYS_OF_REQUEST = 4;
 const VALUES_OF_REQUEST = 5;
 

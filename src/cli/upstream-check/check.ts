@@ -133,7 +133,7 @@ export async function runCheck(options: CheckOptions): Promise<{ results: Result
   return { results: ASSUMPTION_IDS.map((id) => check.result(id)), calls: check.calls, notes: check.notes };
 }
 
-/** The state of one run: the observations so far, and the boards that later parts compare with. */
+/** The state of one check: the observations so far, and the boards that later parts compare with. */
 class Check {
   readonly options: CheckOptions;
   readonly notes: string[] = [];

@@ -117,13 +117,13 @@ export function keyOnEachNode(connection: RedisConnection, prefix: string): stri
   return keys.size > 0 ? [...keys.values()] : [prefix];
 }
 
-/** Streams whose writes are held back, with what is still to be done before they leave. */
+/** Streams whose writes are held back. Value: the tasks to run before the writes leave. */
 const held = new WeakMap<Redis['stream'], (() => void)[]>();
 
 /**
- * Buffers writes until the end of the current event-loop turn, so commands of requests that arrived together share one write
- * and one reply packet. The write is the most expensive part of a command. On a cluster, each command is written by itself.
- * `last` runs at that end, and what it sends leaves in the same write.
+ * Buffers writes until the end of the current event-loop turn, so commands of requests that arrived together share one write and
+ * one reply packet. The write is the most expensive part of a command. On a cluster, each command is written by itself. `last`
+ * runs just before the write, and the commands that it sends are part of it.
  */
 export function writeTogether(connection: RedisConnection, last?: () => void): void {
   const stream = connection instanceof Cluster ? null : connection.stream;

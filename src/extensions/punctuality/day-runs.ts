@@ -6,9 +6,9 @@ import { Int32Column } from '../../core/columns.ts';
  * `bench/punctuality.ts` prints how many days of the state's size fit into the file. Lateness is in whole seconds.
  */
 
-/** Neither its time nor its cancellation is known. */
+/** Lateness of a call of which neither the time nor a cancellation is known. */
 export const UNKNOWN = -0x8000_0000;
-/** Cancelled, or skipped by the vehicle. */
+/** Lateness of a call that is cancelled, or that the vehicle skipped. */
 export const CANCELLED = UNKNOWN + 1;
 
 /** A run as stored, a few bytes long; its stops are those of its profile. */

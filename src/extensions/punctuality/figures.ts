@@ -184,7 +184,7 @@ export function createStopCount(stopId: string, rule: OnTimeRule) {
   };
 }
 
-/** The keys of the figures of a moment's hour and of its minute. */
+/** The keys that a call planned for this moment is counted under: that of its hour, and that of its minute. */
 export function keysAt(moment: number): { hour: string; minute: string } {
   const { weekday, hour } = onClock(moment);
   const ofHour = `${kindOf(weekday)} ${hour}`;

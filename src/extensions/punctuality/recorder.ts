@@ -6,7 +6,7 @@ import { serviceDayStart, toMoment } from '../../timetable/service-day.ts';
 import type { Timetable } from '../../timetable/timetable.ts';
 import { CANCELLED, UNKNOWN } from './day-runs.ts';
 
-/** A prediction counts if it was published no earlier than this before the time that it predicts. */
+/** A prediction counts only if it was published at most this long before the time that it predicts. */
 const MAX_AHEAD_SECONDS = 5 * 60;
 /** Times outside this range are ignored, as in `realtime/prediction`. */
 const MAX_LATE_SECONDS = 12 * 3600;

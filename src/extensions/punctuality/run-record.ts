@@ -106,7 +106,7 @@ export class RunRecord {
     yield* this.#openStore().list(lineId, { fromDay }, unwritten);
   }
 
-  /** From the days before today only, which no longer change. */
+  /** Uses only the days before today, because they no longer change. */
   findUsual({ lineId, mode, route, stopId, plannedAt }: UsualLookup, now: number): Usual | null {
     const today = calendarDayAt(now);
     if (today !== this.#countedDay) this.#counted.clear();

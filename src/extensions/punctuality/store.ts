@@ -233,7 +233,7 @@ export class RunStore {
   }
 }
 
-/** Other users of the machine need not read it. */
+/** Creates the file, readable by this user only: other users of the machine need not read it. */
 function makeFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   closeSync(openSync(path, 'a', 0o600));

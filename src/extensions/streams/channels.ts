@@ -6,7 +6,7 @@ import type { Operation } from '../../operations/operation.ts';
 import { queryKey, type Requester, type Responses } from '../../operations/serve.ts';
 import { boardEvent } from './event-stream.ts';
 
-/** One stream that follows a channel. A channel's request goes on for the others when one of them ends. */
+/** One stream that follows a channel. When it ends, the channel's request goes on for the other streams. */
 export interface Subscriber extends Omit<Requester, 'signal'> {
   changed(etag: string, event: Buffer): void;
   /** A response cost an upstream call, made for this stream's account. */

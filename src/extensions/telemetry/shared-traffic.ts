@@ -27,7 +27,7 @@ const READ_AT_MOST_EVERY_MS = 2000;
 /** How long a page waits for Redis. */
 const PATIENCE_MS = 500;
 const MAX_UNPUBLISHED_MINUTES = 24 * 60;
-/** Minutes for the last hour, quarters of an hour for the rest of the day: a status page reads 160 small hashes. */
+/** The last hour is stored in minutes, the rest of the day in quarters of an hour: a status page reads 160 small hashes. */
 const HOUR_MINUTES = 60;
 const HOUR_KEPT_SECONDS = 2 * 3600;
 const DAY_KEPT_SECONDS = 25 * 3600;

@@ -31,7 +31,7 @@ export class Connections {
     });
   }
 
-  /** Whether its latest request has fully arrived and is not yet answered. */
+  /** Whether the latest request of the connection has fully arrived and is not yet answered. */
   isBeingAnswered({ [LATEST]: response }: AnsweredSocket): boolean {
     return response?.req.complete === true && !response.writableFinished;
   }

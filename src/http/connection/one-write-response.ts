@@ -1,7 +1,7 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse, validateHeaderName } from 'node:http';
 import { SECOND_MS } from '../../core/clock.ts';
 
-/** Copying more than this would cost more than a second part. */
+/** Larger responses are written in two parts: copying more than this would cost more than a second part. */
 const MAX_BYTES = 16 * 1024;
 
 /**
@@ -21,7 +21,7 @@ interface ResponseFields {
   _expect_continue: boolean;
 }
 
-/** Node does more with these than write them. */
+/** Headers that Node also acts on, so Node formats the headers of a response that has one of them. */
 const SPECIAL = [
   'connection',
   'content-disposition',

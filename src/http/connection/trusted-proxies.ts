@@ -4,7 +4,7 @@ import { z } from 'zod';
 /** Proxies whose `X-Forwarded-For` is trusted: none, a number of proxies in front, or the proxies in the given networks. */
 export type TrustedProxies = false | number | readonly string[];
 
-/** If the number exceeds that of the proxies, callers can forge their address. */
+/** The highest number of proxies accepted. With a number above the real one, callers could forge their address. */
 const MAX_HOPS = 10;
 const allowed = `must be off, the number of proxies in front (at most ${MAX_HOPS}), or their networks such as 10.0.0.0/8 separated by commas`;
 const everybody =
@@ -42,7 +42,10 @@ export function proxyTest(trusted: TrustedProxies): IsProxy {
   return (address) => isIP(address) !== 0 && list.check(address, familyOf(address));
 }
 
-/** All private networks together contain nine; one operator's public networks hardly any. */
+/**
+ * Networks with more sample addresses than this are refused. All private networks together contain nine, and one operator's
+ * public networks hardly any.
+ */
 const MAX_SAMPLES = 12;
 /** One address in each quarter of each /8 of IPv4, at varying offsets. */
 const IPV4_SAMPLES = Array.from({ length: 1024 }, (_, n) => `${n >> 2}.${(n & 3) * 64 + ((n * 37) % 64)}.${n % 251}.7`);

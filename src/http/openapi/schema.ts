@@ -20,8 +20,8 @@ export function toParameters({ path, query }: Operation) {
 }
 
 /**
- * The body of a response, or of a request (`input`), as a reference, with its own schema and the schemas that it refers to, by
- * name. The example is inside the schema, because converters take it from there.
+ * The body of a response, or of a request (`input`): a reference to its schema (`ref`), the schema by name (`own`), and by name
+ * the schemas that it refers to (`needed`). The example is inside the schema, because converters take it from there.
  */
 export function toComponents(
   body: z.ZodType,
