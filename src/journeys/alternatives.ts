@@ -48,7 +48,7 @@ interface AlternativeSources {
   now: number;
 }
 
-/** The departures listed for each ride. */
+/** At most this many departures are listed for each ride. */
 const MOST = 2;
 /** Departures are looked up in growing windows; the last one is the limit. */
 const WINDOWS_MS = [2 * HOUR_MS, 8 * HOUR_MS, DAY_MS] as const;
@@ -135,7 +135,7 @@ export function findAlternatives(
     );
   }
 
-  /** The journey's own walks. If the ride uses another platform, the walk from or to that. */
+  /** Returns the journey's own walks. If the ride has moved to another platform, returns a straight walk from or to that. */
   function walks({ destination: from }: Leg, { origin: to }: Leg, own: readonly Leg[], hasMoved: boolean) {
     const durationMs = walkSeconds(distanceMetres(from.position, to.position), wanted.choices) * SECOND_MS;
     return hasMoved ? [{ ...LEG_DEFAULTS, origin: from, destination: to, durationMs }] : own;
@@ -152,7 +152,7 @@ function stopsOf(timetable: Timetable, { stopId, parentId }: LegEnd): readonly n
   return index === null ? listBoardStops(timetable, parentId ?? stopId) : timetable.boardStops(index);
 }
 
-/** The departures that go there, by best-known times. Those that no feed has are read window by window. */
+/** Yields the departures that call at a stop of `to`, by best-known times. Runs that no feed has are read window by window. */
 function* listCalls(
   parts: DepartureParts,
   { from, latest, to, modes }: { from: number; latest: number; to: ReadonlySet<number>; modes: readonly Mode[] },

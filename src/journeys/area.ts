@@ -29,7 +29,7 @@ export type MultiPolygon = [lng: number, lat: number][][][];
 export interface PackedPolygons {
   /** Longitude and latitude of each point. */
   degrees: Float64Array;
-  /** Of each polygon, the number of points of each ring. */
+  /** For each polygon, the number of points in each ring. */
   rings: number[][];
 }
 
@@ -55,12 +55,12 @@ const MAX_POINTS = 1_000_000;
 /** Coordinates are rounded to five decimals, about a metre. */
 const PER_DEGREE = 1e5;
 
-/** Marks points well inside a circle; more metres than are ever left. */
+/** The value of points well inside a circle: more metres than any walk has left. */
 const DEEP = 1e6;
 
 /** Draws the area that a rider can reach in time: on foot from the origin, and from each stop reached with the time left there. */
 export function createAreas(timetable: Timetable) {
-  /** By stop, found on first use. */
+  /** The shore around each stop, found on first use. */
   const shores = new Map<number, Float32Array | null>();
   const shoreAt = (position: Position) =>
     findShore(position, LONGEST_WALK_METRES, (...ends) => timetable.isOverWater(...ends));
@@ -90,7 +90,7 @@ export function createAreas(timetable: Timetable) {
   };
 }
 
-/** Finds how far a rider can walk in each direction, up to `maxMetres`, before the water. Null if there is none. */
+/** Finds how far a rider can walk in each direction before the water, up to `maxMetres`. Null if there is no water that near. */
 export function findShore(
   [lat, lng]: Position,
   maxMetres: number,
@@ -153,7 +153,7 @@ export function mergeCircles(circles: readonly Circle[]): MultiPolygon {
         }
         const east = column - x;
         const at = row * columns + column;
-        // Most points have more from other circles. Finding that out takes less time than the distance.
+        // Most points already have more metres from another circle. This check is faster than computing the distance.
         const more = longestReach - (left[at] as number);
         const square = north * north + east * east;
         if (more <= 0 || square * step * step > more * more) continue;

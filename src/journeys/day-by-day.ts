@@ -62,7 +62,7 @@ export function createDayByDay(
   return { list, areConnected };
 }
 
-/** By stop: 0 where it is avoided or not usable before, else 1. */
+/** Returns the usable stops without the avoided ones: by stop, 1 if it is still usable, else 0. */
 export function withoutStops(usableStops: Uint8Array, avoidedStops: readonly number[]): Uint8Array {
   if (avoidedStops.length === 0) return usableStops;
   const avoided = new Set(avoidedStops);

@@ -30,7 +30,7 @@ interface EngineSearch {
   /** One bit for each requested mode. */
   modes: number;
   isWheelchair: boolean;
-  /** A wheelchair user boards and alights here only if there are no other journeys; in searches of many places never. */
+  /** Stops that a wheelchair user may use only if there are no other journeys. Searches of many places never use them. */
   avoidedStops: readonly number[];
   maxRides: number;
 }
@@ -127,7 +127,7 @@ export interface EngineJourney {
 }
 
 export type EngineMessage =
-  /** Searches from now on search this timetable. A thread frees what it has of another one first. */
+  /** The timetable of all later searches. A thread first frees what it has of the previous one. */
   | { kind: 'timetable'; packed: SharedArrayBuffer }
   /** The lines of a day that another thread has made. */
   | { kind: 'lines'; day: number; lines: SharedLines }

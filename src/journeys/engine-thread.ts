@@ -328,7 +328,7 @@ export function openEngine(
     },
     /** Whether the last search ended at its deadline. */
     isPartial: () => isLate,
-    /** Whether the last search has found nothing, not even a walk, where a far one may find journeys. */
+    /** Whether the last search found nothing, not even a walk, while a far search may find journeys. */
     mayBeFar: () => mayBeFar,
     warm: planners.warm,
     /** Searches along line number `one` of today, if it still runs, so that V8 compiles what all searches run. */
@@ -377,17 +377,15 @@ function toAccess({ sections, stopCount }: Timetable): WheelchairAccess {
   };
 }
 
-/**
- * The nice value of all threads but the last, because they take the longest searches: the last thread and the main one go first.
- */
+/** The nice value of all threads but the last. They run the longest searches, so the last thread and the main one go first. */
 const LOW_PRIORITY = 10;
 // On other systems this would change the priority of the whole process.
 if (parentPort && process.platform === 'linux' && workerData && !workerData.isLast) setPriority(LOW_PRIORITY);
 
-/** A thread rehearses with at most so many searches, until it has done so for this long or is asked for one. */
+/** A new thread rehearses at most this many searches, for at most this long. It stops as soon as a real search arrives. */
 const REHEARSALS = 20;
 const REHEARSED_MS = 3 * SECOND_MS;
-/** The next line is this many further, so that those rehearsed are from everywhere. */
+/** The step from one rehearsed line to the next, large enough that the lines come from the whole network. */
 const LINES_APART = 7919;
 
 let engine: ReturnType<typeof openEngine> | null = null;
@@ -398,7 +396,7 @@ parentPort?.on('message', (message: EngineMessage) => {
     if (engine) {
       engine.free();
       engine = null;
-      // Otherwise the next one would need its memory beside the garbage of this one.
+      // Otherwise the new timetable would need its memory beside the garbage of the old one.
       returnFreeMemory();
     }
     // With little memory this is the only thread.
@@ -429,7 +427,7 @@ parentPort?.on('message', (message: EngineMessage) => {
   }
 });
 
-/** The code of a new thread takes many times as long as later. A search that comes meanwhile waits for one rehearsal at most. */
+/** Runs searches so that V8 compiles them: in a new thread they take many times as long. A real search waits for at most one. */
 function rehearse(now: number): void {
   const startedAt = Date.now();
   let count = 0;
@@ -441,7 +439,7 @@ function rehearse(now: number): void {
     try {
       engine?.rehearse(count++ * LINES_APART, now);
     } catch {
-      // It reached its deadline, or failed as a search would fail that somebody asks for.
+      // The rehearsal reached its deadline, or failed as a real search would.
     }
     setImmediate(next);
   };

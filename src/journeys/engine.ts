@@ -22,9 +22,9 @@ import {
 import type { SharedLines } from './raptor/lines.ts';
 import { dayOf, isBehind, isByArrival, isFar, type Searched, type WaitingSearch } from './waiting-search.ts';
 
-/** The limit for all accounts together. Searches at the end of the queue are refused. */
+/** The longest queue, over all accounts. Searches at its end are refused. */
 const MAX_QUEUE = 40;
-/** Counts from when a search joins the queue. Most searches take some 50 ms. */
+/** The time limit of a search, from when it joins the queue. Most searches take some 50 ms. */
 const DEADLINE_MS = 5 * SECOND_MS;
 /** A search ends by itself this long before its deadline, with what it has found. */
 const REPLY_MS = SECOND_MS / 2;
@@ -150,7 +150,7 @@ export class JourneyEngine {
     if (signal.aborted) this.#failUnwanted(waiting);
   }
 
-  /** Searches that are under way or wait are refused for `cause`. */
+  /** Ends the threads. Running and waiting searches are refused for `cause`. */
   async close(cause = 'the service is closing'): Promise<void> {
     await Promise.all(this.#endSearches(cause).map((worker) => worker.terminate()));
   }
@@ -382,7 +382,7 @@ export class JourneyEngine {
     setTimeout(endStuck, STUCK_MS - DEADLINE_MS).unref();
   }
 
-  /** A search goes on once it has begun, until it has to wait again. */
+  /** Fails a search that its caller no longer wants, if it waits in the queue. A running search continues. */
   #failUnwanted(waiting: WaitingSearch): void {
     if (this.#queue.has(waiting)) this.#fail(waiting, serviceUnavailable('nobody waits for the search any more'));
   }

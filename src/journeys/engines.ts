@@ -34,7 +34,9 @@ export class JourneyEngines {
     if (this.#engines.size === 0 || !this.#hasLittleMemory) await this.#open(timetable);
   }
 
-  /** Ends the threads of all other timetables, once the requests that have them are over, or has them search this one. */
+  /**
+   * Ends the threads of all other timetables once their requests are over. With little memory, has them search this one instead.
+   */
   use(timetable: Timetable): void {
     const inherited: Worker[] = [];
     for (const [other, engine] of this.#engines) {
@@ -69,7 +71,9 @@ export class JourneyEngines {
   }
 }
 
-/** Does a search from its places on, and once more if the timetable was replaced meanwhile: stops then have other numbers. */
+/**
+ * Runs a search. Repeats it, with its places looked up again, if the timetable was replaced meanwhile: stops have new numbers.
+ */
 export async function withNewestTimetable<Found>(search: () => Promise<Found>): Promise<Found> {
   try {
     return await search();

@@ -321,7 +321,7 @@ function draftSnapshots(
     closeGroups(groups);
   }
   const { sources, ...drafted } = draft.finish(stopCount);
-  // There was room for the runs of all days.
+  // The buffer had room for the runs of all days; keep the used part.
   const lines = { ...drafted, offsets: new Int32Array(offsets.buffer.transfer(used * offsets.BYTES_PER_ELEMENT)) };
   return { lines, refs: Array.from(sources, (source) => added[source] as LiveRunRef), changed };
 
@@ -345,7 +345,7 @@ function draftSnapshots(
     return group;
   }
 
-  /** Makes lines of the groups. Returns the list for the next ones, which is empty. */
+  /** Makes lines of the groups. Returns an empty list for the next groups. */
   function closeGroups(groups: readonly Group[]): Group[] {
     for (const { stops, flags, mode, runs } of groups) {
       for (const { ref, trip, day: offset } of runs) {

@@ -180,7 +180,7 @@ export function createPlanners(
   };
 }
 
-/** Whether it is neither yesterday, today nor tomorrow. */
+/** Whether the day is neither yesterday, today nor tomorrow, or was opened for a far search. */
 function isFar({ day, span }: DayWithSpan, now: number): boolean {
   return span !== USUAL_SPAN || Math.abs(day - calendarDayAt(now)) > 1;
 }

@@ -90,8 +90,9 @@ function withOwnWalks(plan: Plan, factor: number): Plan[] {
 }
 
 /**
- * Drops each journey to which another one is preferred. A cheaper one is, unless it loses as much time as it saves in cost or
- * more; a dearer one is only if it gains more time than it costs. The sum of cost and duration always falls, so there is no cycle.
+ * Drops each journey to which another one is preferred. A cheaper one is preferred if it loses no time, or less time than it
+ * saves in cost. A dearer one is preferred if it loses no time and gains more than its additional cost. The sum of cost and
+ * duration always falls, so there is no cycle.
  */
 export function listPreferred<One extends Found>(
   plans: readonly One[],

@@ -147,7 +147,7 @@ export function chooseJourneys(options: {
         });
       }
       if (mode === 'timetable') return byTimetable(query, turn, 'by setting');
-      // The trip planner has neither option, and of its few journeys none might fit.
+      // The trip planner has neither option, and perhaps none of its few journeys would fit.
       if (query.withoutBooking || query.maxChanges !== undefined) return byTimetable(query, turn, 'options');
       if (isScarce()) return byTimetable(query, turn, 'calls are short');
       const planned = planner.fetch(query, context);

@@ -99,7 +99,10 @@ export function timetableJourneys(options: TimetableSearch): TimetableJourneys {
     return coversEnds(ends.timetable, [ends.from, ends.to], { at: momentOf(query.at, now()), modes: query.modes });
   }
 
-  /** The error for a query whose ends the timetable lacks. With `via` or choices, no other source can have them. */
+  /**
+   * The error for a query whose ends the timetable lacks. With `via` or choices no other source is tried, so it names the missing
+   * stop.
+   */
   function toSearchError(query: JourneyQuery): ApiError {
     const { from, to, at } = query;
     const timetable = options.timetable.get();

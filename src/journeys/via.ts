@@ -48,7 +48,7 @@ interface Network {
   footpaths: Footpaths;
 }
 
-/** The request of a part; what it lacks is that of the whole journey. */
+/** The request of a part. Fields that it lacks are those of the whole journey. */
 interface PartRequest extends Partial<PlanRequest> {
   access: readonly Walk[];
   egress: readonly Walk[];

@@ -12,7 +12,7 @@ import type { KnownPositions } from './leg-end.ts';
 
 /** Upstream moves a position by at most this distance, to a nearby address or stop. */
 const NEAR_METRES = 5000;
-/** A stop and its stands are always nearer to each other. */
+/** An end farther than this from the requested place is elsewhere. A stop and its stands are always nearer to each other. */
 const ELSEWHERE_METRES = 1000;
 /** A name that only repeats the coordinates: "151.2069:-33.8731", "coord:151.2069:-33.8731:EPSG:4326". */
 const BARE_POSITION = /^(coord:)?-?\d+\.\d+[:,]/;
@@ -75,7 +75,7 @@ const MODES_BY_CERTAINTY: readonly (readonly Leg['mode'][])[] = [
   ['bus', 'coach', 'schoolbus'],
   ['lightrail'],
 ];
-/** Groups of poles at a street have a `G`; they have the name of their poles. */
+/** The ID of a station. Groups of poles at a street have a `G` in theirs, and share the name of their poles. */
 const STATION = /^\d+$/;
 
 /**

@@ -25,7 +25,7 @@ export interface Found extends FromUntil {
 }
 
 export const MAX_RIDES = 7;
-/** If a search has reached one of this many stops, clearing and copying the labels of all stops takes less time. */
+/** If a search has reached more than one in this many stops, it is faster to clear and copy the labels of all stops. */
 const MOST_SINGLE = 8;
 /** The labels of a search, by round (number of rides) and stop. One set of labels is reused by all searches, one at a time. */
 export interface Labels {

@@ -5,8 +5,8 @@ import { type Lines, offsetsOf, type Visits } from './lines.ts';
 import type { Search, Walk } from './query.ts';
 
 /**
- * Returns how late the next search has to look for a destination that this one has not reached: until the arrival with one more
- * ride from a stop that was reached. `until` if no such ride leads there; null if no vehicle arrives by then.
+ * Returns until when the next search has to look for a destination that this one has not reached: the arrival with one more ride
+ * from a stop that it has reached. `until` if there is no such ride; null if no vehicle arrives by then.
  */
 export function boundArrival(
   lines: Lines,

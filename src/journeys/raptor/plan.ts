@@ -42,7 +42,7 @@ export interface PlanRequest extends SearchedWalks {
 export interface SpreadRequest
   extends Omit<PlanRequest, 'egress' | 'isArrival' | 'walkSeconds' | 'limit' | 'bound' | 'isBrief'> {
   latest: number;
-  /** Only the first arrivals at these are needed, and what leads there. */
+  /** If given, the search only needs the first arrivals at these destinations, and the labels that lead there. */
   ends?: readonly Destination[];
 }
 
@@ -62,9 +62,9 @@ export interface WheelchairAccess {
 export const FAR_DAYS = 3;
 const DAY_SECONDS = 86_400;
 const FAR_SECONDS = FAR_DAYS * DAY_SECONDS;
-/** Journeys may have more rides if that saves enough time. */
+/** The usual maximum of rides. Journeys may have more if that saves enough time. */
 const USUAL_RIDES = 4;
-/** The first search allows few rides. Its arrival bounds the later searches, which makes them cheap. */
+/** The first search allows this many rides. Its arrival bounds the later searches, which makes them cheap. */
 const FEW_RIDES = 3;
 /** If the first arrival is more than this away, `RIDES_OF_LONG` rides are always tried. */
 const LONG_SECONDS = 80 * 60;
@@ -97,7 +97,7 @@ export function createPlanner(
   checkDeadline: () => void = () => {},
   /** Opens the mirrored lines, for the first backward search. */
   openMirrored: () => Lines = () => mirrorLines(lines),
-  /** Bound the searches; null if they are not known. */
+  /** The cells of the map, which bound the searches; null if there are none. */
   cells: MapCells | null = null,
 ) {
   const open = (one: Lines, own: Labels, isMirrored: boolean) =>
@@ -131,7 +131,7 @@ export function createPlanner(
     const startBack = () => back.begin(request, { changeSeconds, access: far, egress: near, latest: -begin });
     /** As `back` finds them, in mirrored time: `departsAt` is minus the arrival in the direction of `ahead`. */
     const plans: Found[] = [];
-    /** Returns whether no more are needed. */
+    /** Adds a journey. Returns whether no more are needed. */
     const addPlan = (plan: Found) => {
       plans.push(plan);
       return add(isArrival ? plan : mirrorFound(lines, plan));
@@ -186,7 +186,7 @@ export function createPlanner(
       }
       return first;
     };
-    /** `findFirst`, which seldom has to look further than `SOON_SECONDS`. */
+    /** Like `findFirst`, but looks only `SOON_SECONDS` ahead at first, which is nearly always enough. */
     const findEarliest = () => {
       const soon = Math.min(latest, start + SOON_SECONDS);
       const fewest = Math.min(maxRides, FEW_RIDES);
@@ -202,7 +202,7 @@ export function createPlanner(
       }
       return { arrivals: [NEVER], until: latest };
     };
-    /** Returns whether there may be more. */
+    /** Adds the journeys of one pass. Returns whether there may be more. */
     const pass = (): boolean => {
       let seconds = PASS_SECONDS;
       let first = NEVER;
@@ -241,8 +241,8 @@ export function createPlanner(
     addSimpler();
 
     /**
-     * Finds journeys with fewer rides than all of these. They may arrive after the times that the passes covered, or faster ones
-     * hid them there.
+     * Finds journeys with fewer rides than all in `plans`. The passes miss those that arrive after the times that they covered,
+     * and those that faster journeys hid.
      */
     function addSimpler(): void {
       const known = [...plans];
@@ -295,8 +295,8 @@ export function createPlanner(
   }
 
   /**
-   * After `spread`: finds the best journey that reaches `egress` at `arrivesAt`, the first arrival there, or is shown to arrive no
-   * later. That is the one that leaves last, but one more ride must save `CHANGE_IS_WORTH_SECONDS`.
+   * After `spread`: finds the best journey to `egress` that arrives at `arrivesAt`, the first arrival there, or within the same
+   * shown minute. The best one leaves last, but one more ride must save `CHANGE_IS_WORTH_SECONDS`.
    */
   function leaveLast(request: SpreadRequest, egress: readonly Walk[], arrivesAt: number): Plan | null {
     const ends = { access: egress, egress: request.access, latest: -request.at };
@@ -448,8 +448,8 @@ export function toShownTimes({ departsAt, arrivesAt, access, egress }: Omit<Plan
 type Span = [after: number, until: number];
 
 /**
- * Lists when journeys with fewer rides may arrive after `after` and still be listed beside these. The journeys are those of the
- * backward search: `departsAt` is minus the arrival.
+ * Lists the spans after `after` in which a journey with fewer rides may arrive and still be listed beside these. The journeys are
+ * those of the backward search: `departsAt` is minus the arrival.
  */
 function listSpans(plans: readonly Found[], { after, until }: { after: number; until: number }): Span[] {
   const spans: Span[] = [];

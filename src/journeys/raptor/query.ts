@@ -58,7 +58,7 @@ export interface Range {
   until: number;
   maxRides: number;
   /**
-   * The labels of the search in the other direction, which drop whatever cannot reach its origin in time; null without such a
+   * The labels of the search in the other direction. They drop stops that cannot reach its origin in time. Null without such a
    * search.
    */
   bounds: Labels | null;

@@ -69,12 +69,12 @@ export function createSearcher(
   /** `leftByCells` where it is used in this search, else all 0. */
   let leftAnyway = nothingLeft;
   /**
-   * In this round, the least time to the destination for riders who alight at a stop, or can board there. Where `timeLeft` is not
-   * used, that is nothing and `leftAnyway`.
+   * In this round, by stop, the least time to the destination: for riders who alight there, and for riders who can board there.
+   * Where `timeLeft` is not used, the first is 0 and the second is `leftAnyway`.
    */
   let leftAlighted = nothingLeft;
   let leftReady = nothingLeft;
-  /** The same for riders on board who leave a call. Null where `timeLeft` is not used: `leftAnyway` then has it by stop. */
+  /** The same by call, for riders who stay on board. Null where `timeLeft` is not used: `leftAnyway` then applies, by stop. */
   let leftAboard: Uint16Array | null = null;
   /** The first position on each line from which `reach` has followed it; `NEVER` for other lines. The search back follows only these. */
   const followed = new Int32Array(lines.modes.length).fill(NEVER);
@@ -84,7 +84,7 @@ export function createSearcher(
    */
   const ridden = new Int32Array(rounds * lines.modes.length);
   const riddenFrom = new Int32Array(rounds * lines.modes.length);
-  /** The lines to clear there before the next search; null for all. */
+  /** The lines of `ridden` to clear before the next search; null for all. */
   let riddenLines: number[] | null = null;
   /** `reach` continues this many seconds past the first arrival. */
   let slack = 0;
@@ -306,7 +306,7 @@ export function createSearcher(
     const lastCall = lastBoarding[line] as number;
     let isOnBoard = false;
     let board = 0;
-    /** The run from which on an earlier ride has followed where vehicles continue. */
+    /** An earlier ride has already followed the runs from this one on, where their vehicles continue. */
     let until = 0;
     let start = 0;
     let arrivalsAt = 0;
@@ -364,8 +364,8 @@ export function createSearcher(
   }
 
   /**
-   * Staying in the vehicle is no change, even when it continues as another run. A later run of the line may continue elsewhere, so
-   * of those from `run` up to `until` the first one to each line is followed.
+   * Staying in the vehicle is no change, even when it continues as another run. Runs of one line may continue on different lines,
+   * so this follows the first run to each of them, from `run` up to `until`.
    */
   function stayOn(round: number, from: number, run: number, until: number, board: number): void {
     if (!timeLeft.continues[from]) return;
@@ -388,7 +388,10 @@ export function createSearcher(
     }
   }
 
-  /** The times of a late vehicle may overlap: it is not left at a stop before the end of its first run. */
+  /**
+   * Follows the runs that a vehicle continues as. If it is late, their times may overlap: riders alight only after the end of
+   * `run`.
+   */
   function continueAs(round: number, run: number, board: number): void {
     const { allowed } = query;
     const flags = allowed.flags ?? lines.flags;

@@ -8,8 +8,9 @@ export const FAR = 0xffff;
 export const LONG = 0xfffe;
 
 /**
- * By number of rides left, the least seconds to the destination: by stop, for a rider who has alighted there, and for one who can board
- * there; by call, for a rider who leaves it on board. All searches in one direction use the same rows, one at a time.
+ * The least seconds to the destination, by number of rides left. `alighted` is by stop, for a rider who has alighted there;
+ * `ready` by stop, for one who can board there; `aboard` by call, for one who leaves it on board. All searches in one direction
+ * use the same rows, one at a time.
  */
 export interface TimeLeftRows {
   alighted: Uint16Array<ArrayBuffer>[];
