@@ -65,7 +65,7 @@ export interface FoundCarParks {
 /** What the operations use of `CarParks`. */
 export type CarParkSource = Pick<CarParks, 'fetch' | 'get'>;
 
-/** Counts the calls of a day. `follow` continues from the count of this day that the store has. */
+/** Counts the calls of a day. `follow` continues from a stored count. */
 type DayMeter = Pick<Meter, 'spend' | 'spent'> & { follow?: (count: number) => void };
 
 /** Why no calls are made. */

@@ -54,8 +54,8 @@ const ROW_ID_LENGTH = 6;
 const COUNT_LENGTH = 2;
 const MAX_LENGTH = 3000;
 /**
- * Format and direction, binding, and the boundary's time in seconds to base 36. Then, unless they are all the same time and empty: two
- * more times, row IDs, counts and, for journeys, one more time. Each page has two cursors in its headers.
+ * Format and direction, binding, `at`; then `shownUntil`, `lateFrom`, the row IDs of `shown` and `late`, `counts` and, for
+ * journeys, `arrivesBy`. Times are seconds in base 36. On boards, `at` is the last part if there are no row IDs and counts.
  */
 const WRITTEN =
   /^1([np])\.([\w-]{6})\.([0-9a-z]{1,7})(?:\.([0-9a-z]{1,7})\.([0-9a-z]{1,7})\.([\w-]{0,900})\.([\w-]{0,900})\.([\w-]{0,1200})(?:\.([0-9a-z]{1,7}))?)?$/;

@@ -28,7 +28,7 @@ export interface OperationResult<Body extends object = object> {
   /** The source of each board in the body, in order. */
   boards?: readonly BoardOrigin[];
   journeys?: JourneyOrigin;
-  /** Why a list is unexpectedly empty. */
+  /** What the caller should know about the body, such as why a list is empty. */
   notices?: readonly Notice[];
   pages?: Pages;
 }

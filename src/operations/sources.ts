@@ -21,19 +21,19 @@ export interface Sources {
   boards: Boards;
   /** By default runs are requested upstream. */
   runs: Runs;
-  /** By default the trip planner's. */
+  /** Default: the journeys of the trip planner. */
   journeys: Journeys;
   /** Searches from one place to many. By default these requests get 503. */
   reach: Reach;
   /** Without it there are no operations for car parks. */
   carParks: CarParkSource | null;
-  /** What was recorded of past runs. Without it there is no operation for it. */
+  /** What was recorded of past runs. Without it there is no operation for the punctuality of lines. */
   punctuality: Punctuality | null;
   /** By default no vehicle has a known position. */
   vehicles: Vehicles;
   /** Stops known without a request. Default: none. */
   stops: StopRegister;
-  /** By default of the same timetable as `stops`. */
+  /** Default: the lines of `stops`. */
   lines: LineCatalogue;
   alerts: AlertList;
 }

@@ -11,11 +11,11 @@ import type { FeedSourceId } from './polling/feed-source.ts';
 import type { Rule } from './prediction/run-columns.ts';
 import type { Snapshot } from './snapshot.ts';
 
-/** The explained calls: from `BEFORE_MS` before now until `AHEAD_MS` after it. */
+/** Calls from this long before now to this long after now are explained. */
 const BEFORE_MS = 5 * MINUTE_MS;
 const AHEAD_MS = 60 * MINUTE_MS;
 const MAX_CALLS = 200;
-/** Rules that use the update of the call itself. The others use the update of another call. */
+/** Rules that use the update of the call itself. */
 const OWN_RULES: ReadonlySet<Rule> = new Set(['time of the feed', 'delay of the feed', 'standing']);
 
 /** Explains why a call of a board has its time. Times are in milliseconds since 1970. */
@@ -37,7 +37,7 @@ export interface ExplainedCall {
   call: number;
   calls: number;
   rule: Rule;
-  /** Why the vehicle does not stop there. */
+  /** Why the call counts as cancelled; null if it does not. */
   cancelled: 'run' | 'skipped' | 'ends before' | 'begins later' | 'no boarding' | 'no alighting' | 'moved' | null;
   /** The feed for the file of the run; null if that file has no feed. */
   source: FeedSourceId | null;
@@ -112,7 +112,7 @@ function isRoute({ route }: LiveRun, wanted: string | null): boolean {
   return wanted === null || route.route.toUpperCase() === wanted.toUpperCase();
 }
 
-/** The calls of runs that no feed has. */
+/** For runs that no feed has: the planned calls at these stops. */
 function listPlanned(
   live: LiveTimetable,
   stops: readonly number[],
@@ -125,7 +125,7 @@ function listPlanned(
   });
 }
 
-/** The calls of runs in feeds that are planned at these stops, or made there today. */
+/** For runs in feeds: the calls that are planned at these stops or take place there today. */
 function listPredicted(live: LiveTimetable, stops: ReadonlySet<number>, isArrival: boolean): ListedCall[] {
   return live.snapshots.flatMap((snapshot) =>
     [...visitsOf(snapshot, stops)].flatMap(([index, runIndex]) => {

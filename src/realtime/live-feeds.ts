@@ -21,7 +21,7 @@ import { identityOf, type LeftOutOfFeed, type Snapshot } from './snapshot.ts';
 const WAIT_MS = 2 * SECOND_MS;
 /** Freshness of responses without feeds: that of the timetable. */
 const { freshMs: PLANNED_FRESH_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.timetable;
-/** The first poll of positions takes a second or two on the polling instance, and a little more on the others. */
+/** How long a response waits for the first poll of positions. It takes a second or two, and longer if another instance polls. */
 const FIRST_POLL_MS = 6000;
 /** A poll that takes longer counts as failed. */
 const MAX_POLL_MS = 8000;
@@ -58,7 +58,7 @@ export class LiveFeeds {
     options: Omit<PollerOptions, 'isCurrent' | 'reader' | 'published'> & {
       /** Called with each new snapshot of a feed that is trusted. */
       published?: ((snapshot: Snapshot) => void) | undefined;
-      /** A thread of its own by default. */
+      /** Default: a new reading thread. */
       reader?: FeedReader;
       /** Returns the timetable in use; null if there is none. */
       timetable: () => Timetable | null;
@@ -118,8 +118,8 @@ export class LiveFeeds {
   }
 
   /**
-   * Waits for the next poll of feeds that are not read yet or were not polled lately because nobody needed them, up to `milliseconds`
-   * after the first request: while upstream hangs, further requests do not wait as long again. It does not wait for failing feeds.
+   * Waits for feeds that are not read yet, or that were not polled lately because nobody needed them. Does not wait for failing
+   * feeds. The wait ends `milliseconds` after the first request, so that later requests wait less while upstream hangs.
    */
   async untilRead(sources: Iterable<FeedId>, milliseconds: number): Promise<void> {
     const sourceList = [...sources];
@@ -237,8 +237,8 @@ export async function requestFeeds(
 }
 
 /**
- * The freshness of a response. `asOf` is the oldest feed that makes it live; without one, it is as old as the oldest feed that
- * could, else new. It is fresh until the next poll.
+ * The freshness of a response: fresh until the next poll. Its age is that of `asOf`, the oldest feed whose times it shows. If
+ * `asOf` is null, it is that of the oldest feed in `sources`; without feeds, the response is new.
  */
 export function freshnessOfFeeds(
   feeds: FeedAges | null,

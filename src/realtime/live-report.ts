@@ -44,7 +44,7 @@ export function shareOf(part: number, whole: number): number | null {
   return whole === 0 ? null : Math.floor((part / whole) * 1000) / 1000;
 }
 
-/** Trust is based on the last departures of a mode, at most this many. */
+/** How many of the last departures of a mode are compared to decide whether its boards are trusted. */
 export const MAX_COMPARED = 200;
 
 /** How well the boards of the timetable and of the departure monitor agree, for one mode. */

@@ -8,7 +8,7 @@ import type { FeedSourceId } from './polling/feed-source.ts';
 import { CALL, type Rule } from './prediction/run-columns.ts';
 import { identityOf, type Snapshot } from './snapshot.ts';
 
-/** Trains appear in their feed up to 510 minutes ahead; later trains are not in it yet. */
+/** How far ahead feeds are used. Trains appear in their feed up to 510 minutes ahead. */
 export const FEED_HORIZON_MS = 9 * HOUR_MS;
 
 /** A call of a run today. Times are in milliseconds since 1970. */

@@ -23,7 +23,7 @@ const SECTIONS = {
   runLike: Int32Column,
   /** The route of a run without a trip; -1 otherwise. */
   runRoute: Int32Column,
-  /** The row of its trip in the feed; -1 for a run without an update, predicted because the vehicle is late before it. */
+  /** The row of its trip in the feed; -1 for a run without an update, predicted because the vehicle's previous run is late. */
   runUpdate: Int32Column,
   /** The first call of each run, and the number of its calls. */
   firstCall: Int32Column,

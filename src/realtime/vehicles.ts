@@ -54,7 +54,7 @@ type VehicleFeeds = Pick<LiveFeeds, 'fetchVehicles' | 'freshUntil' | 'snapshot'>
 export const MAX_REPORT_AGE_MS = 5 * MINUTE_MS;
 /** A vehicle's clock may be ahead by this much. */
 const MAX_AHEAD_MS = 30 * SECOND_MS;
-/** The longest freshness of a response. It is short so that a client that follows it keeps requesting positions. */
+/** The longest freshness of a response. It is short so that clients that wait for it to end keep the feeds polled. */
 const { freshMs: FRESH_MS, staleMs: STALE_MS } = FRESHNESS_WINDOWS.vehicles;
 /** A report belongs to a run if it is at most this long before the run begins or after it ends. */
 const BESIDE_RUN_MS = 6 * HOUR_MS;

@@ -96,7 +96,7 @@ export interface RunCalls {
   /** The position of the departure's stop; null if unknown. */
   position: Position | null;
   ids: readonly string[];
-  /** The calls before the departure that upstream lists. */
+  /** The calls before the departure, as far as upstream lists them. */
   before: RunCall[];
   /** The calls from the next stop to the end of the run; null if upstream's list is incomplete. */
   after: RunCall[] | null;

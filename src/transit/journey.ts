@@ -71,7 +71,7 @@ export interface Leg {
 export interface Journey {
   /** At least one. */
   legs: readonly Leg[];
-  /** Set if upstream lists it in addition to the consecutive ones; it may leave at any later time. */
+  /** True for a journey that upstream adds to its list of consecutive ones. It may leave much later than they do. */
   isAdditional?: boolean;
   /** The lifts out of service where it boards or alights; null if no alerts are known, absent unless looked up. */
   liftsOut?: readonly { stopId: string; name: string; alertId: string }[] | null;

@@ -1,6 +1,6 @@
 import type { Mode } from './modes.ts';
 
-/** Two operators may have road lines with the same number, but never in one network of rails or ferries. */
+/** Modes in which two operators may use the same line number. In the other modes, a short name has one line. */
 const ROAD: readonly Mode[] = ['bus', 'coach', 'schoolbus'];
 
 /**

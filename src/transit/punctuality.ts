@@ -121,10 +121,10 @@ export interface LinePunctuality {
   days: string[];
 }
 
-/** The record of past runs. Its methods reject with an `ApiError` while nothing can be read. */
+/** The record of past runs. `load` rejects with an `ApiError` while nothing can be read. */
 export interface Punctuality {
   load(query: PunctualityQuery): Promise<LinePunctuality>;
-  /** In the order of the lookups. Null for a lookup without recorded calls, and for all that cannot be read in time. */
+  /** In the order of the lookups; null for one without recorded calls. All are null if they cannot be read in time. */
   loadUsual(lookups: readonly UsualLookup[]): Promise<(Usual | null)[]>;
   state(): PunctualityState;
 }

@@ -84,7 +84,7 @@ export function toSydneyWallClock(moment: number): WallClock {
   return { date: local.toFormat('yyyyMMdd'), time: local.toFormat('HHmm') };
 }
 
-/** Reads it as ISO 8601, which takes a fraction of the time of a format of its own. */
+/** Parses the time as ISO 8601, which is several times faster than parsing it with a custom format. */
 function parseWallClock({ date, time }: WallClock): DateTime {
   return DateTime.fromISO(`${date}T${time}`, { zone: SYDNEY });
 }
@@ -109,8 +109,8 @@ export function earliestMoment(local: WallClock): number {
 }
 
 /**
- * The latest local time from which upstream lists everything planned since the moment. In the hour that clocks repeat, upstream
- * reads a time with the current offset. The other pass is then reachable only from the last minute before it.
+ * The latest local time from which upstream lists everything planned since the moment. When clocks go back, an hour comes twice,
+ * and upstream takes the one with the current offset. For a moment in the other one, the result is the last minute before that.
  */
 export function wallClockFrom(moment: number, now: number): WallClock {
   const [local, present] = [inSydney(moment), inSydney(now)];

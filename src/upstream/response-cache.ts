@@ -8,7 +8,7 @@ import { parseResponse, type UpstreamRequest } from '../efa/request.ts';
 import { parseJson, RESPONSE_LIMITS } from '../efa/response/json-reader.ts';
 import type { FreshnessWindow } from '../transit/freshness.ts';
 
-/** A cached response: the received bytes, compressed to a tenth of their JSON or a fiftieth of the parsed object. */
+/** A cached response: the received JSON, compressed to a tenth. The parsed object would take fifty times the memory. */
 export interface KeptResponse {
   retrievedAt: number;
   bytes: Buffer;

@@ -19,7 +19,7 @@ import { defineOperation } from '../operation.ts';
 
 const RADIUS_METRES = 5000;
 const MAX_RADIUS_METRES = 50_000;
-/** New South Wales is smaller. */
+/** Maximum size of the window in degrees, larger than New South Wales. */
 const MAX_DEGREES = 20;
 /** The longest wait for new readings; after that, what is known is shown. */
 const WAIT_MS = 4000;

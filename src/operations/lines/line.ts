@@ -69,7 +69,7 @@ export function toStopBody({ id, name, lat, lng }: LineStop) {
   return { stop_id: id, name, lat, lng };
 }
 
-/** The notice of runs that are missing. */
+/** A notice if runs are missing from the table; else none. */
 export function noticesOfLeftOut(directions: readonly LineDirection[]): Notice[] {
   const runs = directions.reduce((sum, { leftOut }) => sum + leftOut, 0);
   return runs > 0 ? [{ text: `${runs} runs are left out, because a table with their stops would be too long.` }] : [];

@@ -73,7 +73,7 @@ export const nearbyResponse = record('NearbyStops', 'Stops near a place that are
 const CHECKS_WITHIN_MS = 5000;
 /** How long a response with unchecked stops is fresh. */
 const UNCERTAIN_MS = 30_000;
-/** The register measures on a sphere, on which some places are farther. */
+/** The area searched in the register is larger by this factor, because the register measures distances on a sphere. */
 const ON_A_SPHERE = 1.01;
 
 const exampleBody: z.infer<typeof nearbyResponse> = {

@@ -74,7 +74,7 @@ const stopListQuery = z
   })
   .refine(...onlyWith('radius', 'near'));
 
-/** Takes a few milliseconds. */
+/** After this many stops, which take a few milliseconds, other requests get their turn. */
 const STOPS_PER_TURN = 500;
 /** If a window has more stops than are listed, the stops that belong on a map of the whole city come first. */
 const GREATER_FIRST: readonly Mode[] = ['train', 'metro', 'lightrail', 'ferry', 'coach', 'bus', 'schoolbus'];

@@ -64,8 +64,8 @@ const rideSchema = z.tuple([
 ]);
 const viaSchema = z.array(z.tuple([textSchema, between(0, MOST_STAY_MINUTES)])).max(MOST_VIA);
 /**
- * Format, from, to, modes as bits, requests as bits, start in seconds since 1970, the places that the legs connect, the legs, and
- * what the rider chose and the places on the way with the minutes there, if any.
+ * Format, `from`, `to`, modes as bits, requests as bits, start in seconds since 1970, the places that the legs connect, the legs.
+ * If there are any: the rider's choices, and the stops of `via` with the minutes there.
  */
 const writtenSchema = z
   .tuple([

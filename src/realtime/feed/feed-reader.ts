@@ -275,7 +275,7 @@ function parseStopTimePropertiesField(tag: number, { stop, packer }: ReaderState
   else if (tag === STOP_TIME_PROPERTIES.dropOff) addRiders(stop, parseEnum(pbf), DROP_OFF_SHIFT);
 }
 
-/** Ignores values that the standard does not have. */
+/** Records in `riders` what riders may do. Ignores types that the standard does not have. */
 function addRiders(stop: Int32Column, type: number, shift: number): void {
   if (type > MAX_RIDERS_TYPE) return;
   const others = Math.max(0, stop.valueAt(STOP.riders)) & ~(RIDERS_MASK << shift);
@@ -285,7 +285,7 @@ function addRiders(stop: Int32Column, type: number, shift: number): void {
 const parseArrivalField = createStopTimeReader(STOP.arrivalDelay);
 const parseDepartureField = createStopTimeReader(STOP.departureDelay);
 
-/** Stores the delay in the word `delay` and the time in the word after it. */
+/** Returns a reader that stores the delay in the word `delay` and the time in the word after it. */
 function createStopTimeReader(delay: number): ReadField<Int32Column> {
   return (tag, stop, pbf) => {
     if (tag === STOP_TIME_EVENT.delay) stop[delay] = toDelay(pbf.readVarint(true));
@@ -294,7 +294,7 @@ function createStopTimeReader(delay: number): ReadField<Int32Column> {
   };
 }
 
-/** Computes the delay or the time from the planned time and the other one. Encoders write the planned time last. */
+/** If either the delay or the time is missing, computes it from the planned time. Encoders write the planned time last. */
 function completeStopTime(stop: Int32Column, at: number, planned: number): void {
   if (planned === 0) return;
   const [delay, seconds] = [stop.valueAt(at), stop.valueAt(at + 1)];

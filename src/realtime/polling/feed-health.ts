@@ -21,7 +21,7 @@ export type FeedProblem =
 /** Once this many trips have been looked up, the timetable must have half of them. At night a feed has fewer trips. */
 export const MIN_COMPARED = 20;
 const MAX_HEADER_AGE_MS = 90 * SECOND_MS;
-/** Our clock and upstream's differ by less. */
+/** A header may be this far ahead of our clock: upstream's clock differs by less. */
 const MAX_HEADER_AHEAD_MS = 30 * SECOND_MS;
 const FROZEN_MS = 2 * MINUTE_MS;
 const MAX_REFUSED_IN_A_ROW = 2;

@@ -203,7 +203,7 @@ export function createFeedPoller(options: PollerOptions): FeedPoller {
         for (let newest = feed; newest; ) {
           const opened = await open(source, newest);
           const state = feeds.get(source);
-          // If a newer publication has arrived meanwhile, predict that one, as it may be predicted with the old timetable.
+          // A publication that arrived meanwhile may have been predicted with the old timetable, so predict it again.
           if (state?.feed === newest && opened) store(source, state, { ...opened, feed: newest });
           newest = state?.feed === newest ? null : (state?.feed ?? null);
         }
@@ -256,7 +256,7 @@ export function createFeedPoller(options: PollerOptions): FeedPoller {
   };
 }
 
-/** The size by which a poll is judged: the number of trips, or of vehicles for feeds of positions. */
+/** What `judgePoll` compares: the header and the number of trips or, for feeds of positions, of vehicles. */
 function measureOf(source: FeedId, { headerAt, tripCount, vehicleCount }: Feed) {
   return { headerAt, tripCount: isPositions(source) ? vehicleCount : tripCount };
 }

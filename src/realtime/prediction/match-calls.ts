@@ -3,7 +3,7 @@ import { NONE, STOP } from '../feed/packed-feed.ts';
 import type { PlannedRuns } from './planned-runs.ts';
 import type { RunColumns } from './run-columns.ts';
 
-/** Planned times of feeds and files differ by less. */
+/** A planned time of a feed and one of the timetable count as the same up to this difference. */
 const SAME_TIME_SECONDS = 60;
 
 /** The stop updates of a trip, by their rows in the feed. */

@@ -316,8 +316,8 @@ export function predictFeed(
   }
 
   /**
-   * Marks a planned call that a replaced run does not make as skipped. Past calls before the first one in the feed may have been
-   * dropped, and count as left.
+   * Marks as skipped a planned call that the feed does not list for a replaced run. A past call before the first listed one
+   * counts as left, because feeds may drop such calls.
    */
   function leaveOutCall(at: number): void {
     let first = 0;

@@ -18,8 +18,8 @@ const MAX_BEFORE_START_SECONDS = 15 * 60;
 /** The feed and the timetable are of one version if their planned times differ by at most this. */
 const SAME_TIMETABLE_SECONDS = 60;
 /**
- * Between two calls, a vehicle takes at least this share of the planned time. It is small, so that a delay is passed on unchanged to
- * the last call before one that is nearly on time.
+ * Between two calls, a vehicle takes at least this share of the planned time. The share is small: if a late call is followed by
+ * one that is nearly on time, the calls between them keep the whole delay.
  */
 const LEAST_SHARE = 1 / 6;
 const SCHEDULED = 0;
@@ -81,8 +81,8 @@ export function predictRun(columns: RunColumns, rows: Int32Column, base: number,
 }
 
 /**
- * Whether a call has a time or another stop, is skipped, or is marked as without data, or riders may do other things there than
- * planned. In a replaced run, a listed call is enough.
+ * Whether the trip says anything about a call: its time, another stop, that it is skipped or without data, or what riders may do
+ * there. In a replaced run, a listed call is enough.
  */
 function saysAnything(columns: RunColumns, rows: Int32Column, { isReplaced }: TripFacts): boolean {
   const { count, state, stop, plannedStop, update } = columns;
@@ -135,7 +135,7 @@ function applyEstimates(columns: RunColumns, rows: Int32Column, base: number, fa
   }
 }
 
-/** The flags of a call with what the feed says of it in `riders`. */
+/** The flags of a call, changed where the feed's `riders` says whether riders may board or alight. */
 function changeFlags(flags: number, riders: number): number {
   if (riders === NONE) return flags;
   const [pickup, dropOff] = [riders & RIDERS_MASK, riders >> DROP_OFF_SHIFT];
