@@ -149,8 +149,8 @@ async function listForwards(request: BoardRequest, reader: PageReader): Promise<
 }
 
 /**
- * Every departure planned before the returned time is on this page or an earlier one. Without a finite `until`, only the end of
- * the list shows that nothing is missing.
+ * Returns the time before which every planned departure is on this page or an earlier one. Without a finite `until`, departures
+ * at the last planned time may be missing, unless the list ends there.
  */
 function knownUntil({ until, isEnd, lastPlannedAt }: DeparturePage): number {
   if (lastPlannedAt === null) return Number.isFinite(until) ? until : Number.NEGATIVE_INFINITY;

@@ -101,7 +101,7 @@ export function nextOfEachRoute(departures: Departure[], choice: Choice): Depart
   });
 }
 
-/** Departures with the same three are one row of `per_route`. */
+/** Departures with the same mode, route and destination are one row of `per_route`. */
 export interface RouteAndHeadsign {
   mode: Mode;
   route: string;

@@ -32,7 +32,7 @@ export interface FoundRide extends FromFeeds {
   hasLeft: boolean;
   /** Whether the vehicle lets all riders off before the stop of alighting. */
   endsBefore: boolean;
-  /** Whether riders may not board or alight there today, other than planned. */
+  /** Whether riders cannot board at the first stop or alight at the last one today, although the timetable allows it. */
   isClosed: boolean;
   /** The calls of the run from boarding to alighting; null if the run lacks the last one. */
   runCalls: RunCall[] | null;
@@ -140,8 +140,8 @@ function isSameTime(call: RunCall, planned: LiveCall, other: RunCall): boolean {
 }
 
 /**
- * A listed call with the data of the run. Planned times stay. So do estimates of the past, because the feed drops stops that the
- * vehicle has left and runs that are over.
+ * A listed call with the data of the run. Planned times stay, and so do estimates of the past, because the feed drops stops that
+ * the vehicle has left and runs that are over.
  */
 function withTimes(
   listed: RunCall,

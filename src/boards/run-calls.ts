@@ -8,7 +8,10 @@ import { toMinute } from '../transit/time.ts';
 
 /** A train changes its number once at Central, and twice on its way round the City Circle. */
 export const MAX_CONTINUATIONS = 2;
-/** Two versions of the timetable differ by less than this. A trip identifier occurs only once a day, so such a call is the same one. */
+/**
+ * Calls with the same trip ID that are planned within this time of each other are the same call: an ID occurs only once a day,
+ * and versions of the timetable differ by less.
+ */
 export const SAME_CALL_MS = 5 * MINUTE_MS;
 const HALF_A_DAY_MS = 12 * HOUR_MS;
 

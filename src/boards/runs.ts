@@ -63,7 +63,7 @@ interface RunFeeds extends FeedRequests, FeedAges {
 
 /** A ride of the trip planner as its run is today. */
 export interface CurrentRide extends FoundRide {
-  /** The calls that it was requested with, with the data of the run. */
+  /** The calls with which the ride was requested, with the data of the run. */
   calls: RunCall[];
   /** Whether the run no longer takes the rider from the first of these calls to the last. */
   isCancelled: boolean;

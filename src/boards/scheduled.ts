@@ -100,9 +100,9 @@ function listBackwards(request: BoardRequest, reader: StopReader): Selection {
 
 interface ListedDepartures {
   departures: Departure[];
-  /** The number of those at the start that count towards the limit and before which none can be added. */
+  /** How many departures at the start count towards the limit and can no longer be preceded by one that is added later. */
   certain: number;
-  /** Of the added departures, all that are planned before this time are listed. */
+  /** The list has every added departure that is planned before this time. */
   unseenFrom: number;
 }
 

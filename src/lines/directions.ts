@@ -39,7 +39,7 @@ export interface LineDirection {
   stops: LineStop[];
   /** Sorted so that later runs come later at most stops. Empty if none runs on the day. */
   runs: LineRun[];
-  /** The median between departures at the stop with most of them; null below two. */
+  /** The median time between departures, at the stop with the most departures; null with fewer than two. */
   headwayMinutes: number | null;
   /** The patterns shown, those with most calls first. */
   patterns: readonly number[];

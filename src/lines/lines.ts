@@ -127,7 +127,7 @@ export class LineCatalogue {
     return { line, directions: await loadDirections(timetable, line.patterns, day) };
   }
 
-  /** The course of a direction, as it was read from the current timetable. */
+  /** Draws the course of a direction that was loaded from the current timetable. */
   draw({ patterns }: LineDirection): Promise<Position[][]> {
     return drawCourse(this.timetable, patterns);
   }

@@ -14,9 +14,9 @@ export interface StopSequence {
   seconds: Int32Column;
 }
 
-/** Lines of New South Wales have up to some hundred rows. */
+/** The limit of rows in a table. Lines of New South Wales have up to some hundred. */
 const MAX_ROWS = 2000;
-/** The limit of rows times stops over all sequences, several times that of any line. It takes about 0.1 s. */
+/** The limit of rows times stops, summed over all sequences: about 0.1 s of work, several times what any line needs. */
 const MAX_WORK = 20_000_000;
 /** After this much work, other requests get a turn. */
 const WORK_OF_TURN = 1_000_000;
@@ -31,7 +31,10 @@ export async function mergeOrders(
   sequences: readonly StopSequence[],
 ): Promise<{ order: StopRow[]; rows: (readonly StopRow[] | null)[] }> {
   const order: StopRow[] = [];
-  /** The rows of sequences that added none since the order last changed. Platforms and headsigns make many equal ones. */
+  /**
+   * By their stops, the rows of sequences that added none since the order last changed. Many patterns have the same stops, with
+   * other platforms or headsigns.
+   */
   const known = new Map<string, readonly StopRow[]>();
   const rows: (readonly StopRow[] | null)[] = [];
   let [work, workOfTurn] = [0, 0];
@@ -92,7 +95,7 @@ function insertRows(
 /** The row of each stop in the longest common subsequence; null for stops outside it. */
 function alignRows(order: readonly StopRow[], stops: readonly number[]): (StopRow | null)[] {
   const width = stops.length + 1;
-  // The length of the longest common subsequence that starts at each row and stop or later.
+  // For each row and stop, the length of the longest common subsequence from there on.
   const lengths = new Uint16Column((order.length + 1) * width);
   for (let row = order.length - 1; row >= 0; row--) {
     const { stop } = order[row] as StopRow;

@@ -3,13 +3,13 @@
  * bound of the time that is left. The times count the rides, and the walks and changes between them, but no waiting.
  */
 
-/** More cells give closer bounds, but the import takes longer: its time grows with their number. */
+/** The limit of cells. More cells give closer bounds, but the import takes longer: its time grows with their number. */
 export const MOST_CELLS = 512;
 /** The unit of the times. They are rounded down to it, so that they remain lower bounds. */
 export const CELL_UNIT_SECONDS = 30;
 /** Longer times, and those to cells that are never reached, count as this. */
 export const LONGEST_UNITS = 255;
-/** The least time between two rides that they include. With less, they are no lower bounds. */
+/** The change between two rides that the times include. For searches with shorter changes they are no lower bounds. */
 export const CELL_CHANGE_SECONDS = 120;
 
 /** The sections of the timetable about the cells. */

@@ -218,7 +218,7 @@ export class Timetable {
     return this.#withMembers(this.stop(station).id, stops);
   }
 
-  /** The same by stop ID, including groups of poles (`G…`), which only the trip planner has. Empty if unknown. */
+  /** Like `boardStops`, by stop ID, which may be a group of poles (`G…`) that only the trip planner has. Empty if unknown. */
   boardStopsOf(stopId: string): readonly number[] {
     const index = this.findStop(stopId);
     return index === null ? this.#withMembers(stopId, []) : this.boardStops(index);
@@ -531,7 +531,7 @@ export class Timetable {
   filesAt(stops: readonly number[], modes: readonly Mode[] = MODES): readonly FileId[] {
     const { visitStart, visitPattern, patternRoute, routes } = this.sections;
     const bits = bitsOf(modes);
-    /** The numbers of their names. */
+    /** The files, each as the number of its name among the texts. */
     const files = new Set<number>();
     for (const stop of new Set(stops)) {
       for (let visit = visitStart.valueAt(stop); visit < visitStart.valueAt(stop + 1); visit++) {

@@ -47,7 +47,7 @@ interface LineSize {
   files: Set<FileReport>;
 }
 
-/** The service of a trip that remains on no day. */
+/** Stands for the service of a trip of which no day remains. */
 const GONE = -1;
 
 /** The sections with one number for each trip. */
@@ -99,8 +99,8 @@ export class TimetableBuilder {
   readonly #loads = new Lists();
   readonly #trips = createNumbers(TRIP);
   /**
-   * Trains that have IDs as in the suburban file and may repeat those of TrainLink. The map below has the services of each run
-   * that has an ID of TrainLink's own.
+   * Trains with IDs as in the suburban file, which may repeat trains of TrainLink. The map below has the services of each run
+   * with an ID of TrainLink's own.
    */
   readonly #diesels: { run: string; trip: number; report: FileReport }[] = [];
   readonly #trainLinkRuns = new Map<string, Set<number>>();

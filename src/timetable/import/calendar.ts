@@ -7,9 +7,9 @@ import { UnreadableFile } from './schedule-file.ts';
 import type { ScheduleZip } from './zip.ts';
 
 export const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
-/** Twenty years. Upstream's longest calendar has 13 months. */
+/** The longest period of a calendar: twenty years. Upstream's longest has 13 months. */
 const MAX_DAYS = 7305;
-/** Some of upstream's files have one calendar per trip. */
+/** The limit of services. It is high because some of upstream's files have one calendar per trip. */
 const MAX_SERVICES = 500_000;
 
 interface Calendar {

@@ -9,8 +9,8 @@ import type { TripList } from './trips.ts';
 import type { ScheduleZip } from './zip.ts';
 
 /**
- * The limit, because searches and tables take time for each call. Upstream's longest trips, of trains across the state, have less
- * than 200.
+ * The limit of calls of a trip, because searches and tables take time for each. Upstream's longest trips, of trains across the
+ * state, have less than 200.
  */
 const MAX_TRIP_CALLS = 1000;
 const MAX_SEQUENCE = 65_535;

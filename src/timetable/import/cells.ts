@@ -23,14 +23,14 @@ type CellNetwork = Record<
 > &
   Record<'visitPosition' | 'walkStart' | 'walkStop' | 'walkSeconds' | 'offsets', ArrayLike<number>>;
 
-/** No longer times are followed, because they all count as the longest one. */
+/** The longest time that is followed. Longer ones count as this. */
 const FAR = LONGEST_UNITS * CELL_UNIT_SECONDS;
-/** A degree of longitude is this much shorter than one of latitude. */
+/** The length of a degree of longitude, if one of latitude is 1. */
 const NARROW = 0.83;
 
 /**
- * Splits the map into cells with about as many stops each, and finds the least time between them: over the trips of all days, each
- * at its fastest, wherever riders may board or not. So no journey of the timetable is faster.
+ * Splits the map into cells with about as many stops each, and finds the least time between them: over the trips of all days,
+ * each at its fastest, as if riders could board and alight at every call. So no journey of the timetable is faster.
  */
 export function createCells(network: CellNetwork, mostCells = MOST_CELLS): MapCells {
   const cells = splitStops(network, mostCells);
@@ -77,7 +77,7 @@ function spanOf(stops: Int32Column, along: CellNetwork['stopLat']): number {
 
 /**
  * Returns a function that finds, for each stop, the least seconds from a ride that calls there to alighting at one of the given
- * stops. It searches backwards with the algorithm of Dijkstra: the next stop is one of those with the least time left.
+ * stops. It searches backwards with Dijkstra's algorithm: the next stop is one of those with the least time left.
  */
 function createTimesTo(network: CellNetwork) {
   const { stopLat, walkStart, walkStop, walkSeconds, patternCalls, callStop } = network;
@@ -165,7 +165,7 @@ function createQueue(size: number) {
       for (; current < LONGEST_UNITS; current++) {
         const bucket = buckets[current] as number[];
         for (let item = bucket.pop(); item !== undefined; item = bucket.pop()) {
-          // Items that were added again with less time have been returned.
+          // An item that was added again with less time has been returned already.
           if (!isWaiting[item]) continue;
           isWaiting[item] = 0;
           return item;

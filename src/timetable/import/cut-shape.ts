@@ -6,7 +6,7 @@ import { METRES_PER_MICRO_DEGREE } from './simplify.ts';
 const MAX_METRES = 500;
 /** The maximum distance from a stop to its place by the file's distances. */
 const MAX_METRES_BY_DISTANCE = 150;
-/** The limit of points times calls; no trip of upstream's has a tenth of it. */
+/** The limit of points times calls. Upstream's trips have less than a tenth of it. */
 const MAX_WORK = 10_000_000;
 
 /** The calls of a trip in order: positions in millionths of a degree, and distances as in `toDistance`. */
@@ -142,7 +142,7 @@ function pathThrough(line: ShapeLine, places: readonly PlaceOnShape[]): CutPath 
   return path;
 }
 
-/** There may be land this close to a wharf. */
+/** The path is left out this close to a wharf, because there may be land. */
 const WHARF_METRES = 60;
 
 /** Yields the straight parts of a ferry's path, as latitude and longitude of both ends, without the parts near its calls. */

@@ -7,7 +7,7 @@ import type { Sections } from '../packed-timetable.ts';
 import { createWater } from '../water.ts';
 
 const MAX_METRES = 500;
-/** Wharves have water between them, even if no ferry path is known. */
+/** The longest walk between wharves: there is water between them, even if no ferry path is known. */
 const MAX_WHARF_METRES = 150;
 const FERRY = 1 << MODES.indexOf('ferry');
 /** About 550 m, so that all stops within reach lie in the same cell or in an adjacent one. */

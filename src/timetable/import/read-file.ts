@@ -24,7 +24,7 @@ import { loadStops } from './stops.ts';
 import { loadTrips } from './trips.ts';
 import { ScheduleZip } from './zip.ts';
 
-/** The limit of trips with all runs of frequencies, the same as for the rows of trips.txt. */
+/** The limit of trips, counting each run of a frequency. It is that of the rows of trips.txt. */
 const MAX_RUNS = 1_000_000;
 
 /** Reads one zip. Unreadable rows are skipped. Throws `UnreadableFile` if the file as a whole is unusable. */

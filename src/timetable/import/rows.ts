@@ -8,15 +8,15 @@ import { UnreadableFile } from './schedule-file.ts';
  */
 
 /**
- * In bytes. Upstream's longest rows have less than a hundredth of it. An unclosed quote turns the rest of the file into one
- * row.
+ * The limit of a row, in bytes: an unclosed quote turns the rest of the file into one row. Upstream's longest rows have less than
+ * a hundredth of it.
  */
 const MAX_ROW_BYTES = 64_000;
 /**
  * After this many rows, the number of all rows is estimated from the size of the file: a file with far too many is refused early.
  */
 const SAMPLE_ROWS = 100_000;
-/** Upstream's tables have up to 13. */
+/** The limit of columns. Upstream's tables have up to 13. */
 const MAX_COLUMNS = 100;
 
 const [QUOTE, COMMA, LF, CR, COLON, BLANK, MINUS, POINT] = [34, 44, 10, 13, 58, 32, 45, 46] as const;

@@ -5,9 +5,9 @@ import { type ScheduleShapes, UnreadableFile } from './schedule-file.ts';
 import { simplify } from './simplify.ts';
 import type { ScheduleZip } from './zip.ts';
 
-/** The limit for one shape in the file. Upstream's longest, a coach, has about 20,000. */
+/** The limit of points of one shape in the file. Upstream's longest, of a coach, has about 20,000. */
 const MAX_POINTS = 200_000;
-/** The limit for all simplified shapes of a file. */
+/** The limit of points of all simplified shapes of a file. */
 const MAX_KEPT = 4_000_000;
 const MICRO = 1e6;
 /** Larger distances do not fit into 32 bits when converted by `toDistance`. */

@@ -23,7 +23,7 @@ const LIMITS = {
 export type MemberName = keyof typeof LIMITS;
 /** Without these the rest of the zip is still usable. */
 const EXTRAS: readonly string[] = ['shapes.txt', 'occupancies.txt'] satisfies MemberName[];
-/** Upstream's zips have up to 16 files. */
+/** The limit of files in a zip. Upstream's have up to 16. */
 const MAX_ENTRIES = 1000;
 /** The size of unpacked chunks, in bytes. */
 const PIECE = 1 << 18;

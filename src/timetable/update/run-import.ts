@@ -30,11 +30,16 @@ export const IMPORT_OPTIONS = [
   '--max-semi-space-size=2',
   '--memory-saver-mode',
 ];
-/** All of New South Wales takes at most a minute and a half, but the process has the lowest share of a busy machine. */
+/**
+ * The time limit. All of New South Wales takes at most a minute and a half, but a busy machine gives this process the least time.
+ */
 export const IMPORT_MS = 60 * MINUTE_MS;
 const MAX_REASON_LENGTH = 300;
 
-/** The process has the same limit as this one, and fills it faster than caches are shrunk by themselves. */
+/**
+ * Frees memory for the import process. It shares the memory limit of this one, and fills it faster than caches shrink by
+ * themselves.
+ */
 function makeRoom(): void {
   shrinkCaches(0);
   returnFreeMemory();

@@ -99,7 +99,7 @@ class Update {
   readonly #options: UpdateOptions;
   readonly #states: FileStates;
   #hasTimetable: boolean;
-  /** The last failures in a row for which the next file would fail too. */
+  /** The latest failures in a row, of kinds that the next file would meet too. */
   #lost: (keyof typeof LOST)[] = [];
 
   constructor(options: UpdateOptions, states: FileStates) {
