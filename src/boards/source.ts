@@ -111,7 +111,7 @@ export function createBoards(parts: {
     return { timetable, stop, stops, lackingFiles, at };
   }
 
-  /** Why the departure monitor is preferred although the timetable has the board; null if it is not. */
+  /** Why the departure monitor is preferred although the timetable has the board; null if the timetable is trusted. */
   function findDoubt({ request }: BoardRequest, { timetable, stop, stops, lackingFiles }: Available): Reason | null {
     const { modes } = request;
     if (lackingFiles.length > 0) return { reason: NOT_COVERED, detail: lackingFiles.join() };

@@ -9,7 +9,7 @@ const TRUSTED_SHARE = 0.98;
 /** A trusted mode has one board compared in this interval, so at most 96 a day. */
 const SAMPLE_EVERY_MS = 15 * MINUTE_MS;
 const LOG_EVERY_MS = HOUR_MS;
-/** The two sources may disagree about what has left within this time of the present. */
+/** Departures this soon are not compared, because the two sources may disagree about what has left. */
 const SETTLED_MS = 5 * MINUTE_MS;
 
 /** One part of the departure monitor's board: all departures of some modes planned within a time range. */

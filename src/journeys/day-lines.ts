@@ -12,8 +12,8 @@ import { createDraft, type Lines, tripOf } from './raptor/lines.ts';
 export const BEFORE_DAY_SECONDS = 2 * 3600;
 
 /**
- * The days whose runs are in the lines of a day, relative to it. The first day has only those of its runs that are still on their
- * way the day after.
+ * The days whose runs are in the lines of a day, as numbers relative to it. Of the first one, only the runs that are still on
+ * their way the day after are included.
  */
 export interface DaySpan {
   first: number;

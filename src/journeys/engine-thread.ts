@@ -312,8 +312,8 @@ export function openEngine(
 
   return {
     /**
-     * Ends at the deadline `until`, in milliseconds since 1970, and returns what it has found by then. Throws `SearchEnded` if that
-     * is nothing.
+     * Runs a search up to the deadline `until`, in milliseconds since 1970, and returns what it has found by then. Throws
+     * `SearchEnded` if that is nothing.
      */
     search<Name extends SearchName>(
       name: Name,

@@ -206,7 +206,10 @@ function listWaypoints(
   });
 }
 
-/** Waits for the feeds that a search needs. `freshness` takes the timestamps of the feeds that it used. */
+/**
+ * Waits for the feeds that a search needs. Returns the common part of its query, the function that runs it, and one for its
+ * freshness, which takes the timestamps of the feeds that were used.
+ */
 export async function beginSearch(
   { engines, feeds, listLiftsOut: findLiftsOut, now }: TimetableSearch,
   timetable: Timetable,

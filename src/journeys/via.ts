@@ -217,8 +217,9 @@ interface Chain {
 }
 
 /**
- * Yields journeys via the waypoints, by departure. Each is a chain of plans: a forward pass finds the first arrivals, by number of
- * rides, then a backward pass the latest departures that still fit. The next journeys leave after the one of these that arrives first.
+ * Yields journeys via the waypoints, by departure. Each is a chain of plans: a forward pass finds the first arrivals, by number
+ * of rides, then a backward pass the latest departures that still fit. The next journeys leave later than the one that arrives
+ * first.
  */
 function* planVia(
   network: Network,

@@ -33,7 +33,7 @@ export function isFar({ search: { query } }: WaitingSearch): boolean {
   return 'isFar' in query && query.isFar === true;
 }
 
-/** Whether it lets all others go first. */
+/** Whether the search lets all others go first. */
 export function isBehind(waiting: WaitingSearch): boolean {
   return isFar(waiting) && systemClock.now() - waiting.queuedAt < FAR_PATIENCE_MS;
 }

@@ -104,8 +104,8 @@ export interface TimetableLine extends Pick<TimetableRoute, 'lineId' | 'route' |
 }
 
 /**
- * Trains of the last evening run until about 04:00: boards before that need the previous service day too, later ones do not.
- * After it, only TrainLink's longest runs are still under way.
+ * Trains of the last evening run until about 04:00. Boards before that need the previous service day too. Later ones do not,
+ * because only TrainLink's longest runs are then still under way.
  */
 const NIGHT_MS = 4 * HOUR_MS;
 /** A vehicle that waits longer at its last call ends there. */

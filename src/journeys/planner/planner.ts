@@ -18,7 +18,7 @@ export function plannerJourneys(stops: StopLookup): Journeys {
       const response = await queryUpstream({ kind: 'trip', from, to, at, isArrival, modes, isAccessible });
       const requested = { from, to, at, conditions, cancelled };
       const mapped = await mapJourneys(response.payload, requested, stops).catch((error) => {
-        // Upstream reports why there are none.
+        // The error says why there are none: upstream reports it.
         if (mayBeNone && error instanceof ApiError && error.statusCode < 500) return { journeys: [], leftOut: {} };
         throw error;
       });

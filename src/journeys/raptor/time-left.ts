@@ -66,7 +66,7 @@ export function createTimeLeft(lines: Lines, rows: TimeLeftRows, window: Window)
   refresh();
   return { begin, refresh, extend, continues };
 
-  /** The rows for the same destination are kept. */
+  /** Sets the destination. If it is the same as before, the rows are kept. */
   function begin(next: Target): void {
     const { egress, changeSeconds, footpaths } = target;
     if (next.egress === egress && next.changeSeconds === changeSeconds && next.footpaths === footpaths) return;

@@ -4,7 +4,7 @@ import { METRES_PER_MICRO_DEGREE } from './simplify.ts';
 
 /** The maximum distance from a stop to the shape of its trip; the centre of a large station can be this far away. */
 const MAX_METRES = 500;
-/** The maximum distance from a stop to its place by the file's distances. */
+/** The maximum distance from a stop to its place on the shape, if the file's distances give that place. */
 const MAX_METRES_BY_DISTANCE = 150;
 /** The limit of points times calls. Upstream's trips have less than a tenth of it. */
 const MAX_WORK = 10_000_000;
@@ -61,7 +61,10 @@ function openLine({ start, lat, lng, distance }: ScheduleShapes, shape: number):
   };
 }
 
-/** Null unless both calls and shape have increasing distances that agree with the positions. */
+/**
+ * Places the calls by the file's distances. Null if those of the calls or of the shape are unknown or decrease, or if they
+ * disagree with the positions.
+ */
 function placeByDistance(line: ShapeLine, { lat, lng, distance }: ShapedCalls): PlaceOnShape[] | null {
   if (!grows(distance) || !grows(line.distance)) return null;
   const places: PlaceOnShape[] = [];

@@ -4,10 +4,10 @@ import { Numbers } from '../../core/growing-numbers.ts';
 /** Lists of numbers; equal lists are stored once. */
 export class Lists {
   readonly numbers = new Numbers();
-  /** By hash, or by the next free number after it. */
+  /** Where each list begins, by its hash or, if that is taken, by the next free number. */
   readonly #starts = new Map<number, number>();
 
-  /** Returns where the list begins in `numbers`. A longer list may begin at the same place. */
+  /** Returns where the list begins in `numbers`. Another list with the same beginning may start there too. */
   add(list: Int32Column): number {
     let hash = 0x811c9dc5;
     for (const number of list) {

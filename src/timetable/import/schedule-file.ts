@@ -21,7 +21,7 @@ export interface FileReport {
   file: FileId;
   trips: number;
   stopTimes: number;
-  /** The trips of the day with most of them; null in a report of an earlier version. */
+  /** The number of trips on the busiest day; null in a report of an earlier version. */
   busiestDay: number | null;
   /** `YYYYMMDD`, the first and last day with any trip. */
   firstDay: string;
@@ -93,7 +93,7 @@ export interface ScheduleTrip {
 /** The first `count` entries of these columns are the calls of a trip, in order. They are valid until the next trip is read. */
 export interface ScheduleCalls {
   count: number;
-  /** The departure from its first row in the file, which may be a passing point. */
+  /** The departure from the trip's first row in the file, which may be a passing point. */
   startsAt: number;
   /** Index in `stops`. */
   stop: Int32Column;

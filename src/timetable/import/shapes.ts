@@ -22,7 +22,9 @@ const NO_SHAPES: ScheduleShapes = {
   pointsRead: new Int32Column(),
 };
 
-/** Reads the shapes of shapes.txt and simplifies each one on the way. If the file is missing or broken, there are no shapes. */
+/**
+ * Reads the shapes of shapes.txt, and simplifies each one while it reads. If the file is missing or broken, there are no shapes.
+ */
 export async function loadShapes(zip: ScheduleZip, leftOut: LeftOutCounter): Promise<ScheduleShapes> {
   try {
     return await loadShapeTable(zip, leftOut);

@@ -83,7 +83,7 @@ export class ScheduleZip {
     if (checksum !== entry.crc32) throw new UnreadableFile(`${name} has a different checksum than the zip states`);
   }
 
-  /** Does not use yauzl to unpack, because its chunks are so small that they take longer than parsing the rows. */
+  /** Unpacks a file without yauzl, whose chunks are so small that they take longer than parsing the rows. */
   async #unpack(entry: Entry): Promise<Readable> {
     if (!entry.canDecodeFileData()) throw new UnreadableFile('unknown compression method');
     const packed = await this.#zip.openReadStreamPromise(entry, { decodeFileData: false });
