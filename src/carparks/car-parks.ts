@@ -430,7 +430,10 @@ function trendOf(change: number, capacity: number): Trend {
   return change < 0 ? 'filling' : 'emptying';
 }
 
-/** Adds a reading and drops those of the same or a later time, because upstream may have set its clock back. */
+/**
+ * Adds a reading. Drops those older than an hour, and those of the same or a later time, because upstream may have set its clock
+ * back.
+ */
 function withReading(readings: readonly Reading[], reading: Reading | null, now: number): Reading[] {
   const kept = readings.filter(({ at }) => now - at <= KEPT_READINGS_MS && (!reading || at < reading.at));
   // The last reading stays, however old, so that its time can be shown.

@@ -38,7 +38,7 @@ export const readingSchema = z.object({
 });
 export type Reading = z.infer<typeof readingSchema>;
 
-/** More than upstream has. */
+/** Further rows are ignored. Upstream has fewer. */
 const MAX_FACILITIES = 500;
 const MAX_ZONES = 50;
 /** The prefix of every name. */

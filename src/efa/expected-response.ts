@@ -74,8 +74,8 @@ export function isExpected(
 }
 
 /**
- * Whether the response is the board of the requested stop. A list of names with a best match answers a search; on a board,
- * names mean an unknown stop.
+ * Whether the response is the board of the requested stop. A list of names with a best match is the response to a search. Without
+ * a best match, it is the board of an unknown stop.
  */
 export function isBoardOf(stopId: string, payload: DepartureMonitorPayload): boolean {
   const { systemMessages, locations, stopEvents } = payload;

@@ -30,11 +30,10 @@ export interface FinishedResponse<Body extends object = object> {
   validUntil: number;
   failedParts: number;
   boards?: readonly BoardOrigin[];
-  /** Names each source of the boards once. */
+  /** The sources of the boards, each once. */
   timesSource?: string;
   journeys?: JourneyOrigin;
   notices?: readonly Notice[];
-  /** Whether the body is GeoJSON. */
   isGeoJson?: boolean;
   /** The `Link` header, if there are further pages. */
   link?: string;

@@ -55,9 +55,9 @@ export interface FindContext {
   queryUpstream: QueryUpstream;
   /** The callers waiting for the response, until their deadline; absent for background work. */
   turn?: Turn | undefined;
-  /** Finds boards in the timetable or the departure monitor. */
+  /** Boards from the timetable or the departure monitor. */
   boards: Boards;
-  /** Finds running vehicles and the live times of rides. */
+  /** Running vehicles and the live times of rides. */
   runs: Runs;
   lines: LineCatalogue;
   /** What was recorded of past runs; null or absent if nothing is. */

@@ -81,8 +81,8 @@ export function createResponses(options: {
   }, Date.now);
 
   async function getAndStore(operation: Operation, query: Query, key: string, waiting: Callers) {
-    // More calls at once would be rejected: the queue limits the calls of each account, and no call waits longer than three
-    // seconds. One second's worth of calls leaves room for other requests.
+    // The queue refuses calls beyond the limit of an account, and calls that wait longer than three seconds. One second's worth
+    // of calls at once also leaves room for other requests.
     const limited = createConcurrencyLimit(Math.max(1, Math.min(MAX_WAITING[waiting.priority], callsPerSecond)));
     let isCharged = false;
     const begin = () => {

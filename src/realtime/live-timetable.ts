@@ -148,7 +148,7 @@ export class LiveTimetable {
     return this.snapshots.find(({ about }) => about.cancelledIds.includes(tripId)) ?? null;
   }
 
-  /** A run of a snapshot. */
+  /** A run of a snapshot, with all its calls. */
   open({ snapshot, run }: NonNullable<LiveRun['source']>): LiveRun {
     const { runTrip, runDay } = snapshot.sections;
     const trip = runTrip.valueAt(run);
@@ -165,7 +165,7 @@ export class LiveTimetable {
     };
   }
 
-  /** A call of a snapshot, of a run of this trip. */
+  /** A call of a snapshot. `trip` is the trip of its run; -1 if the timetable lacks it. */
   callOf(snapshot: Snapshot, trip: number, call: number): LiveCall {
     const { sections } = snapshot;
     const state = sections.state.valueAt(call);

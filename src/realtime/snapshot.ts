@@ -45,13 +45,13 @@ const SECTIONS = {
   flags: Uint8Column,
   /** The `OccupancyStatus` number of GTFS-realtime plus 1; 0 if unknown. */
   occupancy: Uint8Column,
-  /** The stops in order, the start of each stop's calls in `visits`, and the calls. */
+  /** Calls by stop: the stops in order, where the calls of each begin in `visits`, and the calls. */
   visitStop: Int32Column,
   visitStart: Int32Column,
   visits: Int32Column,
   /** The run of each entry of `visits`. */
   visitRun: Int32Column,
-  /** The calls with loads of carriages in order, the start of their loads, and the loads, encoded as in `occupancy`. */
+  /** Loads of carriages by call: the calls in order, where the loads of each begin, and the loads, encoded as in `occupancy`. */
   loadCall: Int32Column,
   loadStart: Int32Column,
   loads: Uint8Column,

@@ -47,8 +47,8 @@ export type CallState =
   | { kind: 'departed' };
 
 /**
- * One vehicle leaving one stop at one time, in the same form from upstream's response to our body. Plain data. Times are in
- * milliseconds since 1970. Arrivals use the same type; times and state then describe the arrival.
+ * A departure of a vehicle from a stop, whether from upstream or from the timetable. Plain data. Times are in milliseconds since
+ * 1970. Arrivals use the same type; times and state then describe the arrival.
  */
 export interface Departure {
   /** Identifies the departure on other pages of the same stop. */

@@ -6,8 +6,8 @@ import type { ApiError } from '../errors/api-error.ts';
 
 /**
  * Pauses after failures. The breaker opens only when different requests fail, because one bad request says nothing about
- * upstream. Without a pause of its own, three boards that upstream fails to make, polled often, would take the five calls a
- * second from everybody.
+ * upstream. So each failed request has its own pause. Otherwise three failing boards that are polled often would use up the five
+ * calls a second.
  */
 
 /** The first pause. It doubles with each failure, unless upstream is at fault. */

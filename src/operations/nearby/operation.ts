@@ -192,7 +192,7 @@ interface PlannerSearch {
   isRehearsed: boolean;
 }
 
-/** Finds the trip planner's stops and checks that they are served. Uses the register while the trip planner is unavailable. */
+/** Fetches the trip planner's stops and checks that they are served. Uses the register while the trip planner is unavailable. */
 async function fetchFromPlanner(query: NearbyQuery, options: PlannerSearch): Promise<FoundStops> {
   const { checks, now } = options;
   const { listed, candidates, isReplacement, leftOut } = await listStops(query, options);
@@ -234,14 +234,14 @@ function whyEmpty({ lat, lng, modes, radius }: NearbyQuery, modesAround: readonl
   return otherModes.length > 0 ? [byModes, byRadius] : [byRadius];
 }
 
-/** Fewer listed stops do not prove that the area is covered. */
+/** If the register has fewer stops around a place in Canberra, it may lack others there. */
 const MIN_STOPS_IN_CANBERRA = 3;
-/** About two kilometres. */
+/** How far around the place the register must have stops, to replace the trip planner: about two kilometres. */
 const AROUND_DEGREES = 0.02;
 
 /**
- * Lists stops from the trip planner, or from the register if the trip planner fails. Throws if the register knows too few stops
- * there to rule out others.
+ * Lists stops from the trip planner, or from the register if the trip planner fails. Throws the failure if the register has so
+ * few stops around the place that it may lack others.
  */
 async function listStops(
   query: NearbyQuery,

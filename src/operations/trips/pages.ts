@@ -72,7 +72,7 @@ export function pagesOfFirst(
 }
 
 /**
- * Finds the journeys of the page that a cursor describes, and its cursors. Continues while a request finds nothing new.
+ * Fetches the journeys of the page that a cursor describes, and its cursors. Continues while a request finds nothing new.
  * Journeys are selected by planned times. Those that have left are listed only on pages that look back, and in lists that begin
  * at a given time.
  */

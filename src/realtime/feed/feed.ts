@@ -86,9 +86,9 @@ export interface VehiclePosition {
   label: string | null;
   /** The stop where it stands or that it approaches. For trains, the name of a signal or track. */
   stopId: string | null;
-  /** The `stop_sequence` of that call. */
+  /** The `stop_sequence` of the call at `stopId`. */
   sequence: number | null;
-  /** Whether it stands there. */
+  /** Whether it stands at `stopId`. Otherwise it is on the way there. */
   isStanding: boolean;
   lat: number;
   lng: number;

@@ -20,7 +20,7 @@ export class FailedPoll extends Error {
 /** At most this many feeds are fetched at the same time. */
 const MAX_CONNECTIONS = 10;
 
-/** Fetches feeds from upstream. */
+/** Fetches feeds from upstream, each charged to the budget. */
 export class FeedClient {
   readonly #http: ChargedHttp;
   readonly #timeoutMs: number;

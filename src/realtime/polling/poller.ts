@@ -10,7 +10,7 @@ import { type FeedProblem, judgePoll, type PollFailure, UNREAD } from './feed-he
 import type { FeedSharing, FeedState, PolledState } from './feed-sharing.ts';
 import { type FeedId, intervalOf, isPositions } from './feed-source.ts';
 
-/** The result of a poll. */
+/** The result of a poll: a new publication, the same as before, or why the feed was not accepted. */
 export type PollOutcome = 'accepted' | 'unchanged' | FeedProblem;
 
 const TURN_MS = 1000;

@@ -129,8 +129,8 @@ export function createPlannedRuns(timetable: Timetable) {
     },
 
     /**
-     * The next trip of the vehicle's block on this day; -1 if none. It is the trip as which the vehicle continues with its
-     * riders, else the first that begins after this one has ended, wherever it begins.
+     * The vehicle's next trip on this day; -1 if none. This is the trip that riders can stay on board for or, without one, the
+     * first trip of the block that begins after this one has ended, at whatever stop.
      */
     nextInBlock(trip: number, day: number): number {
       const through = timetable.nextTrip(trip, day);
