@@ -206,11 +206,11 @@ describe('a loop that calls twice at a stop', () => {
     ]);
     expect(rows(begun, 'S', [trip('R', [timed('B', 15, 1.5), timed('S1', 25, 2)])])).toEqual(['R S1 27 live']);
   });
-  it('updates of a stop without times belong to its last calls', () => {
+  it('updates without times for a stop of a loop belong to its last calls', () => {
     const stops = [update('S1', { delay: 30 }), update('B', { delay: 60 }), update('S1', { delay: 90 })];
     expect(rows(planned, 'S', [trip('R', stops)])).toEqual(['R S1 5.5 live', 'R S1 26.5 live']);
   });
-  it('a skipped call is not the one that takes place', () => {
+  it('when one of two calls at a stop is skipped, the other one takes place', () => {
     const stops = [skipped('S1', { stopSequence: 1 }), timed('S1', 25, 1)];
     expect(rows(planned, 'S', [trip('R', stops)])).toEqual(['R S1 5 cancelled', 'R S1 26 live']);
   });
@@ -224,7 +224,7 @@ describe('the same trip on several days', () => {
     const undated = predict(planned, [{ tripId: 'R', stops: [update('A', { delay: 60 })] }]);
     expect([20_783, 20_784, 20_785].map((day) => undated.findRun(0, day) >= 0)).toEqual([false, true, false]);
   });
-  it('two updates of one identifier are of their own days', () => {
+  it('two updates with the same trip ID each apply to the day that they name', () => {
     const planned = timetable([run('R', [14 * 60, 15 * 60], { days: [TODAY, '20261128'] })]);
     const snapshot = predict(planned, [
       trip('R', [update('A', { delay: 60 })]),
@@ -235,7 +235,7 @@ describe('the same trip on several days', () => {
   });
 });
 
-it('a stop without data is scheduled', () => {
+it('a call for which the feed reports NO_DATA is scheduled', () => {
   const planned = timetable([
     run('R', [
       ['A', 5],

@@ -433,7 +433,7 @@ describe('a run outside the timetable', () => {
     expect(service.callCount()).toBe(1);
   });
 
-  it('the departure monitor has a ferry or TrainLink run also under another publication date', async () => {
+  it('a ferry or TrainLink run from the departure monitor is also found under another publication date', async () => {
     const { stopEvents, ...rest } = departureMonitor(iso(at('08:02')));
     const properties = { RealtimeTripId: 'ST21.140126.127.0740' };
     const event = { ...stopEvents[0], transportation: { ...stopEvents[0]?.transportation, properties } };

@@ -126,7 +126,7 @@ it.each([
   },
 );
 
-it('a link to a field unfolds the records that have it, also behind the address of earlier', async () => {
+it('a link to a field unfolds the records that have it, also with a former address of the page', async () => {
   const { page, context } = await openWindow(browser, { hosts: [new URL(front.url).host] });
   await page.goto(`${front.url}/docs/reference/trips`);
   const field = page.locator('#field-journeys-legs-origin-platform');

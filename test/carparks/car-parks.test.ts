@@ -32,7 +32,7 @@ describe('readings', () => {
     expect(await find('486')).toMatchObject({ capacity: 216, spacesFree: 180, reportedAt: START, trend: null });
   });
 
-  it('a car park that overflows has no free spaces, and one that is emptier than empty has as many as it is large', async () => {
+  it('a car park that overflows has no free spaces, and one with a negative count of cars has all of its spaces free', async () => {
     report('1', { total: '230' });
     report('2', { total: '-4' });
     report('3', { spots: '0', total: '0' });
@@ -77,7 +77,7 @@ describe('readings', () => {
 });
 
 describe('calls', () => {
-  it('nothing is requested before somebody asks, and only what is asked for after the first time', async () => {
+  it('no car park is requested upstream before a caller needs one; the first time all are, then only the needed ones', async () => {
     for (const id of ['1', '2', '3']) report(id);
     expect(upstream.calls).toEqual([]);
     await carParks.fetch(all, WAIT);
@@ -136,14 +136,14 @@ describe('failures', () => {
     },
   );
 
-  it('an upstream that is away is tried ever less often, up to every four minutes', async () => {
+  it('an unreachable upstream is tried ever less often, down to once every four minutes', async () => {
     upstream.failure = 'away';
     for (let second = 0; second < 3600; second += 10, now += 10_000) await carParks.fetch(all, WAIT);
     expect(upstream.calls.length).toBeLessThan(60);
     expect(upstream.calls.length).toBeGreaterThan(10);
   });
 
-  it('a car park that is closed is gone, and comes back when it is listed and known again', async () => {
+  it('a car park that upstream removes is no longer listed, and is listed again once upstream has it', async () => {
     const before = upstream.facilities.get('486') as object;
     upstream.facilities.delete('486');
     now += 5 * MINUTE_MS;
@@ -158,7 +158,7 @@ describe('failures', () => {
     await expect.poll(async () => (await find('486'))?.id).toBe('486');
   });
 
-  it('a car park whose record cannot be read spoils no other', async () => {
+  it('a car park whose record cannot be read does not affect other car parks', async () => {
     upstream.facilities.set('1', { facility_id: 'x' });
     now += 11 * MINUTE_MS;
     report('486');
@@ -192,7 +192,7 @@ it('without any response, car parks are unavailable: not enabled if the key is r
   await expect(carParks.fetch(all, WAIT)).rejects.toMatchObject({ code: 'CARPARKS_NOT_ENABLED' });
 });
 
-it('a silent upstream delays no result for longer than it may wait', async () => {
+it('a silent upstream does not delay a result beyond its `waitMs`', async () => {
   const brief = { waitMs: 1 };
   upstream.isSilent = true;
   await expect(carParks.fetch(all, brief)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
@@ -208,7 +208,7 @@ it('a silent upstream delays no result for longer than it may wait', async () =>
 });
 
 describe('what is stored', () => {
-  it('a restart keeps positions, readings and the count of calls, and a broken file is as good as none', async () => {
+  it('a restart keeps positions, readings and the count of calls, and a broken file is ignored', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'car-parks-'));
     const path = join(folder, 'data/car-parks.json');
     const open = () => fakeCarParks({ now: () => now, upstream, store: fileCarParks(path), callsADay: 2000 }).carParks;

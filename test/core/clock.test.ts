@@ -52,7 +52,7 @@ describe('a time limit', () => {
 });
 
 describe('a clock read once', () => {
-  it('a clock read once shows one time for all that happens at once, and the next time after a wait', async () => {
+  it('a clock read once shows the same time until the current work waits, and the new time afterwards', async () => {
     let ms = 0;
     const now = withOneReading(() => ms++);
     const first = now();

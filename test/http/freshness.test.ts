@@ -53,7 +53,7 @@ describe('the freshness headers', () => {
     expect(JSON.parse(body).retrieved_at).toBe('2026-04-15T06:00:10Z');
   });
 
-  it('minutes count from when the response is sent, even if it was cached', async () => {
+  it('`minutes_away` counts from when the response is sent, even if it was cached', async () => {
     expect((await get()).json().departures.map(minutesAway)).toEqual([9, 140]);
     await service.clock.advance(14_000);
     expect((await get()).json().departures.map(minutesAway)).toEqual([9, 140]);

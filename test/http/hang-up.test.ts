@@ -98,7 +98,7 @@ it('a response that arrives in full has one log line, with its own status', asyn
   expect(linesOf(499)).toEqual([]);
 });
 
-it('what several clients wait for goes on until the last of them hangs up', async () => {
+it('a search that several clients wait for continues until the last of them hangs up', async () => {
   const [first, second] = [await send(), await send()];
   await expect.poll(() => searches.length).toBe(1);
   await expect.poll(() => charged()).toBe(2);

@@ -103,15 +103,15 @@ describe('the headers of a response', () => {
     ['a\r\nset-cookie: b', 'Invalid character in header content'],
     ['a\nb', 'Invalid character in header content'],
     ['\u0101', 'Invalid character in header content'],
-  ])('a value %j cannot begin another header', async (value, message) => {
+  ])('the header value %j cannot begin another header', async (value, message) => {
     expect(await answerWith({ 'content-length': 2, 'x-name': value })).toContain(message);
   });
 
-  it('a name that is no token is refused', async () => {
+  it('a header name that is no token is refused', async () => {
     expect(await answerWith({ 'content-length': 2, 'x name': 'a' })).toContain('must be a valid HTTP token');
   });
 
-  it('they are those that were set, with the time, in Latin 1', async () => {
+  it('the headers of a response are those that were set, in Latin-1, followed by the time', async () => {
     const response = await answerWith({ 'content-length': '2', 'x-name': 'caf\xe9', age: '0' });
     const [, date = ''] = /\r\nDate: (.*)\r\n\r\nok$/.exec(response) ?? [];
     expect(response.startsWith('HTTP/1.1 200 OK\r\ncontent-length: 2\r\nx-name: caf\xe9\r\nage: 0\r\nDate: ')).toBe(

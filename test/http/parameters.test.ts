@@ -543,7 +543,7 @@ describe('an unknown parameter', () => {
     'format=json',
     'FORMAT=JSON',
     'colour=',
-  ])('%s, which changes nothing, is ignored', async (query) => {
+  ])('the unknown parameter in %s is ignored', async (query) => {
     const response = await app.inject(`${DEPARTURES}&${query}`);
     expect([response.statusCode, response.json()]).toEqual([200, (await app.inject(DEPARTURES)).json()]);
   });
@@ -557,7 +557,7 @@ describe('an unknown parameter', () => {
     },
   );
 
-  it('that other operations take is answered with every one of them', async () => {
+  it('an unknown parameter that other operations have is refused, and the message names all of these operations', async () => {
     const { paths } = (await app.inject('/openapi.json')).json();
     const takers = (name: string) =>
       Object.keys(paths).filter(

@@ -64,7 +64,7 @@ it('journeys are found although the runs of a block form a circle at one time', 
   expect(planBoth(engine, 'A', 'B')).toEqual([[[['to the circle']]], [[['to the circle']]]]);
 });
 
-it('a block of runs in a circle at one time ends in live times too', () => {
+it('live times of a block whose runs form a circle at one time are computed, and journeys are still found', () => {
   const engine = openEngine(timetable.packed);
   const time = { time: (MIDNIGHT + 9.2 * HOUR) / 1000, delay: 120 };
   const late = (tripId: string, ...stopIds: string[]) => ({
@@ -99,7 +99,7 @@ it('a rider waits for the vehicle that continues to the destination where an ear
   ]);
 });
 
-it('the rides left are counted on vehicles that serve thousands of lines one after the other', () => {
+it('the search handles a vehicle that serves 20,000 lines one after the other', () => {
   const count = 20_000;
   const draft = createDraft([0, 1]);
   for (let at = 0; at < count; at++) {

@@ -143,7 +143,7 @@ function open(town: ReturnType<typeof build>, now = MIDNIGHT) {
 }
 
 describe('a rider chooses', () => {
-  it('journeys by the choices arrive as early as a scan of all connections, with walks and changes as chosen', async () => {
+  it('journeys with chosen walks and changes arrive as early as a scan of all connections with the same choices', async () => {
     await fc.assert(
       fc.asyncProperty(townArbitrary, choicesArbitrary, hourArbitrary, async (made, choices, from) => {
         const town = build(made);
@@ -163,7 +163,7 @@ describe('a rider chooses', () => {
     );
   });
 
-  it('journeys by the choices to arrive by a time leave as late as a scan of all connections allows', async () => {
+  it('journeys by arrival with chosen walks and changes leave as late as a scan of all connections with the same choices', async () => {
     await fc.assert(
       fc.asyncProperty(townArbitrary, choicesArbitrary, hourArbitrary, async (made, choices, at) => {
         const town = build(made);
@@ -257,7 +257,7 @@ describe('a rider chooses', () => {
     );
   });
 
-  it('a position without a stop within the chosen walk has no journey, and is not unknown', async () => {
+  it('a position without a stop within the chosen walk has no journeys, but is not reported as unknown', async () => {
     const places = Array.from({ length: STOPS }, (_, stop): [number, number] => [stop * 1500, 0]);
     const town = build({ places, runs: [{ start: 8 * 60, stops: [0, TARGET], minutes: 10 }] });
     const { plan } = open(town, MIDNIGHT + 7 * 3_600_000);
@@ -269,7 +269,7 @@ describe('a rider chooses', () => {
     expect(journey?.legs.map(({ mode }) => mode)).toEqual(['walk', 'bus']);
   });
 
-  it('only what differs from the usual is a choice, and needs the timetable', () => {
+  it('only a value other than the default is a choice that needs the timetable', () => {
     expect(toChoices({ pace: 'normal' })).toBeUndefined();
     expect(needsTimetable({ choices: toChoices({ pace: 'normal' }) })).toBe(false);
     const choices = toChoices({ pace: 'slow', max_walk: 0, min_change: 2, prefer: 'less_walking' });
@@ -311,14 +311,14 @@ describe('a rider prefers', () => {
   const changing = [run('fast', ['A', '08:10'], ['B', '08:20']), run('on', ['B', '08:25'], ['C', '08:40'])];
   const query = { from: 'A', to: 'C' };
 
-  it('with fewer changes, a change is listed only if it saves 20 minutes', async () => {
+  it('a rider who prefers fewer changes gets a journey with a further change only if it saves 20 minutes', async () => {
     const within = [...changing, run('direct', ['A', '08:02'], ['C', '08:51'])];
     expect(await planTowns(within, query)).toMatchObject({ fewer: ['direct'] });
     const beyond = [...changing, run('direct', ['A', '08:02'], ['C', '08:53'])];
     expect((await planTowns(beyond, query)).fewer).toEqual(['fast on']);
   });
 
-  it('with less walking, a minute on foot counts as two', async () => {
+  it('for a rider who prefers less walking, a minute on foot counts as two', async () => {
     // The walk from C to D takes 7 minutes and 14 seconds.
     const near = run('near', ['A', '08:10'], ['C', '08:40']);
     const there = (time: string) => [near, run('there', ['A', '08:10'], ['D', time])];
@@ -326,7 +326,7 @@ describe('a rider prefers', () => {
     expect((await planTowns(there('08:55'), { from: 'A', to: 'D' })).less).toEqual(['near']);
   });
 
-  it('with less walking, a walk to a change counts where the rider then waits', async () => {
+  it('for a rider who prefers less walking, a walk to a change counts even if the rider then waits', async () => {
     const trips = [
       run('in', ['A', '08:10'], ['C', '08:40']),
       run('walked', ['D', '09:30'], ['E', '10:00']),

@@ -288,7 +288,7 @@ it('a search goes to the thread that has its day, and to another one if that is 
   expect(daysOf(1 - home)).toEqual([0, 1]);
 });
 
-it('whoever compares days keeps to one thread, so that the other one keeps its days', () => {
+it('an account that searches one day after another uses only one thread, so the other thread keeps its days', () => {
   startThreads();
   for (let day = 1; day <= 9; day++) {
     send('low', 'a', { at: EIGHT + day * DAY_MS });

@@ -100,7 +100,7 @@ async function replace(): Promise<[Thread, Thread]> {
   return [threadOf(before), threadOf(after)];
 }
 
-it('a timetable is prepared when a thread of its own searches fast', async () => {
+it('a timetable counts as prepared only when one of its threads has warmed up', async () => {
   let isPrepared = false;
   const prepared = engines.prepare(before).then(() => {
     isPrepared = true;
@@ -112,7 +112,7 @@ it('a timetable is prepared when a thread of its own searches fast', async () =>
   await prepared;
 });
 
-it('a search does not wait until a thread searches fast', async () => {
+it('a search starts on a thread that has not warmed up yet', async () => {
   engines.use(before);
   const sent = send();
   threads[0]?.emit('message', 'ready');

@@ -172,7 +172,7 @@ function planAll({ plan }: Planner, stops: readonly number[], at: number) {
 }
 
 describe('lines with the runs of snapshots', () => {
-  it('lines that adopt any snapshots one after the other are those that a new thread makes of the last ones, in both directions', () => {
+  it('lines that adopt one snapshot after another equal those that a new thread builds from the last ones, in both directions', () => {
     fc.assert(
       fc.property(publications, fc.nat(5), (drawn, mirroredFrom) => {
         const timetable = timetableFor(drawn);
@@ -289,7 +289,7 @@ describe('lines with the runs of snapshots', () => {
     );
   });
 
-  it('journeys with snapshots can be made by the best times, and those by arrival leave as late as possible', () => {
+  it('journeys with snapshots are feasible by the best times, and those by arrival leave as late as possible', () => {
     fc.assert(
       fc.property(publications, fc.integer({ min: -60, max: 200 }), fc.boolean(), (drawn, minute, isArrival) => {
         const timetable = timetableFor(drawn);
@@ -387,7 +387,7 @@ describe('lines with the runs of snapshots', () => {
     );
   });
 
-  it('what lines of former snapshots took is freed with the next ones, also where the lines are too small', () => {
+  it('the memory of lines with former snapshots is freed when they adopt the next ones, even if the lines are too small', () => {
     const trips = [
       {
         id: 'only',

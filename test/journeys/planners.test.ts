@@ -75,7 +75,7 @@ it('a run that a feed cancels tomorrow is not planned, by departure or by arriva
   expect([0, 1, 2].map((day) => countAt(day, 12, true))).toEqual([1, 0, 1]);
 });
 
-it('yesterday, today, tomorrow and the days searched last are kept, and the lines of others are freed at once', () => {
+it('a thread keeps the lines of yesterday, today, tomorrow and the days searched last, and frees those of other days at once', () => {
   const planners = openPlanners();
   const openDay = (day: number) => planners.open({ at: NOW, now: NOW, day }).planner;
   const near = [-1, 0, 1].map((days) => openDay(TODAY + days));
@@ -88,7 +88,7 @@ it('yesterday, today, tomorrow and the days searched last are kept, and the line
   expect(timetable.sections.offsets.length).toBeGreaterThan(0);
 });
 
-it('for a minute after memory was short, two days are kept', () => {
+it('for a minute after memory was short, a thread keeps the lines of only two days', () => {
   const clock = vi.spyOn(systemClock, 'now').mockReturnValue(NOW);
   onTestFinished(() => clock.mockRestore());
   const planners = openPlanners();

@@ -133,7 +133,7 @@ describe.each([
   ['with memory for both, the one of their request', 1024, FOUND_BEFORE],
   ['with little memory, the new one', 512, FOUND_AFTER],
 ])('searches under way while the timetable is replaced are done with a timetable: %s', (_, mebibytes, expected) => {
-  it('where they wait for a thread', async () => {
+  it('even if they wait for a thread', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     threadsReady = promise;
     const search = vi.spyOn(openBefore(mebibytes), 'search');
@@ -146,7 +146,7 @@ describe.each([
     expect(await searchAll(sources)).toEqual(FOUND_AFTER);
   });
 
-  it('where they wait for feeds', async () => {
+  it('even if they wait for feeds', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     feedsRead = promise;
     openBefore(mebibytes);

@@ -288,7 +288,7 @@ describe('journeys from the timetable', () => {
     expect(written(journeys)[0]).toEqual(['early 08:10 08:40', 'onward 08:45 09:15']);
   });
 
-  it('a timetable journey may arrive within the requested minute, a walk only at its start', async () => {
+  it('a timetable journey may arrive up to the end of the requested minute, but a walk arrives by its start', async () => {
     const trips = [
       bus('seconds', [
         ['1', '08:10:10'],

@@ -100,7 +100,7 @@ const hourArbitrary = fc.integer({ min: 0, max: 20 }).map((hour) => hour * 3600)
 const slackOf = (places: readonly Place[]) => (places.length + 1) * CHANGE;
 
 describe('journeys with via on random networks', () => {
-  it('journeys with via arrive as early as a scan of all connections, leave as late as their rides allow, and can be made', () => {
+  it('journeys with via are feasible, arrive as early as a scan of all connections, and leave as late as their rides allow', () => {
     fc.assert(
       fc.property(networkArbitrary, walksArbitrary, hourArbitrary, placesArbitrary, (trips, walks, from, places) => {
         const network = openNetwork(trips, walks);

@@ -95,7 +95,7 @@ it('other requests get turns while patterns are merged', async () => {
   expect(turns).toBeGreaterThan(10);
 });
 
-it('a sequence that comes again has the same rows', async () => {
+it('runs with the same sequence of stops have the same rows', async () => {
   const { rows } = await merge('ABCD', 'ABXD', 'ABCD', 'AXD', 'ABCD');
   expect(rows[4]).toEqual(rows[2]);
   expect(rows[4]?.map(({ stop }) => String.fromCharCode(stop)).join('')).toBe('ABCD');

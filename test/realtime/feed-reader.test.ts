@@ -122,7 +122,7 @@ describe('reading trip updates', () => {
     );
   });
 
-  it('texts that are numbered by their bytes stay apart, however many they are', () => {
+  it('the feed reader keeps different texts apart, however many there are', () => {
     const ids = Array.from(
       { length: 30_000 },
       (_, index) => `${index % 7 === 0 ? 'a stop with a longer name ' : ''}${index}`,

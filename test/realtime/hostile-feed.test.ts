@@ -245,7 +245,7 @@ describe('a feed that is hostile to the prediction', () => {
     expect(snapshot.runCount).toBe(1);
   });
 
-  it('names of properties of objects are names like others', () => {
+  it('identifiers that are property names of objects are read like any other', () => {
     for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
       const stops = [{ stopId: name, departure: { time: TIMESTAMP + 60 } }];
       const snapshot = predictTrips([
@@ -258,7 +258,7 @@ describe('a feed that is hostile to the prediction', () => {
     }
   });
 
-  it('a block of runs that leads back to its first one ends', () => {
+  it('the prediction of a block of runs that leads back to its first run ends', () => {
     const calls = [
       ['A', '13:30'],
       ['A', '13:30'],
@@ -292,7 +292,7 @@ describe('a feed that is hostile to the prediction', () => {
     ];
   }
 
-  it('a feed of as many stop updates as are read is predicted, whatever call they are of', () => {
+  it('a feed with the maximum number of stop updates is predicted, whichever trips and stops they name', () => {
     const trips = Array.from({ length: 1600 }, (_, at) => ({
       tripId: at % 200 < 8 ? 'one' : `unknown ${at}`,
       stops: Array.from({ length: MAX_UPDATES_PER_TRIP }, (_, stop) => ({

@@ -28,7 +28,7 @@ const snapshot = predict(planned, [
   trip('not tracked', [noData('B')]),
 ]);
 
-it('the runs of a line that are under way or leave within 30 minutes count, and each as the feed has it', async () => {
+it('the runs of a line that are under way or leave within 30 minutes are counted by their state in the feed', async () => {
   expect(await countLines(new LiveTimetable(planned, [snapshot]), [line], NOW)).toEqual([
     { runs: 7, live: { tracked: 4, late: 2, cancelled: 1 } },
   ]);

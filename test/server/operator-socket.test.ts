@@ -29,7 +29,7 @@ it('a command is answered by a service that runs, and by the other one after the
   expect(readdirSync(folder)).toEqual([]);
 });
 
-it('nobody but the owner may ask, and the sandbox has its own sockets', async () => {
+it('only the owner can query a service, and the sandbox has its own sockets', async () => {
   const service = await open();
   const [name = ''] = readdirSync(folder);
   expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
@@ -52,7 +52,7 @@ it('the socket of a process that was killed is passed over, and removed by the n
   await service.close();
 });
 
-it('a question that fails, or that the service does not know, is an error with its reason', async () => {
+it('a query that fails, or that the service does not know, is an error with the reason', async () => {
   const service = await open({ '/ask': () => Promise.reject(new Error('the disk is gone')) });
   await expect(queryService(folder, '/ask')).rejects.toThrow(
     new NoResponse('The request to the running service failed: the disk is gone.'),

@@ -560,7 +560,7 @@ describe('trips of the timetable', () => {
     expect(timetable.nextTrip(one, dayOf('20261126'))).toBe(continues ? two : null);
   });
 
-  it('whoever follows a block comes to its end, even where trips without duration lead in a circle', () => {
+  it('every block of trips ends, even if trips without duration form a circle', () => {
     const ends = fc.tuple(fc.constantFrom('A', 'B'), fc.constantFrom('A', 'B'));
     const trip = fc.record({ ends, minute: fc.constantFrom(0, 0, 1), minutes: fc.constantFrom(0, 0, 1) });
     fc.assert(
@@ -634,7 +634,7 @@ describe('trips of the timetable', () => {
     expect(timetable.files[0]?.leftOut).toEqual({ [`trip of a line with more than ${limit} ${what}`]: 2 });
   });
 
-  it('the stations of stops end, even where the parents of a file lead in a circle', () => {
+  it('the station of each stop is found, even if the parents in a file form a circle', () => {
     const ids = ['A', 'B', 'C', 'D', 'E', 'F'];
     const parents = fc.array(fc.constantFrom(null, ...ids), { minLength: ids.length, maxLength: ids.length });
     fc.assert(
@@ -764,7 +764,7 @@ describe('trains that are in two files', () => {
     expect(idsOn(timetable, '20261127')).toEqual(['complete 101A.1383.143.8.T.8.7']);
   });
 
-  it('a line of the bundle most of whose IDs no file has is left out on the days that another file with it covers', () => {
+  it('a line that the bundle and another file have under different trip IDs comes from the bundle only on days that the file lacks', () => {
     const l2 = (id: string) => [{ id, shortName: 'L2', mode: 'lightrail' }] satisfies MadeSchedule['routes'];
     const trip = (id: string, route: string, days: string[]) => ({ ...made(id, days), route });
     const timetable = open(

@@ -301,7 +301,7 @@ it.each([
   ['/docs/polling', '/docs/limits'],
   ['/docs/integrations', '/docs/display'],
   ['/docs/first-day', '/docs'],
-])('the address %s of earlier leads to its page of today', async (from, to) => {
+])('the former address %s leads to the present page', async (from, to) => {
   const { statusCode, headers } = await front.app.inject(from);
   expect([statusCode, headers.location]).toEqual([301, to]);
   expect((await front.app.inject(to)).statusCode).toBe(200);

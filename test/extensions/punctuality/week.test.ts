@@ -113,7 +113,7 @@ describe('the punctuality of a week with known lateness', () => {
     expectEqual({ lineId, hours: [0] }, night, 5);
   });
 
-  it('a gap in the feeds is a gap: its calls count neither as punctual nor as late', () => {
+  it('calls during a gap in the feeds are counted neither as punctual nor as late', () => {
     const calls = known.filter(({ line }) => line === 'A');
     const all = week.runs.filter(({ line }) => line === 'A').length * 5;
     expect(calls.length).toBeLessThan(all);
@@ -121,14 +121,14 @@ describe('the punctuality of a week with known lateness', () => {
     expect(noon.total).toEqual({ runs: 0, calls: 0, cancelledCalls: 0, onTimeCalls: 0, median: null, p90: null });
   });
 
-  it('fewer days count only the last service days, and the recorded days are listed', () => {
+  it('a query for the last few days counts only these, and the recorded days are listed', () => {
     const found = record.find({ ...QUERY, lineId: lineIdOf('A'), days: 3 }, AFTER);
     expect(found.days).toEqual(['20261128', '20261129']);
     const all = record.find({ ...QUERY, lineId: lineIdOf('A') }, AFTER);
     expect(all.days).toHaveLength(7);
   });
 
-  it('what is usual at a stop is that of the same minute on the same kind of day, or of its hour', () => {
+  it('the usual lateness at a stop is that of the same minute on the same kind of day, or else that of the hour', () => {
     const stop = known.filter((call) => call.line === 'A' && call.stop === 'S1' && call.weekday < 5);
     const [one] = stop.filter(({ hour }) => hour === 9) as [KnownCall];
     const same = stop.filter(({ hour, minute }) => hour === 9 && minute === one.minute);

@@ -104,7 +104,7 @@ describe('car parks of the sandbox', () => {
     ]);
   });
 
-  it('car parks that are sought outside the area covered are an empty list with a notice', async () => {
+  it('a search for car parks outside the area covered returns an empty list with a notice', async () => {
     const { headers, body } = await app.inject('/v1/carparks?near=-37.81,144.96');
     expect([headers['x-notice'], JSON.parse(body)]).toEqual([
       expect.stringContaining('outside the area covered'),
@@ -160,7 +160,7 @@ describe('car parks of stops', () => {
     );
   });
 
-  it('while car parks are unavailable, a stop says so and has the rest', async () => {
+  it('while car parks are unavailable, a stop has a notice about them and all other fields', async () => {
     upstream.failure = 'not enabled';
     const response = await app.inject('/v1/stops/200060?include=carparks');
     expect([response.statusCode, response.headers['x-notice']]).toEqual([200, expect.stringContaining('not enabled')]);

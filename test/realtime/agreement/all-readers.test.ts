@@ -57,7 +57,7 @@ describe('what riders may do at a call today', () => {
       expect((await readers.follow(id)).status).toBe('cancelled');
     }
   });
-  it('a change of what riders may do is enough to say something, and leaves the planned times', async () => {
+  it('an update that only forbids boarding cancels the departure there, and other calls keep their planned times', async () => {
     const readers = of(ofFeed({ stopId: '2', pickupType: NO }));
     expect(await readers.rows('2', { cancelled: 'include' })).toEqual(['R 15 cancelled']);
     expect(await readers.rows('1')).toEqual(['R 5']);

@@ -41,7 +41,7 @@ describe('the time of a call', () => {
   it('a call with only a delay has its planned time plus the delay', () => {
     expect(predicted([5, 10], [update('A', { delay: 90 })])?.[0]).toBe('A 5>6.5');
   });
-  it('a time without a delay is a delay for the calls behind it', () => {
+  it('a time without a delay delays the later calls by its difference from the plan', () => {
     expect(predicted([-8, -3, 6, 14], [departs('A', { time: 12 })])).toEqual([
       'A -8>12',
       'B -3>17',
@@ -66,7 +66,7 @@ describe('the time of a call', () => {
     expect(predicted([10, 20, 30], [], { delay: 120 })).toEqual(['A 10>12', 'B 20>22', 'C 30>32']);
     expect(predicted([10, 20], [update('A', { delay: 0 })], { delay: 120 })).toEqual(['A 10>10', 'B 20>20']);
   });
-  it('a trip without updates or delay, or with updates without times, says nothing', () => {
+  it('a trip without updates or delay, or whose updates have no times, changes nothing', () => {
     expect(predicted([5, 10], [])).toBeNull();
     expect(predicted([5, 10], [{ stopId: 'A' }])).toBeNull();
   });
@@ -90,10 +90,10 @@ describe('calls behind an update', () => {
       'L 43',
     ]);
   });
-  it('an arrival delay at the first stop moves the rest', () => {
+  it('an arrival delay at the first stop also applies to the later calls', () => {
     expect(predicted([10, 20, 30], [arrives('A', { delay: 900 })])).toEqual(['A 10>25', 'B 20>35', 'C 30>45']);
   });
-  it('an early departure moves the rest', () => {
+  it('an early departure also applies to the later calls', () => {
     expect(predicted([['A', 10, 15], ['B', 25, 30], 40], [departs('A', { time: 10 })])?.slice(1)).toEqual([
       'B 25/30>20/25',
       'C 40>35',
@@ -114,7 +114,7 @@ describe('calls behind an update', () => {
 });
 
 describe('calls before the first update', () => {
-  it('they have been left, whatever the plan says', () => {
+  it('the calls before the first update count as left, whatever the plan says', () => {
     expect(
       predicted(
         [3.6, 5.6, 6.6, 10.6],
@@ -319,7 +319,7 @@ describe('the call of an update', () => {
     ];
     expect(predicted([2, 8, 14], stops)).toEqual(['A 2>3', 'F 8>9', 'C 14>15']);
   });
-  it('a second update of one call is no call of its own', () => {
+  it('a second update for a call adds no call', () => {
     const planned = timetable([run('R', [2, 8])]);
     const stops = [update('A', { time: 3 }), update('A', { time: 4 }), update('B', { time: 9 })];
     const snapshot = predict(planned, [trip('R', stops)]);
@@ -341,7 +341,7 @@ describe('the call of an update', () => {
     const stops = [3, 1, 2].map((stopSequence) => update(null, { delay: stopSequence * 60 }, { stopSequence }));
     expect(predicted([10, 20, 30], stops)).toEqual(['A 10>11', 'B 20>22', 'C 30>33']);
   });
-  it('a stop that the run does not have is a call of today', () => {
+  it('an update for a stop that the plan lacks adds a call to the run', () => {
     const stops = [update('A', { time: 3 }), update('F', { time: 6 }), update('B', { time: 9 })];
     expect(predicted([2, 8], stops)).toEqual(['A 2>3', 'F 6>6', 'B 8>9']);
   });
@@ -392,7 +392,7 @@ describe('the run of an update', () => {
       expect(callsOf(planned, predict(planned, ordered), 'R')?.[0]).toBe(first);
     }
   });
-  it('an update that says nothing wins over no other, whatever their order', () => {
+  it('an update without content replaces no other update of the run, whatever their order', () => {
     const planned = timetable([run('R', [5, 10])]);
     for (const other of [
       trip('R', [update('A', { time: 7 })]),
@@ -571,7 +571,7 @@ describe('runs that do not follow the timetable', () => {
       ['D 40>30', 'A 40>30', 'B 50>40'],
     ]);
   });
-  it('trips of the future are left out and counted', () => {
+  it('trips with a relationship that this version does not know are left out and counted', () => {
     const snapshot = predict(planned, [trip('R', [update('A', { time: 1 })], { scheduleRelationship: 42 })]);
     expect(snapshot.about.leftOut).toEqual({ 'unknown relationship': { count: 1, examples: ['R'] } });
   });
@@ -625,7 +625,7 @@ describe('the next run of a vehicle', () => {
       callsOf(planned, predict(planned, [trip('R', [], { scheduleRelationship: TRIP.canceled })]), 'Q'),
     ).toBeNull();
   });
-  it('a circle of runs at one time ends', () => {
+  it('the prediction of runs that form a circle at one time ends', () => {
     const circle = timetable([
       run(
         'R',

@@ -515,7 +515,7 @@ T1,00:09:00,00:09:00,2135238,3,,0,0,
     expect(startsOf(file)).toEqual([363, 373]);
   });
 
-  it('a trip whose frequencies cannot be read is left out, because its times are no run', async () => {
+  it('a trip whose frequencies cannot be read is left out, because its own times are not those of a run', async () => {
     const file = await read({
       'trips.txt': `${TRIPS}APS_1a,WEEK,T2,Macarthur,1,,,,\nAPS_1a,WEEK,T3,Macarthur,1,,,,\n`,
       'stop_times.txt':

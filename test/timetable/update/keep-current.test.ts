@@ -97,7 +97,7 @@ describe('the timetable of a running service', () => {
     });
   });
 
-  it('the seconds until the first timetable follow from the files that are done', async () => {
+  it('the estimated seconds until the first timetable follow from the number of files already imported', async () => {
     clock = createSimulatedClock(START);
     const source = madeUpSource();
     const left: unknown[] = [];
@@ -125,7 +125,7 @@ describe('the timetable of a running service', () => {
     expect(tripsInUse()).toEqual([10]);
   });
 
-  it('after a first update that failed, the seconds lead to the next attempt', async () => {
+  it('after a failed first update, the reported seconds are those until the next attempt', async () => {
     clock = createSimulatedClock(START);
     const source = madeUpSource();
     source.isUnreachable = true;
