@@ -21,7 +21,7 @@ const FLAGS: ReadonlyMap<string, boolean> = new Map([
   ['0', false],
 ]);
 
-/** IDs and names sometimes come as unquoted numbers. */
+/** Reads a text without invisible characters. IDs and names sometimes come as unquoted numbers. */
 export function parseText(value: unknown): string | undefined {
   const text = parseRawText(value);
   return text && visibleText(text);

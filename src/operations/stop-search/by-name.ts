@@ -30,8 +30,9 @@ export interface KnownStops {
 }
 
 /**
- * Returns the trip planner's matches of these types, followed by stops with similar names if it has few matches or is unavailable.
- * If only stops are wanted and the call budget is exhausted, an empty result from the register is a valid response.
+ * Returns the trip planner's matches of these types; if there are few, stops with similar names follow. While the trip planner is
+ * unavailable, returns only stops with similar names. An empty result is then valid only if the call budget is exhausted and only
+ * stops are wanted.
  */
 export async function searchByName(
   query: StopSearchQuery,

@@ -84,7 +84,8 @@ const writtenSchema = z
 type Written = z.infer<typeof writtenSchema>;
 
 /**
- * Packs and signs the whole journey, so that no instance has to store it. Null for a walk, and for rides that must be booked.
+ * Packs and signs the whole journey, so that no instance has to store it. Null for a walk, for rides on demand, and for a journey
+ * whose ID would be too long.
  */
 export function writeJourneyId(
   journey: Journey,

@@ -140,7 +140,7 @@ const FROM_TIMETABLE: Notice = {
   text: "Planned from the timetable and live vehicle times, not by Transport for NSW's trip planner.",
 };
 
-/** Such a response is not cached and has no further pages, which could miss journeys. */
+/** For a search that ended early. Its response is not cached, and has no further pages, because they could miss journeys. */
 const PARTIAL: Notice = {
   text: 'The search took too long and ended early: there may be more or better journeys. Try again later.',
 };
@@ -303,7 +303,7 @@ export const createTripsOperation = ({
           cancelled: 'include',
           mayBeNone: true,
           maxChanges: query.max_changes,
-          // One of them is already on the previous page.
+          // The previous page may already have one of the journeys found.
           limit: query.limit + 1,
         } as const;
         const found = await source.fetch({ ...requested, ...options }, { queryUpstream, turn });

@@ -121,7 +121,7 @@ export const tripsQuery = z
 
 export type TripsQuery = z.infer<typeof tripsQuery>;
 
-/** Builds the upstream request. Throws `DATE_OUT_OF_RANGE` for a past day. */
+/** Builds the upstream request. Throws `DATE_OUT_OF_RANGE` for a day before yesterday. */
 export function toTripRequest(query: TripsQuery, now: number) {
   const { from, to, via, date, time, arrive_by, modes, wheelchair, booking } = query;
   return {
