@@ -157,8 +157,8 @@ class StopReader {
   }
 
   /**
-   * Adds departures of runs that no feed has, planned from this time on: `most` at first, then larger steps. Yields the time up
-   * to which everything is added.
+   * Adds departures of runs that no feed has, planned from this time on: `most` at first, then in further steps (see
+   * `FIRST_ADDED`). Yields the time up to which everything is added.
    */
   *addForwards(from: number, most: number): Generator<number> {
     let until = from;

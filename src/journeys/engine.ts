@@ -22,7 +22,7 @@ import {
 import type { SharedLines } from './raptor/lines.ts';
 import { dayOf, isBehind, isByArrival, isFar, type Searched, type WaitingSearch } from './waiting-search.ts';
 
-/** The longest queue, over all accounts. Searches at its end are refused. */
+/** The longest queue, over all accounts. Beyond it, the searches at the end are refused. */
 const MAX_QUEUE = 40;
 /** The time limit of a search, from when it joins the queue. Most searches take some 50 ms. */
 const DEADLINE_MS = 5 * SECOND_MS;

@@ -51,8 +51,8 @@ interface LivePart {
 }
 
 /**
- * The lines of a day in both directions, as planned and with the runs of snapshots. Both share their columns: the runs of snapshots
- * are written behind the planned ones whenever there are new snapshots.
+ * The lines of a day in both directions, as planned and with the runs of snapshots. Lines with snapshots begin with the planned
+ * runs; the runs of the newest snapshots are written behind these.
  */
 export function createDayLines(
   planned: Lines,
@@ -96,7 +96,7 @@ export function createDayLines(
     if (mirrored) mirrorLive(mirrored, live);
   }
 
-  /** The lines have copies of all its columns, so nothing else uses them. */
+  /** Frees the columns of a part. The lines have copies of them, so nothing else uses them. */
   function freePart({ lines }: LivePart): void {
     freeColumns(Object.values(lines));
   }
@@ -253,7 +253,7 @@ function append(into: LinesWithRoom, part: Lines, nextRuns: Int32Array | null): 
   into.live = { firstVisit: part.firstVisit.slice(), visits, offsets: part.offsets.slice() };
 }
 
-/** Links changed runs: a vehicle that is planned to continue before or after one does so today too, if it still can. */
+/** Links changed runs to the runs before and after them, as planned, if the vehicle can still make both. */
 function linkRuns(
   lines: LinesWithRoom,
   plannedNext: Int32Array,

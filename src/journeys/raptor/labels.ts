@@ -64,7 +64,7 @@ export function createLabels(stopCount: number): Labels {
   };
 }
 
-/** The ride of the label at a stop, in the round that set it. */
+/** The ride behind a label, which must be that of the round that set it: rides are not copied to later rounds. */
 export function rideAt({ rides }: Labels, label: number): Ride {
   const [run, board, alightRun, alight] = rides.subarray(4 * label, 4 * label + 4) as unknown as RideNumbers;
   return { run, board, alightRun, alight };

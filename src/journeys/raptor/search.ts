@@ -220,7 +220,7 @@ export function createSearcher(
     return bounds ? end - (bounds.followed[mirrorLine(lines, line)] as number) : end;
   }
 
-  /** Uses the times between cells, unless a journey may be faster. */
+  /** Uses the times between cells, unless journeys may be faster than these. */
   function aimByCells(): void {
     const { changeSeconds, egress, footpaths: chosen = footpaths } = query;
     if (!cells || egress.length === 0) return;

@@ -17,7 +17,7 @@ const CONFLICT = -1;
 
 type Read = TripList & Pick<Services, 'services'>;
 
-/** Writes the loads of the calls of the trip with this index into their columns. */
+/** Writes the usual loads into the calls of a trip, which is given by its index. */
 type FillLoads = (trip: number, calls: ScheduleCalls) => void;
 
 /**

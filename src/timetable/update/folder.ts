@@ -35,7 +35,7 @@ const fileReportSchema: z.ZodType<FileReport> = z.object({
 });
 
 const stateSchema = z.object({
-  /** When upstream was last checked for it. */
+  /** When upstream was last checked for a new zip. */
   checkedAt: z.number(),
   /** When the zip in use was last confirmed as upstream's current one; if there is none, when it was first requested. */
   currentAt: z.number(),
