@@ -30,76 +30,61 @@ import { colorFields, colorsOf } from '../../transit/line-colour.ts';
 import { modeSchema } from '../../transit/mode.ts';
 import { toUsualBody, type Usual, usualField } from '../../transit/punctuality.ts';
 import { runIdField, writeRunId } from '../../transit/run-id.ts';
+import { count, field, flag, list, record, text, textOrNull } from '../../transit/schema.ts';
 import { formatTimestamp, timestampSchema } from '../../transit/time.ts';
 import type { Identifiers } from '../operation.ts';
 
-export const departureSchema = z
-  .strictObject({
-    route: z.string().meta({ description: 'Short route name', example: 'T4' }),
-    mode: modeSchema,
-    destination: z.string().meta({ description: 'Headsign', example: 'Bondi Junction' }),
-    platform: z
-      .string()
-      .nullable()
-      .meta({ description: 'Platform, stand or wharf; null if unknown', example: 'Platform 5' }),
-    scheduled_at: timestampSchema.meta({ description: 'Scheduled departure, UTC' }),
-    realtime_at: timestampSchema.nullable().meta({ description: 'Estimated departure, UTC; null without live data' }),
-    minutes_away: z.int().min(0).meta({
-      description: 'Whole minutes until departure, by the best-known time, when the response is sent',
-      example: 4,
-    }),
-    is_live: z.boolean().meta({ description: 'Whether the vehicle is tracked' }),
-    wheelchair_accessible: z.boolean().meta({
-      description:
-        'Whether the vehicle is wheelchair accessible. If nothing is known about the vehicle: whether the stop is, unless an alert says otherwise',
-    }),
-    occupancy: occupancySchema.nullable().meta({ description: 'How full the vehicle is; null if unknown' }),
-    alerts: z.array(z.string()).meta({
-      description:
-        'Disruption notices, and a hint if the vehicle has no fixed times, as plain text; empty if there are none',
-    }),
-    delay_seconds: delayField,
-    cancelled: cancelledField,
-    line_id: requestedLineIdField,
-    trip_id: tripIdField,
-    run_id: runIdField,
-    alert_ids: alertIdsField,
-    ...colorFields,
-    occupancy_source: occupancySourceField,
-    ...vehicleAccessFields,
-    stop_accessible: stopAccessField,
-    through_to: throughToField,
-    arrives_at: timestampSchema
-      .nullable()
-      .optional()
-      .meta({ description: 'Planned arrival at `to`, UTC; null if unknown. Only with `to`' }),
-    arrives_at_realtime: timestampSchema
-      .nullable()
-      .optional()
-      .meta({ description: 'Estimated arrival at `to`, UTC; null without live data. Only with `to`' }),
-    usual: usualField,
-    carriages: carriagesField,
-    calls: z.array(callSchema).nullable().optional().meta({
-      description:
-        'Stops of the vehicle from here to the end of its run, in order, including this one; null if unknown. Only with `include=calls`',
-    }),
-  })
-  .meta({ id: 'Departure', description: 'One vehicle leaving one stop at one time.' });
+export const departureSchema = record('Departure', 'One vehicle leaving one stop at one time.', {
+  route: text('Short route name', 'T4'),
+  mode: modeSchema,
+  destination: text('Headsign', 'Bondi Junction'),
+  platform: textOrNull('Platform, stand or wharf; null if unknown', 'Platform 5'),
+  scheduled_at: field(timestampSchema, 'Scheduled departure, UTC'),
+  realtime_at: field(timestampSchema.nullable(), 'Estimated departure, UTC; null without live data'),
+  minutes_away: count('Whole minutes until departure, by the best-known time, when the response is sent', 4),
+  is_live: flag('Whether the vehicle is tracked'),
+  wheelchair_accessible: flag(
+    'Whether the vehicle is wheelchair accessible. If nothing is known about the vehicle: whether the stop is, unless an alert says otherwise',
+  ),
+  occupancy: field(occupancySchema.nullable(), 'How full the vehicle is; null if unknown'),
+  alerts: list(
+    z.string(),
+    'Disruption notices, and a hint if the vehicle has no fixed times, as plain text; empty if there are none',
+  ),
+  delay_seconds: delayField,
+  cancelled: cancelledField,
+  line_id: requestedLineIdField,
+  trip_id: tripIdField,
+  run_id: runIdField,
+  alert_ids: alertIdsField,
+  ...colorFields,
+  occupancy_source: occupancySourceField,
+  ...vehicleAccessFields,
+  stop_accessible: stopAccessField,
+  through_to: throughToField,
+  arrives_at: field(
+    timestampSchema.nullable().optional(),
+    'Planned arrival at `to`, UTC; null if unknown. Only with `to`',
+  ),
+  arrives_at_realtime: field(
+    timestampSchema.nullable().optional(),
+    'Estimated arrival at `to`, UTC; null without live data. Only with `to`',
+  ),
+  usual: usualField,
+  carriages: carriagesField,
+  calls: field(
+    z.array(callSchema).nullable().optional(),
+    'Stops of the vehicle from here to the end of its run, in order, including this one; null if unknown. Only with `include=calls`',
+  ),
+});
 
-export const departuresResponse = z
-  .strictObject({
-    stop_id: z.string().meta({ description: 'The requested stop ID', example: '200070' }),
-    stop_name: z.string().meta({
-      description: 'Stop name without suburb and platform; the stop ID if the stop has no name',
-      example: 'Town Hall Station',
-    }),
-    retrieved_at: timestampSchema.meta({
-      description: 'Timestamp (UTC) of the oldest live data in this response',
-    }),
-    departures: z.array(departureSchema).meta({ description: 'Sorted by best-known time; empty if nothing leaves' }),
-    alert_texts: alertTextsField,
-  })
-  .meta({ id: 'Departures', description: 'Departures of one stop.' });
+export const departuresResponse = record('Departures', 'Departures of one stop.', {
+  stop_id: text('The requested stop ID', '200070'),
+  stop_name: text('Stop name without suburb and platform; the stop ID if the stop has no name', 'Town Hall Station'),
+  retrieved_at: field(timestampSchema, 'Timestamp (UTC) of the oldest live data in this response'),
+  departures: list(departureSchema, 'Sorted by best-known time; empty if nothing leaves'),
+  alert_texts: alertTextsField,
+});
 
 export const arrivalSchema = departureSchema
   .omit({
@@ -113,23 +98,17 @@ export const arrivalSchema = departureSchema
     usual: true,
   })
   .extend({
-    origin: z
-      .string()
-      .nullable()
-      .meta({ description: 'The first stop that the run serves today; null if unknown', example: 'Central Station' }),
-    scheduled_at: timestampSchema.meta({ description: 'Scheduled arrival, UTC' }),
-    realtime_at: timestampSchema.nullable().meta({ description: 'Estimated arrival, UTC; null without live data' }),
-    minutes_away: z.int().min(0).meta({
-      description: 'Whole minutes until arrival, by the best-known time, when the response is sent',
-      example: 4,
-    }),
+    origin: textOrNull('The first stop that the run serves today; null if unknown', 'Central Station'),
+    scheduled_at: field(timestampSchema, 'Scheduled arrival, UTC'),
+    realtime_at: field(timestampSchema.nullable(), 'Estimated arrival, UTC; null without live data'),
+    minutes_away: count('Whole minutes until arrival, by the best-known time, when the response is sent', 4),
   })
   .meta({ id: 'Arrival', description: 'One vehicle arriving at one stop at one time.' });
 
 export const arrivalsResponse = departuresResponse
   .omit({ departures: true, alert_texts: true })
   .extend({
-    arrivals: z.array(arrivalSchema).meta({ description: 'Sorted by best-known time; empty if nothing arrives' }),
+    arrivals: list(arrivalSchema, 'Sorted by best-known time; empty if nothing arrives'),
     alert_texts: alertTextsField,
   })
   .meta({ id: 'Arrivals', description: 'Arrivals at one stop.' });

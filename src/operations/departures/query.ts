@@ -10,7 +10,7 @@ import {
   THROUGH_ADDED,
 } from '../../transit/additional-fields.ts';
 import { modesParameter, routesParameter } from '../../transit/mode.ts';
-import { countUpTo, describe, optional, withDefault } from '../../transit/parameter.ts';
+import { countUpTo, describe, limitParameter, optional, withDefault } from '../../transit/parameter.ts';
 import { stopIdParameter } from '../../transit/place.ts';
 import { USUAL_ADDED } from '../../transit/punctuality.ts';
 import { dateParameter, leadParameter, timeParameter } from '../../transit/time.ts';
@@ -22,32 +22,23 @@ const ACCESS_ADDED =
 
 export const departuresQuery = z.object({
   stop: describe(stopIdParameter, 'Stop ID, from `/v1/stops/search` or `/v1/nearby`.', '200070'),
-  limit: describe(
-    withDefault(countUpTo(50), '10'),
-    'Maximum number of departures, applied after the filters. Values above 50 count as 50.',
-  ),
+  limit: limitParameter(50, '10', 'departures, applied after the filters'),
   modes: withDefault(modesParameter, 'bus'),
   routes: optional(routesParameter),
   lead: optional(
-    describe(
-      leadParameter,
-      'Minutes you need to get to the stop. Departures that leave sooner, by the best-known time, are left out. Counts from now, or from `date` and `time`.',
-      7,
-    ),
+    leadParameter,
+    'Minutes you need to get to the stop. Departures that leave sooner, by the best-known time, are left out. Counts from now, or from `date` and `time`.',
+    7,
   ),
   per_route: optional(
-    describe(
-      countUpTo(50),
-      'Maximum number of departures for each route and headsign, applied after the other filters. The search reaches as far ahead as with `routes`. Values above 50 count as 50.',
-      2,
-    ),
+    countUpTo(50),
+    'Maximum number of departures for each route and headsign, applied after the other filters. The search reaches as far ahead as with `routes`. Values above 50 count as 50.',
+    2,
   ),
   to: optional(
-    describe(
-      stopIdParameter,
-      'Only departures that stop there later. Each has `arrives_at` and `arrives_at_realtime`. A station includes its platforms. The search reaches as far ahead as with `routes`.',
-      '200020',
-    ),
+    stopIdParameter,
+    'Only departures that stop there later. Each has `arrives_at` and `arrives_at_realtime`. A station includes its platforms. The search reaches as far ahead as with `routes`.',
+    '200020',
   ),
   date: optional(dateParameter),
   time: optional(timeParameter),
@@ -72,10 +63,7 @@ const { lead: _lead, per_route: _perRoute, to: _to, ...ofBoth } = departuresQuer
 
 export const arrivalsQuery = z.object({
   ...ofBoth,
-  limit: describe(
-    withDefault(countUpTo(50), '10'),
-    'Maximum number of arrivals, applied after the filters. Values above 50 count as 50.',
-  ),
+  limit: limitParameter(50, '10', 'arrivals, applied after the filters'),
   include: includeParameter({
     ids: '`line_id`, `trip_id` and `alert_ids` to each arrival.',
     colors: COLORS_ADDED,
