@@ -11,6 +11,7 @@ import {
   stopIdParameter,
   stopListParameter,
 } from '../../transit/place.ts';
+import { field, list, part, record, text } from '../../transit/schema.ts';
 import { leadParameter } from '../../transit/time.ts';
 import { departuresResponse } from '../departures/departure.ts';
 import type { departuresOperation } from '../departures/operation.ts';
@@ -48,25 +49,19 @@ function parseEntry(entry: string): { stop: string; lead?: number } {
 
 const aroundParameters = {
   near: optional(
-    describe(
-      positionParameter,
-      'A position as `lat,lng`, instead of `stops`: the departures of the nearest stops of `modes`, nearest stop first.',
-      '-33.8731,151.2069',
-    ),
+    positionParameter,
+    'A position as `lat,lng`, instead of `stops`: the departures of the nearest stops of `modes`, nearest stop first.',
+    '-33.8731,151.2069',
   ),
   radius: optional(
-    describe(
-      countUpTo(MAX_RADIUS_METRES),
-      `Radius in metres around \`near\`. Default: as in \`/v1/nearby\`. Values above ${MAX_RADIUS_METRES} count as ${MAX_RADIUS_METRES}.`,
-      RADIUS_METRES,
-    ),
+    countUpTo(MAX_RADIUS_METRES),
+    `Radius in metres around \`near\`. Default: as in \`/v1/nearby\`. Values above ${MAX_RADIUS_METRES} count as ${MAX_RADIUS_METRES}.`,
+    RADIUS_METRES,
   ),
   max_stops: optional(
-    describe(
-      countUpTo(MAX_STOPS_AROUND),
-      `Maximum number of stops around \`near\`. Default ${STOPS_AROUND}. Values above ${MAX_STOPS_AROUND} count as ${MAX_STOPS_AROUND}.`,
-      STOPS_AROUND,
-    ),
+    countUpTo(MAX_STOPS_AROUND),
+    `Maximum number of stops around \`near\`. Default ${STOPS_AROUND}. Values above ${MAX_STOPS_AROUND} count as ${MAX_STOPS_AROUND}.`,
+    STOPS_AROUND,
   ),
 };
 
@@ -91,17 +86,13 @@ type BoardsQuery = z.output<ReturnType<typeof boardsQuery>>;
 const ONLY_AROUND = 'Only with `near`';
 /** Where the stop of a board is. */
 const placeFields = {
-  distance_metres: z
-    .int()
-    .min(0)
-    .optional()
-    .meta({ description: `Distance from \`near\` to the nearest platform in metres. ${ONLY_AROUND}`, example: 51 }),
-  lat: latitudeOrNull
-    .optional()
-    .meta({ description: `Latitude of the stop in degrees; null if unknown. ${ONLY_AROUND}` }),
-  lng: longitudeOrNull
-    .optional()
-    .meta({ description: `Longitude of the stop in degrees; null if unknown. ${ONLY_AROUND}` }),
+  distance_metres: field(
+    z.int().min(0).optional(),
+    `Distance from \`near\` to the nearest platform in metres. ${ONLY_AROUND}`,
+    51,
+  ),
+  lat: field(latitudeOrNull.optional(), `Latitude of the stop in degrees; null if unknown. ${ONLY_AROUND}`),
+  lng: field(longitudeOrNull.optional(), `Longitude of the stop in degrees; null if unknown. ${ONLY_AROUND}`),
 };
 
 const boardSchema = departuresResponse
@@ -111,21 +102,15 @@ const boardSchema = departuresResponse
 /** The board of a stop with a temporary failure is requested again after this time. */
 const RETRY_MS = 1000;
 
-const failureSchema = z
-  .strictObject({
-    stop_id: z.string().meta({ description: 'The requested stop ID', example: '200020' }),
-    error: z
-      .strictObject({
-        code: z.enum(Object.keys(ERROR_TABLE) as [ErrorCode]).meta({ description: 'For programs' }),
-        message: z.string().meta({ description: 'For people' }),
-        docs: z
-          .string()
-          .meta({ format: 'uri', description: 'Documentation of this code: cause, fix and when to retry' }),
-      })
-      .meta({ description: 'The error that a request for this stop alone would return' }),
-    ...placeFields,
-  })
-  .meta({ id: 'BoardFailure', description: 'A stop whose departures are unavailable.' });
+const failureSchema = record('BoardFailure', 'A stop whose departures are unavailable.', {
+  stop_id: text('The requested stop ID', '200020'),
+  error: part('The error that a request for this stop alone would return', {
+    code: field(z.enum(Object.keys(ERROR_TABLE) as [ErrorCode]), 'For programs'),
+    message: text('For people'),
+    docs: field(z.string().meta({ format: 'uri' }), 'Documentation of this code: cause, fix and when to retry'),
+  }),
+  ...placeFields,
+});
 
 interface Failure {
   stopId: string;
@@ -176,13 +161,12 @@ export const createBoardsOperation = ({
     summary: 'Departures of several stops, or around a position',
     description: `The departures of up to ${MAX_STOPS} stops, in the requested order, or with \`near\` of the stops around a position, nearest first. The other parameters apply to each stop. \`stops\` costs one request per stop, \`near\` ${PRICES.around} requests in all.\n\nA stop that fails has an error in its place, like the second one in the example. The whole request fails only if all stops do. If fewer requests are left for the day than the price, the response is 429 and nothing is charged. To page through a board, request its stop on \`${oneStop.path}\`.`,
     query: boardsQuery(oneStop.query),
-    body: z
-      .strictObject({
-        boards: z
-          .array(z.union([boardSchema, failureSchema]))
-          .meta({ description: 'One entry per stop; empty if there is no stop around `near`' }),
-      })
-      .meta({ id: 'Boards', description: 'Departures of several stops.' }),
+    body: record('Boards', 'Departures of several stops.', {
+      boards: list(
+        z.union([boardSchema, failureSchema]),
+        'One entry per stop; empty if there is no stop around `near`',
+      ),
+    }),
     example: {
       query: 'stops=200070,200020&modes=all&limit=5',
       body: {
@@ -207,27 +191,30 @@ export const createBoardsOperation = ({
       const failures = outcomes.filter(isFailure);
       const [first, ...others] = outcomes.filter((outcome): outcome is FoundBoard => !isFailure(outcome));
       if (!first) throw refusalOf(failures);
+      const found = [first, ...others];
 
       const boards = outcomes.map((outcome, index) => ({
         ...(isFailure(outcome) ? { stop_id: outcome.stopId, ...errorBody(outcome.error, docsUrl) } : outcome.body),
         ...listed[index]?.place,
       }));
-      const freshness = oldestOf(first.freshness, ...others.map((operationResult) => operationResult.freshness));
-      const origins = [first, ...others].flatMap((operationResult) => operationResult.boards ?? []);
-      const changesAt = Math.min(
-        ...[first, ...others].map((operationResult) => operationResult.changesAt ?? Number.POSITIVE_INFINITY),
-      );
-      const notices = joinNotices(
-        outcomes,
-        listed.map(({ stop }) => stop),
-      );
+      const freshness = oldestOf(first.freshness, ...others.map((board) => board.freshness));
+      const changesAt = Math.min(...found.map((board) => board.changesAt ?? Number.POSITIVE_INFINITY));
+      const result = {
+        body: { boards },
+        freshness,
+        changesAt,
+        boards: found.flatMap((board) => board.boards ?? []),
+        notices: joinNotices(outcomes, listed),
+      };
       const transient = countTransient(failures);
-      if (transient === 0) return { body: { boards }, freshness, changesAt, boards: origins, notices };
+      if (transient === 0) return result;
       const retryAt = now() + RETRY_MS;
-      const freshUntil = Math.min(freshness.freshUntil, retryAt);
-      const asOf = { freshness: { ...freshness, freshUntil }, changesAt: Math.min(changesAt, retryAt) };
-      const failedParts = near ? Math.floor((PRICES.around * transient) / listed.length) : transient;
-      return { body: { boards }, ...asOf, failedParts, boards: origins, notices };
+      return {
+        ...result,
+        freshness: { ...freshness, freshUntil: Math.min(freshness.freshUntil, retryAt) },
+        changesAt: Math.min(changesAt, retryAt),
+        failedParts: near ? Math.floor((PRICES.around * transient) / listed.length) : transient,
+      };
     },
   });
 };
@@ -242,9 +229,9 @@ function isFailure(outcome: OperationResult | Failure): outcome is Failure {
 }
 
 /** Lists each notice once, with the stops it applies to. */
-function joinNotices(outcomes: readonly (OperationResult | Failure)[], stops: readonly string[]): Notice[] {
+function joinNotices(outcomes: readonly (OperationResult | Failure)[], listed: readonly Listed[]): Notice[] {
   const all = outcomes.flatMap((outcome, index) =>
-    isFailure(outcome) ? [] : (outcome.notices ?? []).map((notice) => ({ stop: stops[index], notice })),
+    isFailure(outcome) ? [] : (outcome.notices ?? []).map((notice) => ({ stop: listed[index]?.stop, notice })),
   );
   const byText = Map.groupBy(all, ({ notice }) => notice.text);
   return [...byText.values()].map((group) => {
