@@ -35,6 +35,7 @@ import {
 } from '../../transit/journey.ts';
 import { describe } from '../../transit/parameter.ts';
 import { isSameRun } from '../../transit/run-id.ts';
+import { field, flag, list, record, text } from '../../transit/schema.ts';
 import { bestKnown, formatTimestamp, timestampSchema, toSydneyWallClock, type WallClock } from '../../transit/time.ts';
 import { defineOperation, type FindContext, type Notice } from '../operation.ts';
 import { type JourneyRequest, journeyIdParameter, type PlannedJourney, parseJourneyId } from '../trips/journey-id.ts';
@@ -65,53 +66,42 @@ const STATUSES = [...CHANGE_STATUSES, 'cancelled', 'ended'] as const;
 const followedLegSchema = legSchema
   .omit({ ...WITHOUT_VEHICLE_ACCESS, polyline: true, needs_booking: true, through_to: true })
   .extend({
-    found: z.boolean().meta({
-      description:
-        'Whether the run is still in the timetable or the feeds. If false, its times are the planned ones. True on a walk',
-    }),
-    occupancy: occupancySchema
-      .nullable()
-      .meta({ description: 'How full the vehicle is at the start of the ride; null if unknown' }),
+    found: flag(
+      'Whether the run is still in the timetable or the feeds. If false, its times are the planned ones. True on a walk',
+    ),
+    occupancy: field(occupancySchema.nullable(), 'How full the vehicle is at the start of the ride; null if unknown'),
   })
   .meta({ id: 'FollowedLeg', description: 'One ride or walk of a followed journey.' });
 
 const followedChangeSchema = changeSchema
   .extend({
-    status: z.enum(CHANGE_STATUSES).meta({
-      description:
-        'By best-known times, including the walk. A change to or from a cancelled ride is `missed`; `at_risk` with less than two minutes to spare',
-    }),
+    status: field(
+      z.enum(CHANGE_STATUSES),
+      'By best-known times, including the walk. A change to or from a cancelled ride is `missed`; `at_risk` with less than two minutes to spare',
+    ),
   })
   .meta({ id: 'Change', description: 'A change between two rides, and whether it will be made.' });
 
-const followedResponse = z
-  .strictObject({
-    journey_id: z.string().meta({ description: 'As requested' }),
-    retrieved_at: timestampSchema.meta({
-      description: 'Timestamp (UTC) of the oldest live data in this response',
+const followedResponse = record('JourneyNow', 'The current status of a journey.', {
+  journey_id: text('As requested'),
+  retrieved_at: field(timestampSchema, 'Timestamp (UTC) of the oldest live data in this response'),
+  status: field(
+    z.enum(STATUSES),
+    'Status of the worst change; `cancelled` if a ride does not run, `ended` after the arrival',
+  ),
+  journey: journeySchema
+    .omit({ journey_id: true, change_ratings: true })
+    .extend({ legs: field(z.array(followedLegSchema).min(1), 'In order; each begins where the one before ended') })
+    .meta({
+      id: 'FollowedJourney',
+      description: 'The journey with its current times. `path` of legs is empty.',
     }),
-    status: z.enum(STATUSES).meta({
-      description: 'Status of the worst change; `cancelled` if a ride does not run, `ended` after the arrival',
-    }),
-    journey: journeySchema
-      .omit({ journey_id: true, change_ratings: true })
-      .extend({
-        legs: z
-          .array(followedLegSchema)
-          .min(1)
-          .meta({ description: 'In order; each begins where the one before ended' }),
-      })
-      .meta({
-        id: 'FollowedJourney',
-        description: 'The journey with its current times. `path` of legs is empty.',
-      }),
-    changes: z.array(followedChangeSchema).meta({ description: 'The changes between rides, in order' }),
-    next_journeys: z.array(journeySchema).nullable().meta({
-      description:
-        'If a change is missed or a ride cancelled: journeys that continue from there, each with its `journey_id`. Empty if none is found; null while the journey can be made',
-    }),
-  })
-  .meta({ id: 'JourneyNow', description: 'The current status of a journey.' });
+  changes: list(followedChangeSchema, 'The changes between rides, in order'),
+  next_journeys: field(
+    z.array(journeySchema).nullable(),
+    'If a change is missed or a ride cancelled: journeys that continue from there, each with its `journey_id`. Empty if none is found; null while the journey can be made',
+  ),
+});
 
 type FollowedBody = z.infer<typeof followedResponse>;
 
@@ -192,47 +182,37 @@ export const createFollowOperation = ({
       if (latest < now()) throw journeyOver(formatTimestamp(destinationOf(planned).plannedAt));
 
       const sources = { queryUpstream, turn, runs, now, source };
-      const rides = await fetchRides(planned, sources);
-      const alerts = rides.rides.some((ride) => ride && !ride.isTold)
+      const found = await fetchRides(planned, sources);
+      const { rides } = found;
+      const alerts = rides.some((ride) => ride && !ride.isTold)
         ? await listAlerts(queryUpstream).catch(nullIfApiError)
         : [];
-      const legs = await joinRides(planned, rides.rides, { alerts, include }, sources);
+      const legs = await joinRides(planned, rides, { alerts, include }, sources);
       const endsAt = bestKnown((legs.at(-1) as Leg).destination);
       const sentAt = now();
       if (endsAt < sentAt - ENDED_MS) throw journeyOver(formatTimestamp(endsAt));
 
       const changes = judgeChanges(legs);
       const next = await fetchNext(planned, legs, sources);
-      const freshness = freshnessNow(planned, rides, next, sentAt);
+      const freshness = freshnessNow(planned, found, next, sentAt);
       const isOver = endsAt < sentAt;
-      const identifiers = { ids, lines };
-      const bodyOptions = { ...planned, include: ['ids', ...(include ?? [])], path: 'none' } as const;
+      const shown = { ...planned, include: ['ids', ...(include ?? [])], path: 'none' } as const;
+      const shownNext = {
+        ...shown,
+        ...(next && { from: next.from, via: next.via }),
+        include: [...shown.include, 'changes'],
+        cancelled: 'exclude',
+      } as const;
       const body: FollowedBody = {
         journey_id: id,
         retrieved_at: formatTimestamp(freshness.retrievedAt),
         status: statusOf(legs, changes, isOver),
-        journey: toFollowedBody(
-          toJourneyBody({ legs }, { ...bodyOptions, cancelled: 'include' }, identifiers),
-          rides.rides,
-        ),
+        journey: toFollowedBody(toJourneyBody({ legs }, { ...shown, cancelled: 'include' }, { ids, lines }), rides),
         changes,
-        next_journeys:
-          next?.journeys.map((journey) =>
-            toJourneyBody(
-              journey,
-              {
-                ...bodyOptions,
-                include: [...bodyOptions.include, 'changes'],
-                from: next.from,
-                via: next.via,
-                cancelled: 'exclude',
-              },
-              identifiers,
-            ),
-          ) ?? null,
+        next_journeys: next?.journeys.map((journey) => toJourneyBody(journey, shownNext, { ids, lines })) ?? null,
       };
       const notices = [
-        ...(rides.rides.some((ride) => ride && !ride.isFound) ? [LOST] : []),
+        ...(rides.some((ride) => ride && !ride.isFound) ? [LOST] : []),
         ...(alerts === null ? [UNTOLD] : []),
         ...(next?.hasFailed ? [NO_NEXT] : []),
       ];
@@ -277,7 +257,7 @@ function isRunning(view: UpdatedLeg['view'] | undefined): boolean {
 }
 
 /** Plans journeys upstream; returns none if upstream gives a reason why there are none. */
-async function plan(
+function plan(
   {
     from,
     to,
@@ -293,8 +273,7 @@ async function plan(
 ) {
   const options = { choices, via, withoutBooking: booking === 'exclude', cancelled, mayBeNone: true };
   const request = { from, to, at, isArrival: false, modes, isAccessible: wheelchair, ...options };
-  const result = await source.fetch(request, { queryUpstream, turn });
-  return { journeys: result.journeys, origin: result.origin, freshness: result.freshness };
+  return source.fetch(request, { queryUpstream, turn });
 }
 
 /**
