@@ -1,7 +1,7 @@
 /*
- * Columns of numbers: typed arrays with `valueAt(index)`, which the compiler knows to be a number. `column[index]` may be
- * undefined for it. The index must lie within the column. A part of a column is a column too. Each kind of array has a class of
- * its own, so that V8 can inline `valueAt`: one function for all of them would see many kinds.
+ * Columns of numbers: typed arrays with `valueAt(index)`, which always returns a number to the compiler, unlike `column[index]`.
+ * The index must lie within the column. A part of a column is a column too. Each kind of array has a class of its own, so that
+ * V8 can inline `valueAt`: a single function would see many kinds of arrays.
  */
 
 /** The same for the plain arrays of journey searches. Hot code must pass no other class, or V8 stops inlining this function. */

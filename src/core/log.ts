@@ -8,7 +8,7 @@ const ENOUGH_BYTES = 16_384;
 const MAX_WAIT_MS = 100;
 /** Maximum number of UTF-8 bytes for one UTF-16 code unit. */
 const MAX_BYTES_OF_A_UNIT = 3;
-/** Pino's number for this level. */
+/** Pino's number for the level `warn`. */
 const WARN = 40;
 
 /**

@@ -56,7 +56,7 @@ export class MemoryWatch {
   #cancelSample = () => {};
   #heapBytes = 0;
   #ownBytes = 0;
-  /** Bytes of all processes that share the limit, with what an import under way is going to take. */
+  /** Bytes of all processes that share the limit, including what an import under way is expected to take. */
   #allBytes = 0;
   /** The smallest total of the other processes so far. */
   #leastOtherBytes = Number.POSITIVE_INFINITY;

@@ -4,7 +4,7 @@ import fp from 'fastify-plugin';
 
 /** The status in log and metrics of a request whose client hung up before its response began; it is never sent. nginx uses it too. */
 const HUNG_UP = 499;
-/** Created on first use. */
+/** Holds the request's abort controller, which is created on first use. */
 const CONTROLLER = Symbol('hang-up');
 const UNANSWERED = Symbol('unanswered');
 

@@ -85,7 +85,7 @@ describe('a process whose memory runs short', () => {
 
   const GROUPS = ['/sys/fs/cgroup/memory.stat', '/sys/fs/cgroup/memory/memory.stat'];
   it.runIf(GROUPS.some((path) => existsSync(path)))(
-    'the memory of the other processes of the control group counts',
+    'the memory of other processes in the control group counts towards the limit of the process',
     async () => {
       const shares: number[] = [];
       const shrink = (keptShare: number) => void shares.push(keptShare);

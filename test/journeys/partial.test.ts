@@ -84,25 +84,28 @@ describe('a search that reaches its deadline', () => {
   it.each([
     ['', ''],
     ['with a stop on the way ', '&via=200080@5'],
-  ])('a partial answer %ssays so, has no further pages, and the next request is searched again', async (_, more) => {
-    const { source, endAfter } = open();
-    const app = await buildTestApp({ now: '2026-11-26T00:00:00Z', upstream: noUpstream, journeys: source as never });
-    const url = `/v1/trips?from=200060&to=200020&time=0830&date=20261127&path=none${more}`;
-    const first = await (async () => {
-      for (let checks = 1; ; checks++) {
-        endAfter(checks);
-        const response = await app.inject(url);
-        vi.restoreAllMocks();
-        if (response.statusCode === 200) return response;
-      }
-    })();
-    expect(first.headers['x-notice']).toContain('ended early');
-    expect(String(first.headers.link)).not.toContain('rel="next"');
-    expect(first.headers['cache-control']).toContain('max-age=0');
-    const second = await app.inject(url);
-    expect(String(second.headers['x-notice'])).not.toContain('ended early');
-    expect(second.headers.link).toContain('rel="next"');
-    expect(second.json().journeys.length).toBeGreaterThanOrEqual(first.json().journeys.length);
-    await app.close();
-  });
+  ])(
+    'a partial answer %shas a notice that says so and no further pages, and the next request is searched again',
+    async (_, more) => {
+      const { source, endAfter } = open();
+      const app = await buildTestApp({ now: '2026-11-26T00:00:00Z', upstream: noUpstream, journeys: source as never });
+      const url = `/v1/trips?from=200060&to=200020&time=0830&date=20261127&path=none${more}`;
+      const first = await (async () => {
+        for (let checks = 1; ; checks++) {
+          endAfter(checks);
+          const response = await app.inject(url);
+          vi.restoreAllMocks();
+          if (response.statusCode === 200) return response;
+        }
+      })();
+      expect(first.headers['x-notice']).toContain('ended early');
+      expect(String(first.headers.link)).not.toContain('rel="next"');
+      expect(first.headers['cache-control']).toContain('max-age=0');
+      const second = await app.inject(url);
+      expect(String(second.headers['x-notice'])).not.toContain('ended early');
+      expect(second.headers.link).toContain('rel="next"');
+      expect(second.json().journeys.length).toBeGreaterThanOrEqual(first.json().journeys.length);
+      await app.close();
+    },
+  );
 });

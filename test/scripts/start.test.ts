@@ -29,13 +29,13 @@ function startWhere(isSmall: boolean): { options: string[]; preload: string } {
   }
 }
 
-it('where memory is small, V8 saves it, and elsewhere hits are fast', () => {
+it('the start makes V8 save memory only where memory is small', () => {
   expect(startWhere(true).options).toEqual(SMALL_START_OPTIONS);
   expect(startWhere(false).options).toEqual(START_OPTIONS);
   expect(SMALL_START_OPTIONS.filter((option) => !START_OPTIONS.includes(option))).toEqual(['--memory-saver-mode']);
 });
 
-it('where memory is small, freed memory returns to the system if the allocator for that is installed', () => {
+it('where memory is small, the start preloads the allocator that returns freed memory to the system, if it is installed', () => {
   const [library = ''] = globSync('/usr/lib/*/libjemalloc.so.2');
   expect(startWhere(true).preload).toBe(library);
   expect(startWhere(false).preload).toBe('');

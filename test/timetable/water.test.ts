@@ -42,7 +42,7 @@ it('footpaths follow the shore and never cross water', () => {
   expect(targetsOf('barangaroo-north')).toEqual(['barangaroo-south']);
 });
 
-it('a ferry route without a shape says nothing about water', () => {
+it('a ferry route without a shape marks nothing as water', () => {
   const [ferries, buses] = harbourFile();
   const shapes = { ...ferries.shapes, pointsRead: Int32Column.from(ferries.shapes.pointsRead, () => 3) };
   const unknown = timetableOf({ ...ferries, shapes }, buses);

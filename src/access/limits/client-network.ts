@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** An IPv6 address has at most 45 characters; the rest leaves room for a zone such as `%eth0`. */
+/** Longer texts are no IP address: an IPv6 address has at most 45 characters, and the rest is room for a zone such as `%eth0`. */
 const MAX_LENGTH = 64;
 
 /**

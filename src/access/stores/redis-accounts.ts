@@ -30,7 +30,7 @@ return redis.call('HGET', KEYS[1], ARGV[1])`,
   { whenFull: true },
 );
 
-/** Returns the address that the account ID belongs to. */
+/** Creates the account unless its ID is taken. Returns the address that the ID then belongs to. */
 const createAccount = defineScript<
   [account: string],
   [email: string, plan: string, createdAt: string, wantsQuotaMails: number],

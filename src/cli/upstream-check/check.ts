@@ -54,8 +54,8 @@ export type Transport = (step: Step) => Promise<Received>;
 
 type Verdict = 'HOLDS' | 'DIFFERS' | 'UNKNOWN';
 /**
- * The first of these among the observations is the verdict on an assumption. A missing response leaves it unsettled, unless
- * another response differs.
+ * By weight: the verdict on an assumption is the first of these that was observed. So a missing response leaves an assumption
+ * unsettled, unless another response differs.
  */
 const BY_WEIGHT = ['DIFFERS', 'LOST', 'HOLDS', 'UNKNOWN'] as const;
 /** The check ends after this many consecutive calls without a response. */
@@ -390,7 +390,7 @@ async function listOf(check: Check, id: string, path: string, name: string): Pro
   return Array.isArray(list) ? list : null;
 }
 
-/** Null unless the response is good. */
+/** Null unless the status is 200 and the body is JSON. */
 function parseJson({ status, body }: Received): unknown {
   try {
     return status === 200 ? JSON.parse(body.toString()) : null;

@@ -37,7 +37,7 @@ interface Node {
   roundTripMs: number | null;
   /** One function for each call that waits for a response; it rejects that call. */
   waiting: Set<(error: UnavailableError) => void>;
-  /** How long nothing has arrived while calls wait, without the time in which this process was too busy to read. */
+  /** How long nothing has arrived while calls wait. Time in which this process was too busy to read does not count. */
   silentMs: number;
   isListening: boolean;
 }

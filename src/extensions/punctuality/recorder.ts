@@ -18,7 +18,7 @@ const GONE_MS = 20 * MINUTE_MS;
 /** Keys of runs repeat after this many days, more than any feed reaches ahead. */
 const DAYS_APART = 1024;
 
-/** A run of the timetable as recorded so far. */
+/** What is recorded of a run of the timetable. While the run is under way, only its past calls are known. */
 export interface FinishedRun {
   day: number;
   lineId: string;

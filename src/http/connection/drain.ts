@@ -9,10 +9,11 @@ import type { Connections } from './connections.ts';
 /** How long open connections may still get one last response, marked `Connection: close`. Skipped if none is open. */
 const FAREWELL_MS = 300;
 /**
- * How long responses are held back before the server closes. Clients that open a connection per request connect in this time.
+ * How long new requests are held back at least before the server closes. Clients that open a connection per request connect in
+ * this time.
  */
 const HOLD_MS = 30;
-/** The close then waits until nobody has connected for this long, but at most `MAX_HOLD_MS`. */
+/** After that, the server closes once nobody has connected for this long, or after `MAX_HOLD_MS`. */
 const QUIET_MS = 10;
 const MAX_HOLD_MS = 300;
 const IDLE_SWEEP_MS = 50;

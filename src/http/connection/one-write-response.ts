@@ -74,7 +74,7 @@ export class OneWriteResponse<Request extends IncomingMessage = IncomingMessage>
     const start = block.write(headers, 'latin1');
     const end = start + body.copy(block, start);
     fields._headerSent = true;
-    // Node would hold the socket back, and write what has gathered.
+    // Bypasses Node's `end`, which would cork the socket and write what has gathered.
     socket.write(block.subarray(0, end));
     super.end();
     // The system has not copied all of it yet.

@@ -316,7 +316,7 @@ describe('the errors of tools', () => {
 });
 
 describe('the list of tools', () => {
-  it('the list of tools has the id of its request, even one that looks like a list', async () => {
+  it('the list of tools has the ID of its request, even if that ID looks like a list of tools', async () => {
     const list = async (id: unknown) => {
       const { body } = await app.inject(post({ jsonrpc: '2.0', id, method: 'tools/list' }));
       return JSON.parse(body.replace(/^event: message\ndata: /, ''));

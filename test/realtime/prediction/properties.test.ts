@@ -95,7 +95,7 @@ function eachRun(
 }
 
 describe('the predicted runs of any feed', () => {
-  it('no call is before the one before it, and no departure before its arrival', () => {
+  it('no call is earlier than the previous one, and no departure is earlier than its arrival', () => {
     eachRun((calls, check) => {
       let latest = Number.NEGATIVE_INFINITY;
       for (const [index, { arrival, departure }] of calls.entries()) {

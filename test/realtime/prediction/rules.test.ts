@@ -122,7 +122,7 @@ describe('calls before the first update', () => {
       ),
     ).toEqual(['A 3.6 left', 'B 5.6 left', 'C 6.6>2.3', 'D 10.6>4.07']);
   });
-  it('a run that has not begun, with an update for its second call, is still to come at its first', () => {
+  it('a run that has not begun is still to come at its first call, even if only later calls have updates', () => {
     expect(predicted([10, 25, 35], [arrives('B', { time: 30 }), arrives('C', { time: 38 })])?.[0]).toBe('A 10>15');
     expect(predicted([10, 25, 35], [arrives('B', { time: 25 }), arrives('C', { time: 35 })])?.[0]).toBe('A 10');
   });
@@ -131,7 +131,7 @@ describe('calls before the first update', () => {
       predicted([10, 20, 30], [{ stopId: 'A' }, update('B', { delay: -3000 }), update('C', { delay: 60 })]),
     ).toEqual(['A 10', 'B 20', 'C 30>31']);
   });
-  it('a run that is not to begin within a quarter of an hour has not begun', () => {
+  it('a run planned to begin more than a quarter of an hour later has not begun, whatever its updates', () => {
     expect(predicted([40, 50, 60, 70], [update('C', { delay: 300 })])).toEqual([
       'A 40>45',
       'B 50>55',
@@ -140,7 +140,7 @@ describe('calls before the first update', () => {
     ]);
     expect(predicted([10, 20, 30, 40], [update('C', { delay: 300 })])?.[0]).toBe('A 10 left');
   });
-  it('a run that has not begun by its plan has not begun by an update without any time', () => {
+  it('an update without times does not make a run count as begun before its planned start', () => {
     const planned = [10, 20, 30, 40];
     expect(predicted(planned, [skipped('C')])).toEqual(['A 10', 'B 20', 'C 30 skipped', 'D 40']);
     expect(predicted(planned, [noData('C'), noData('D')])?.slice(0, 2)).toEqual(['A 10', 'B 20']);
@@ -170,7 +170,7 @@ describe('calls before the first update', () => {
 });
 
 describe('the order of calls', () => {
-  it('no call is before the one before it, and both keep their own times where these are in order', () => {
+  it('no call is earlier than the previous one, and calls whose own times are in order keep them', () => {
     expect(
       predicted([10, 20, 30], [update('A', { time: 20 }), update('B', { time: 18 }), update('C', { time: 31 })]),
     ).toEqual(['A 10>20', 'B 20>20', 'C 30>31']);

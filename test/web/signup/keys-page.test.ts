@@ -40,7 +40,7 @@ it('the page of keys shows last four, label, creation, last use and 30 days of u
   expect(page.headers['cache-control']).toBe('no-store');
 });
 
-it('an address whose signups are used up still gets links', async () => {
+it('an address that has used up its signups still gets links to its keys', async () => {
   await using busy = await startFront({ now: NOW, mailLimits: { perNetwork: 1000, perAddress: 2 } });
   const sent = (url: string) =>
     busy.app.inject({ method: 'POST', url, payload: { email: 'jo@example.com', terms: true } });
