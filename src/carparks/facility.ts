@@ -90,7 +90,7 @@ function withoutPrefix(name: string): string {
   return name.replace(COMMON_NAME, '').trim();
 }
 
-/** Number of taken spaces: the car park's own count, else the sum of its zones; null if either is missing. */
+/** Number of taken spaces: the car park's own count, else the sum of its zones; null if a zone has no count either. */
 function parseTaken({ occupancy, zones }: JsonObject): number | null {
   const ownCount = parseCounted(occupancy);
   if (ownCount !== null) return ownCount;

@@ -254,8 +254,8 @@ const LIST = new Intl.ListFormat('en-AU');
 
 /**
  * The time a query requests; null without `date` and `time`, which means now. With only a time the day is today; with only a
- * date the time is the present time of day. A `time` in ISO 8601 has both. Yesterday is accepted, because callers look up journeys
- * again after midnight. Throws `DATE_OUT_OF_RANGE` for earlier days.
+ * date the time is the present time of day. A `time` in ISO 8601 has both. Yesterday is accepted, because callers look up
+ * journeys again after midnight. Throws `DATE_OUT_OF_RANGE` for earlier days.
  */
 export function requestedWallClock(
   { date, time: timeText }: { date?: string | undefined; time?: string | undefined },

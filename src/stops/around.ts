@@ -28,7 +28,7 @@ const MAX_DISTANCE_METRES = 10_000;
 
 export type RequestedCircle = { lat: number; lng: number; radius: number };
 
-/** A platform or stop with its own distance, unrounded. */
+/** A platform or stop, and its own distance before rounding. */
 type NearbyPoint = Omit<NearbyStop, 'distance_metres' | 'routes'> & { metres: number };
 
 /**

@@ -210,7 +210,7 @@ export function toMinute(moment: number): number {
   return Math.floor(moment / MINUTE_MS) * MINUTE_MS;
 }
 
-/** The whole minutes from one moment to another; 0 if that is earlier. */
+/** The minutes from one moment to another, rounded; 0 if `until` is earlier. */
 export function minutesBetween(from: number, until: number): number {
   return Math.max(0, Math.round((until - from) / MINUTE_MS));
 }

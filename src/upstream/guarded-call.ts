@@ -204,7 +204,7 @@ export function createGuardedCall(options: {
   function isWorthRetrying(error: unknown, { priority }: CallTicket, deadline: number): boolean {
     if (priority === 'background' || deadline - clock.now() < MIN_CALL_MS) return false;
     const { status, pauseSeconds } = statusOf(error);
-    // A refused key is worth a retry if there is another key, even for a probe, which has learned nothing yet.
+    // If the key was refused, another key may work. A probe is retried too: a refused key says nothing about upstream's health.
     if (isKeyRefused(error)) return callByKey.length > 1;
     if (breaker.isOpen()) return false;
     if (pauseSeconds !== null) return callByKey.length > 1;

@@ -130,9 +130,9 @@ export function toRouteName(line: Transportation): string | null {
 }
 
 /**
- * "T1" for "T1 North Shore & Western Line", "BMT" for the "Blue Mountains Line" with the ID "nsw:02BMT: :H:": the first word if
- * the ID agrees, else a known name. An ID has two digits of upstream's own, three characters of the name padded with zeros, and
- * after a colon its fourth character or a branch of the line.
+ * The first word of the number, if the ID agrees: "T1" for "T1 North Shore & Western Line". Else a known short name, mostly in
+ * the ID: "BMT" for the "Blue Mountains Line" with "nsw:02BMT: :H:". After "nsw:", an ID has two digits of upstream's own, three
+ * characters of the name padded with zeros, and after a colon its fourth character or a branch of the line.
  */
 function toShortName({ id = '', number = '' }: Transportation): string | undefined {
   const [first = '', ...others] = number.trim().split(/\s+/);

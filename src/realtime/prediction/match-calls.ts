@@ -23,10 +23,10 @@ export const UNMATCHED = -1;
 export const UNKNOWN_STOP = -2;
 
 /**
- * Finds the call of each update, in three steps: by its sequence number, if the stop is the same or of the same station; by its
- * stop, in the order of the run; as a call that moved to another stop, by its planned time or as the only one of the station.
- * Feeds drop stops that a vehicle has passed, so updates are matched from the last to the first. Writes one entry for each update
- * to `calls`.
+ * Finds the call of each update and writes it to `calls`. First by its sequence number, if the stop is the same or of the same
+ * station. Then by its stop, in the order of the run. Last as a call that moved to another stop: by its sequence number, by its
+ * planned time, or as the only one of the station. Feeds drop stops that a vehicle has passed, so updates are matched from the
+ * last to the first.
  */
 export function matchCalls(
   columns: RunColumns,

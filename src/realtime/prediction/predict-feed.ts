@@ -153,7 +153,7 @@ export function predictFeed(
     return Math.max(0, start - moment, moment - start - int32At(sections.offsets, last));
   }
 
-  /** Predicts a run of the timetable. Returns whether the trip fits it: at least one update matches a call, or there are no updates. */
+  /** Predicts a run of the timetable. False if the trip does not fit it: the trip has updates, and none matches a call. */
   function predictKnown(trip: FeedTrip, run: { trip: number; day: number }): boolean {
     const { row, id, relationship, updates } = trip;
     const isCancelled = isCancellation(relationship);
