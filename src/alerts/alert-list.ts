@@ -179,8 +179,8 @@ function indexAlerts(alerts: readonly KeptAlert[]): AlertIndex {
 }
 
 /**
- * The subjects of an alert. An alert about lines or runs has its lines, if it is about whole lines, else its runs. Any other
- * alert has the stops that it names or, if it names none, its lines.
+ * The subjects of an alert. For one about lines or runs: its lines if it is about whole lines, else its runs. For any other: the
+ * stops that it names or, if it names none, its lines.
  */
 function keysOf({ kind, stops, routes, runs, isOnWholeLines }: KeptAlert): string[] {
   const onLines = routes.map(({ mode, route }) => `line ${mode} ${route}`);

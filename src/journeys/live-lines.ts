@@ -23,7 +23,7 @@ import {
  */
 const MAX_OVERLAP_SECONDS = 300;
 const DAY_SECONDS = 86_400;
-/** The columns get room for this many times the runs in the feeds, because the next feeds have more. */
+/** The columns get room for this many times the runs in the feeds, because the next feeds may have more. */
 const SPARE = 1.5;
 
 /** A run in a snapshot, by its index there. */
@@ -293,7 +293,7 @@ function draftSnapshots(
 ): LivePart {
   const { timetable, snapshots } = live;
   const earliestEnd = firstRunsAt(day, span) / 1000 - base;
-  // Runs that only a feed has have no day of their own.
+  // A run that only a feed has belongs to no day; it is included if it leaves before this.
   const latestStart = (span.last + 1) * DAY_SECONDS;
   const changed: LivePart['changed'] = [];
   const added: LiveRunRef[] = [];

@@ -177,7 +177,7 @@ export function chooseJourneys(options: {
   };
 }
 
-/** Whether the trip planner cannot plan such journeys. */
+/** Whether only the timetable can plan such journeys. */
 export function needsTimetable({ via, choices }: Partial<JourneyQuery>): boolean {
   return Boolean(via?.length) || choices !== undefined;
 }

@@ -78,8 +78,8 @@ function sortKeyOf({ mode, route, id }: Line): string {
 }
 
 /**
- * Returns a function that ranks a line for a search: 0 by its short name, 1 by the start of that, 2 by words of its names; null
- * if it does not fit.
+ * Returns a function that ranks a line for a search: 0 if the text is its short name, 1 if its names, short name first, begin
+ * with the text, 2 if they have all words of the text; null if it does not fit.
  */
 export function searchFor(q: string): (line: IndexedLine) => number | null {
   const searchText = toWords(q).trim();

@@ -75,7 +75,7 @@ const MODES_BY_CERTAINTY: readonly (readonly Leg['mode'][])[] = [
   ['bus', 'coach', 'schoolbus'],
   ['lightrail'],
 ];
-/** The ID of a station. Groups of poles at a street have a `G` in theirs, and share the name of their poles. */
+/** The IDs of stations. Those of groups of poles at a street begin with `G`; a group has the name of its poles. */
 const STATION = /^\d+$/;
 
 /**

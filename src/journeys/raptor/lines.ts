@@ -68,7 +68,7 @@ export interface Footpaths {
   first: Int32Array;
   targets: Int32Array;
   seconds: Int32Array;
-  /** Whether some take less time than at the usual pace. */
+  /** Whether some walks take less time than at the usual pace. */
   isFast?: boolean;
 }
 
@@ -152,7 +152,7 @@ export function openShared({ planned, mirrored }: SharedLines, offsets: Int32Arr
   return { planned: { ...planned, offsets }, mirrored: { ...mirrored, offsets: mirrorOffsets(offsets) } };
 }
 
-/** The offsets are shared already. */
+/** Copies the columns to shared memory, except the offsets, which are shared already. */
 function copyToShared(lines: Lines): Lines {
   const { offsets, ...others } = lines;
   const columns = Object.entries(others).filter((entry): entry is [string, Int32Array] => ArrayBuffer.isView(entry[1]));

@@ -319,7 +319,7 @@ export function createPlanner(
     return alightRun < lines.plannedRuns ? toShownTimes(plan).arrivesAt : plan.arrivesAt;
   }
 
-  /** Reads the lines again, after they have changed. */
+  /** Drops what was read from the lines, because they have changed. */
   function refresh(): void {
     forward.refresh();
     backward?.refresh();
@@ -403,7 +403,7 @@ function createDirection(
     });
   }
 
-  /** Reads the lines again, after they have changed. */
+  /** Drops what was read from the lines, because they have changed. */
   function refresh(): void {
     accessibleRuns = freeFlags = chosen = null;
     searcher.refresh();

@@ -38,7 +38,7 @@ export function createTimeLeft(lines: Lines, rows: TimeLeftRows, window: Window)
   let target: Target = { egress: [], changeSeconds: 0, footpaths: NO_FOOTPATHS };
   /** The number of rows made for `target`. */
   let count = 0;
-  /** The `window.opened` for which they were made. */
+  /** The `window.opened` for which the rows were made. */
   let opened = 0;
   /** For each line, those whose vehicles continue as it. */
   let previous = new Map<number, Continuation[]>();

@@ -2,7 +2,7 @@ import { type Lines, lastPositionOf, NEVER, offsetsOf, type Visits } from './lin
 
 const UNKNOWN = -0x80000000;
 const HOUR_SECONDS = 3600;
-/** A window serves searches that begin up to this many seconds after it. */
+/** A window serves searches that begin up to this many seconds after its own beginning. */
 const OPEN_SECONDS = 6 * HOUR_SECONDS;
 
 /** The visits of the lines in a window. All searches in one direction share this memory, one at a time. */
@@ -32,7 +32,7 @@ export interface Window {
   open(at: number, end: number, room?: { before?: number; after?: number }): void;
   refresh(): void;
   list(stop: number): number;
-  /** The start of the first run of each line that was listed. */
+  /** For each line at a listed stop, the start of its first run that is still on its way. */
   readonly starts: Int32Array;
   readonly visits: WindowVisits;
   /** Grows whenever the visits are reset. */
@@ -69,7 +69,7 @@ export function createWindow(lines: Lines, visits: WindowVisits): Window {
     window.opened++;
   }
 
-  /** Reads the lines again, after they have changed. */
+  /** Drops the window, because the lines have changed. */
   function refresh(): void {
     from = NEVER;
   }

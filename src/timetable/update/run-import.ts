@@ -24,7 +24,10 @@ export interface ImportOutcome {
 export const IMPORT_PROCESS = new URL('../import/import-process.ts', import.meta.url);
 /** The limit of the heap, for JavaScript objects; calls are in typed arrays outside it. */
 const MAX_OLD_SPACE_MB = 768;
-/** V8 then collects more often and returns free pages: less memory for more processor time (bench/import-limit.ts). */
+/**
+ * With these options V8 collects garbage more often and returns free pages: less memory for more processor time
+ * (bench/import-limit.ts).
+ */
 export const IMPORT_OPTIONS = [
   `--max-old-space-size=${MAX_OLD_SPACE_MB}`,
   '--max-semi-space-size=2',
