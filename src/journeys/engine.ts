@@ -302,7 +302,7 @@ export class JourneyEngine {
     worker.on('message', (message: ThreadMessage) => this.#receive(thread, message));
     worker.on('error', (err) => {
       this.#log.error({ err }, 'a thread that plans journeys failed');
-      // Its cause may end the next thread too, so wait.
+      // What ended the thread may end the next one too, so wait.
       if (this.#end(thread)) setTimeout(() => this.#startNext(), RESTART_MS).unref();
     });
     this.#threads.push(thread);

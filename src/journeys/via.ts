@@ -517,7 +517,7 @@ function chooseMeetings(
   return settled;
 }
 
-/** Joins two plans where the rider stays in the vehicle. */
+/** Joins consecutive plans where the rider stays in the vehicle. */
 function joinPlans(plans: readonly Plan[]): ViaPart[] {
   const parts: ViaPart[] = [];
   for (const [index, plan] of plans.entries()) {

@@ -27,8 +27,8 @@ export interface KnownPositions {
 }
 
 /**
- * Maps both ends. An end without a position takes, in this order, that from another leg, of its stop, of the end of the path,
- * or from the register. A leg without a path is drawn as a straight line.
+ * Maps both ends. An end without a position takes the first one known: that of the end in another leg, of its stop, of the end of
+ * the path, or in the register. A leg without a path is drawn as a straight line.
  */
 export function mapEnds(leg: EfaLeg, mode: Mode | null, isLive: boolean, positions: KnownPositions) {
   const path = mapPath(leg.coords);

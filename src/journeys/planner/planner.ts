@@ -18,7 +18,7 @@ export function plannerJourneys(stops: StopLookup): Journeys {
       const response = await queryUpstream({ kind: 'trip', from, to, at, isArrival, modes, isAccessible });
       const requested = { from, to, at, conditions, cancelled };
       const mapped = await mapJourneys(response.payload, requested, stops).catch((error) => {
-        // The error says why there are none: upstream reports it.
+        // The error says why there are no journeys. Callers that accept none get an empty list.
         if (mayBeNone && error instanceof ApiError && error.statusCode < 500) return { journeys: [], leftOut: {} };
         throw error;
       });

@@ -13,7 +13,7 @@ export interface WindowVisits {
   /** Pairs of line and call. */
   items: Int32Array<ArrayBuffer>;
   length: number;
-  /** The window to which they belong. */
+  /** The window to which the visits belong. */
   of: object | null;
 }
 
