@@ -22,8 +22,8 @@ export function cacheBytes(limit = memoryLimit()): number {
 }
 
 /**
- * Collects the garbage of this thread and returns its free pages to the system; usual collections keep them. It stops the thread for
- * longer than those. `scripts/start` exposes the collector.
+ * Collects the garbage of this thread and returns its free pages to the system, which usual collections keep. It stops the thread
+ * for longer than they do. `scripts/start` exposes the collector.
  */
 export function returnFreeMemory(): void {
   globalThis.gc?.({ type: 'major', flavor: 'last-resort' });

@@ -230,7 +230,7 @@ describe('a rider chooses', () => {
 
   const near = (one: number, other: number) => Math.abs(one - other) <= 1;
 
-  it('the walks between stops are as long as the pace makes them, and no longer than chosen', () => {
+  it('walks between stops take as long as the chosen pace makes them, and no longer than the chosen maximum', () => {
     fc.assert(
       fc.property(townArbitrary, choicesArbitrary, (made, choices) => {
         const { timetable, positions } = build(made);

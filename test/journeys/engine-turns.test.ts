@@ -197,7 +197,7 @@ const searchedBy = ({ searches }: Thread) =>
   searches.map(({ query }) => `${(query as EngineQuery).from.stops[0]?.stop}${'isFar' in query ? ' far' : ''}`);
 const from = (stop: number) => ({ from: { stops: [{ stop, seconds: 0 }], withAround: false } });
 
-it('a far search goes behind all others for two seconds, then it has the place of its plan', async () => {
+it('a far search waits behind all others for two seconds, and after that has the place of its plan in the queue', async () => {
   const thread = await useOneThread();
   const far = send('high', 'far', from(1));
   for (let other = 2; other <= 5; other++) send('low', `other ${other}`, from(other));
@@ -245,7 +245,7 @@ it('a far search leaves the last of two threads to others, and is not made for a
   expect(first.searches.at(-1)?.query).toMatchObject({ isFar: true });
 });
 
-it('a far search is not refused because its account has as many searches waiting as it may have', async () => {
+it('a far search is accepted even if its account already has its maximum of waiting searches', async () => {
   const thread = await useOneThread();
   const sent = [send('low', 'a'), send('low', 'a'), send('low', 'a'), send('high', 'b')];
   thread.finish({ mayBeFar: true });
@@ -342,7 +342,7 @@ it('a search that nobody waits for leaves the queue, and goes on once it has beg
   expect(begun).toEqual(['a', 'b']);
 });
 
-it('a thread gets the moment at which its search has to end, in time for the answer after five seconds', async () => {
+it('a search must end 4.5 seconds after its request, waiting included, so that the answer comes within five seconds', async () => {
   const sentAt = Date.now();
   const sent = send('low', 'a');
   await vi.advanceTimersByTimeAsync(1000);

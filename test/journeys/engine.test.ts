@@ -166,7 +166,7 @@ function planInAll() {
   return { found, begun };
 }
 
-it('the first searches after a publication use it in both threads, and those that have begun end with the one before', async () => {
+it('in both threads, searches that begin after a publication use it, and searches under way keep the previous one', async () => {
   await planWhenReady();
   await expect
     .poll(async () => {
@@ -190,7 +190,7 @@ it('the first searches after a publication use it in both threads, and those tha
   expect((await planInAll().found).map(({ late }) => late)).toEqual([0, 0]);
 });
 
-it('searches that wait for a thread use the snapshots of the moment at which they begin, and end with these', async () => {
+it('searches that wait for a thread use the snapshots that are current when they begin, and keep them until they end', async () => {
   await planWhenReady();
   const waiting = Array.from({ length: 8 }, (_, index) => {
     const begin = () => void publish(index + 1);

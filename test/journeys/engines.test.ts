@@ -169,7 +169,7 @@ async function replaceWithLittleMemory() {
   return { thread, waiting, again };
 }
 
-it('with little memory, the thread goes over to the next timetable, and its searches can be sent again', async () => {
+it('with little memory, the only thread switches to the next timetable: waiting searches are refused and can be sent again', async () => {
   const { thread, waiting, again } = await replaceWithLittleMemory();
   expect(threads.map(({ isEnded, packed }) => [isEnded, packed])).toEqual([[false, after.packed]]);
   expect(waiting.map(({ outcome }) => outcome)).toEqual([503, 503]);
@@ -179,7 +179,7 @@ it('with little memory, the thread goes over to the next timetable, and its sear
   expect(thread.searches).toHaveLength(2);
 });
 
-it('a result of the timetable before answers no search of the next one', async () => {
+it('a result from the previous timetable answers no search of the next one', async () => {
   const { thread, again } = await replaceWithLittleMemory();
   let found: unknown = null;
   void again.then((searched) => {
@@ -193,7 +193,7 @@ it('a result of the timetable before answers no search of the next one', async (
   await again;
 });
 
-it('a thread that stays in a search of the timetable before is replaced after a minute', async () => {
+it('a thread still busy with a search of the previous timetable is replaced after a minute', async () => {
   const { again } = await replaceWithLittleMemory();
   const refused = expect(again).rejects.toMatchObject({ statusCode: 503 });
   await vi.advanceTimersByTimeAsync(60_000);
@@ -201,7 +201,7 @@ it('a thread that stays in a search of the timetable before is replaced after a 
   expect(threads.map(({ isEnded }) => isEnded)).toEqual([true, false]);
 });
 
-it('a thread of the timetable before that fails is replaced', async () => {
+it('a thread that fails in a search of the previous timetable is replaced', async () => {
   const { thread, again } = await replaceWithLittleMemory();
   const refused = expect(again).rejects.toMatchObject({ statusCode: 503 });
   thread.emit('error', new Error('out of memory'));

@@ -164,7 +164,7 @@ describe('a ride of the trip planner', () => {
     expect(timesOf(laid(own, trip('R', [noData('S1'), noData('D')])))).toEqual([null, null, false]);
     expect(timesOf(laid(own))).toEqual([null, null, false]);
   });
-  it('a ride of the trip planner stays as it is if its feed is not available, and if nothing has its run', () => {
+  it('a ride of the trip planner stays as it is if its feed is unavailable, and is not live if its run is unknown', () => {
     const away = new Runs({ now: () => NOW, timetable: { get: () => planned } });
     const own = ride();
     expect(withFeedTimes(own, away).leg).toBe(own);

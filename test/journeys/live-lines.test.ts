@@ -341,7 +341,7 @@ describe('lines with the runs of snapshots', () => {
     }
   }
 
-  it('lines take more changed runs than they have room for, and fewer again, in both directions', () => {
+  it('lines adopt more changed runs than they have room for, and then fewer again, in both directions', () => {
     const two = (number: number) => String(number).padStart(2, '0');
     const clock = (minute: number) => `${two(Math.floor(minute / 60))}:${two(minute % 60)}`;
     const trips = Array.from({ length: 4000 }, (_, index) => ({
@@ -360,7 +360,7 @@ describe('lines with the runs of snapshots', () => {
     );
   });
 
-  it('lines take many runs that the timetable lacks, where a feed before had few', () => {
+  it('lines adopt many runs that the timetable lacks, even if the feed before had few', () => {
     const [first, last] = [NOW / 1000, NOW / 1000 + 600];
     const added = Array.from({ length: 3000 }, (_, index): TripSpec => {
       const at = (time: number) => ({ departure: { time: time + index }, arrival: { time: time + index } });

@@ -75,7 +75,7 @@ describe('the source of journeys', () => {
     expect((await choose({ mode: 'timetable', planner }).fetch(query, context)).origin.source).toBe('timetable');
   });
 
-  it('journeys with an option that only filters those of the trip planner come from the timetable, which searches with it', async () => {
+  it('journeys with an option that the trip planner could only filter by come from the timetable, which searches with it', async () => {
     const planner = async () => expect.unreachable();
     for (const option of [{ maxChanges: 0 }, { withoutBooking: true }]) {
       expect((await choose({ planner }).fetch({ ...query, ...option }, context)).origin.source).toBe('timetable');

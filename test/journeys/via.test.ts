@@ -325,7 +325,7 @@ describe('journeys with via', () => {
     ],
   };
 
-  it('a walk to or from a place of via meets the rides there, at their platform and in their time', async () => {
+  it('a walk to or from a place of via reaches the rides there, at their platform and in time for them', async () => {
     const station = { id: 'V', name: 'V', lat: -33, lng: 150, isStation: true };
     const platforms = ['V1', 'V2'].map((id) => ({ id, name: id, lat: -33, lng: 150, parentId: 'V' }));
     const made: MadeSchedule = {

@@ -14,7 +14,7 @@ const RECONNECT_MS = 5000;
 
 const GREETING = Buffer.from(`retry: ${RECONNECT_MS}\n\n`);
 
-/** Readers ignore it. It keeps proxies from closing the connection, and reveals whether the reader is still there. */
+/** Ignored by readers. It keeps proxies from closing the connection, and reveals whether the reader is still there. */
 const COMMENT = Buffer.from(': still here\n\n');
 
 const boardEvents = new WeakMap<FinishedResponse['body'], Buffer>();

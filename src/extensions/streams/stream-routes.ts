@@ -167,7 +167,7 @@ async function streamRoutes(
     const tick = () => {
       stream.comment();
       const isCharged = ++comments % times.commentsPerCharge === 0;
-      // A minute costs one request, or as many as it took upstream calls. Without a response or a call it is free.
+      // A minute costs one request, or one for each upstream call that it took. Without a response or a call it is free.
       const count = isCharged ? Math.max(calls, lastEtag === null ? 0 : 1) : 0;
       if (isCharged) calls = 0;
       const checked = count > 0 ? request.chargeAgain(count) : request.checkAgain();

@@ -7,7 +7,7 @@ import { parseSaved } from '../../core/saved.ts';
 
 export const KEPT_DAYS = 90;
 const MAX_INCIDENTS = 200;
-/** A state must last for two observations before it counts. */
+/** How often the state is observed. A state must last for two observations before it counts. */
 export const OBSERVE_EVERY_MS = MINUTE_MS;
 /** An unchanged record is written this often, which saves writes to disk. */
 const WRITE_EVERY_MS = 5 * MINUTE_MS;

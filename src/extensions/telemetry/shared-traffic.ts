@@ -27,7 +27,7 @@ const READ_AT_MOST_EVERY_MS = 2000;
 /** How long a page waits for Redis. */
 const PATIENCE_MS = 500;
 const MAX_UNPUBLISHED_MINUTES = 24 * 60;
-/** The last hour is stored in minutes, the rest of the day in quarters of an hour: a status page reads 160 small hashes. */
+/** A status page reads the last hour in minutes and the day in quarters of an hour: about 160 small hashes. */
 const HOUR_MINUTES = 60;
 const HOUR_KEPT_SECONDS = 2 * 3600;
 const DAY_KEPT_SECONDS = 25 * 3600;

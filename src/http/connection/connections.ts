@@ -55,13 +55,15 @@ const DEFAULT_MAX = 10_000;
 const DEFAULT_MAX_PER_ADDRESS = 1000;
 /** The share of file descriptors for connections; the rest is for files, upstream and Redis. */
 const SHARE_OF_DESCRIPTORS = 0.8;
-/** Connections above `max`, up to this share, are answered with 503; connections beyond that are closed without a response. */
+/**
+ * Connections above `max`, up to this share of it, are answered with 503. Connections beyond that are closed without a response.
+ */
 const SPARE_SHARE = 0.1;
 /** How long a connection above a limit may take to send its request, to be answered with 503. */
 const REFUSED_MS = 1000;
 const QUIET_MS = MINUTE_MS;
 
-/** Default limits: the number of files that the process may open, up to a sensible maximum. */
+/** Default limits: a share of the files that the process may open, up to a sensible maximum. */
 export function connectionLimitsFor(descriptors: number): ConnectionLimits {
   const max = Math.min(DEFAULT_MAX, Math.floor(descriptors * SHARE_OF_DESCRIPTORS));
   return { max, maxPerAddress: Math.min(DEFAULT_MAX_PER_ADDRESS, Math.ceil(max / 4)) };

@@ -34,7 +34,7 @@ describe('journeys while a lift is out of service', () => {
     }
   });
 
-  it('`lifts_out` is the same with the carriages of each leg', async () => {
+  it('`lifts_out` is the same with `include=carriages`', async () => {
     const lifts = (await plan('&wheelchair=true')).map((one) => one.lifts_out);
     expect((await plan('&wheelchair=true&include=carriages')).map((one) => one.lifts_out)).toEqual(lifts);
     expect(lifts).toContainEqual([]);

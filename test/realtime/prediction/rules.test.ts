@@ -366,7 +366,7 @@ describe('the run of an update', () => {
     expect(callsOf(planned, snapshot, 'R', 20_783)?.[0]).toBe('A 6>12');
     expect(callsOf(planned, snapshot, 'Q', 20_783)).toEqual(['cancelled']);
   });
-  it('an update without a date, times or run within half a day is left out', () => {
+  it('an update without date and times is left out if its trip has no run within half a day', () => {
     const planned = timetable([run('R', [-16 * 60, -15 * 60], { days: [TODAY] })]);
     const snapshot = predict(planned, [{ tripId: 'R', stops: [update('A', { delay: 60 })] }]);
     expect(snapshot.runCount).toBe(0);
@@ -669,7 +669,7 @@ describe('a vehicle that stands', () => {
     const snapshot = predict(waiting, [trip('R', [noData('B'), noData('C')])], { vehicles: vehicle(1, 'B') });
     expect(callsOf(waiting, snapshot, 'R')?.slice(1)).toEqual(['B -2/3>0/3', 'C 5']);
   });
-  it('a vehicle that stands keeps its estimate while it moves', () => {
+  it('a vehicle on its way to a stop keeps its estimate there', () => {
     expect(callsOf(planned, predict(planned, trips, { vehicles: vehicle(2, 'B') }), 'R')?.[1]).toBe('B -2>-1');
   });
   it('at another platform of the station than planned has not left it', () => {
