@@ -100,7 +100,7 @@ const BOOK = /\b(?:book(?:ed|ings?)?|reservations?|reserve (?:a|your))\b(?! (?:o
 /** "Booking is not required", "No reservations", "You do not need to book". */
 const NO_BOOKING =
   /(?:\bno|\bnot|n['’]t) (?:book|reserv|required|needed|necessary|need to (?:book|reserve)|have to (?:book|reserve))/i;
-/** Both in one sentence: "Call 131 500 at least a day before you travel." */
+/** `ACT` and `BEFOREHAND` in one sentence: "Call 131 500 at least a day before you travel." */
 const ACT = /\b(?:call|phone|contact|buy|purchase|register|apply|arrange)\b/i;
 const BEFOREHAND = /\b(?:before|ahead|in advance|prior)\b/i;
 
@@ -126,7 +126,7 @@ function asksToPrepare(part: Info['infoLinks'][number]): boolean {
     );
 }
 
-/** Both in one sentence: "Some services on this line may not be wheelchair accessible." */
+/** In one sentence with `RESTRICTION`: "Some services on this line may not be wheelchair accessible." */
 const WHEELCHAIRS = /\b(?:wheelchairs?|accessible)\b/i;
 /** Includes requests for advance notice: "Notice of accessible access is required for the coach service". */
 const RESTRICTION = /\b(?:not|no|without|unable|unavailable|(?<!short )notice|in advance)\b/i;

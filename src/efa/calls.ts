@@ -18,7 +18,7 @@ import {
   toStopName,
 } from './stop-point.ts';
 
-/** More than any run has. */
+/** A longer list of calls counts as incomplete. No run has as many. */
 const MAX_CALLS = 200;
 
 /** Null for a stop without an ID. `positionOf` gives the position of stops that have none themselves. */

@@ -135,7 +135,7 @@ function finishBody(bytes: Buffer, etag: string): FinishedResponse['body'] {
   return { content: () => JSON.parse(bytes.toString()), etag, bytes, encoded: new Map() };
 }
 
-/** This can only be a key of an object: inside a string its quotation marks would be escaped. */
+/** The key before the timestamp in a body. It cannot occur inside a string, where its quotation marks would be escaped. */
 const RETRIEVED_AT = '"retrieved_at":"';
 
 /** 66 bits tell the responses to one URL apart. A longer tag is only a longer header. */

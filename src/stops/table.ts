@@ -28,7 +28,7 @@ const headerSchema = z.object({ format: z.literal(1), dataDate: z.iso.date(), so
 const NEWLINE = 10;
 const TAB = 9;
 const MICRODEGREES = 1e6;
-/** One hundredth of a degree, about a kilometre. */
+/** The size of the grid: a cell is a hundredth of a degree, about a kilometre. */
 const CELLS_PER_DEGREE = 100;
 /** Cells from west to east; the number of a cell is its row times this, plus its column. */
 const CELLS_AROUND = 360 * CELLS_PER_DEGREE;

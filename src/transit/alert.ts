@@ -73,8 +73,8 @@ const MAX_LATE_MS = 3 * HOUR_MS;
 const UNDATED_MS = 2 * DAY_MS;
 
 /**
- * Whether the alert applies at the given time. Upstream still lists years-old alerts without an end, so for alerts about runs, the
- * times of the runs decide.
+ * Whether the alert applies at the given time. Upstream still lists years-old alerts without an end, so the times of the runs
+ * decide for alerts about runs.
  */
 export function holdsAt(alert: Omit<CurrentAlert, 'stops'>, at: number): boolean {
   const { kind, periods, runs, isOnWholeLines, updatedAt } = alert;

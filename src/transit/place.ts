@@ -134,11 +134,11 @@ const DECIMALS = 6;
 const positionAllowed =
   'must be lat,lng: a latitude from -90 to 90 and a longitude from -180 to 180 as decimal numbers';
 const placeAllowed = 'must be a stop ID such as 200070, a place ID from /v1/places/search, or a position as lat,lng';
-/** An address: "2 Park St" */
+/** The beginning of an address such as "2 Park St". */
 const HAS_NUMBER = /^\d/;
 /** The longest ID seen has 159 bytes. */
 const MAX_ID_BYTES = 200;
-/** "poiID:858290415:95365003:-1:Epping Reserve:Double Bay:…", passed to upstream unchanged as one parameter value. */
+/** The beginning of an ID such as "poiID:858290415:95365003:-1:Epping Reserve:…", which upstream gets unchanged. */
 const ID_OF_PLACE = /^[a-z]{2,20}ID:/i;
 const placeIdAllowed = `must be a place ID as /v1/places/search returns it: up to ${MAX_ID_BYTES} bytes, no control characters`;
 

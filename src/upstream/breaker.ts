@@ -12,7 +12,7 @@ import { createPauses, isWithin, type Pauses } from './request-memory.ts';
 
 /** This many calls without any response open it, if they are for at least two different requests. */
 const SILENT_TO_OPEN = 5;
-/** So many different requests open it if they fail in a row, in whatever way. After many recent successes, more must fail. */
+/** This many different requests that fail in a row open it, however they fail. After many recent successes, more must fail. */
 const UNCLEAR_TO_OPEN = 5;
 const RECENT_MS = 10_000;
 const MAX_COUNTED = 50;

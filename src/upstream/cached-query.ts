@@ -22,8 +22,8 @@ interface Lookup {
 }
 
 /**
- * Adds the cache to `call`. Returns a fresh cached response, else that of a call, else a stale cached one; else throws the
- * call's error.
+ * Adds the cache to `call`. A request gets a fresh cached response or makes a call. If the call fails or takes too long, the
+ * request gets a stale cached response; if there is none, an error.
  */
 export function createCachedQuery(layers: {
   call: GuardedCall;

@@ -11,7 +11,7 @@ import type { Budget, CallTicket } from './budget/budget.ts';
 
 /** No retry is made with less time left than this. */
 const MIN_CALL_MS = 1000;
-/** The longest wait for a probe. It is short, so that a request is retried soon after an upstream that hung responds again. */
+/** How long a probe waits for its response. Short, so that requests are retried soon after upstream stops hanging. */
 const PROBE_PATIENCE_MS = 3000;
 /** How long a refused key is avoided while there are others. */
 const REFUSED_KEY_PAUSE_MS = MINUTE_MS;

@@ -116,7 +116,7 @@ const ENCODED_AGAIN = /&(?:amp;?|#0{0,6}38;?|#x0{0,6}26;?){1,20}/gi;
 const [ROW, ROW_END, CELL] = ['\u{f0000}', '\u{f0001}', '\u{f0002}'] as const;
 const INNERMOST_ROW = /\u{f0000}([^\u{f0000}\u{f0001}]*)\u{f0001}/gu;
 const MARKS = /[\u{f0000}-\u{f0002}]/gu;
-/** Elements that browsers show on lines of their own, and html-to-text within a line. */
+/** Elements that browsers put on separate lines, but html-to-text leaves within a line. */
 const BLOCKS =
   'address caption center dd details dl dt fieldset figcaption figure hgroup legend li menu option summary table tbody tfoot thead';
 

@@ -39,9 +39,9 @@ interface Planned {
   fitting: readonly Journey[];
 }
 
-/** Maximum number of requests for one page while only journeys of earlier pages are found. */
+/** Maximum number of requests for one page, if they find no new journeys. */
 const MAX_CALLS = 3;
-/** The trip planner searches farther than this before it reports that there are no journeys. */
+/** How far paging moves on after a response without journeys. The trip planner has searched farther than this. */
 const NOTHING_MS = 6 * HOUR_MS;
 
 /** Writes the cursors of the first page. `base` is the requested time. */

@@ -46,7 +46,7 @@ import { defineOperation } from '../operation.ts';
 const MAX_DEGREES = 0.5;
 const RADIUS_METRES = 1000;
 const EVERYWHERE = { south: -90, west: -180, north: 90, east: 180 };
-/** The interval at which feeds are polled. */
+/** The `Retry-After` while no positions are available: the shortest time between two polls of a feed. */
 const RETRY_SECONDS = 15;
 const ID_LENGTH = 10;
 
