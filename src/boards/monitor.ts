@@ -161,7 +161,7 @@ function knownUntil({ until, isEnd, lastPlannedAt }: DeparturePage): number {
 /** Length of the first step back. */
 const FIRST_STEP_MS = 20 * MINUTE_MS;
 const MAX_STEP_MS = 6 * HOUR_MS;
-/** Pages that look back begin at multiples of this, so that requests share them. */
+/** Pages that look back begin at multiples of this, so that several requests can use the same page. */
 const GRID_MS = 10 * MINUTE_MS;
 /** The number of departures that a step back should have, so that it fits on one page. */
 const EVENTS_PER_STEP = EVENTS_PER_PAGE - 6;

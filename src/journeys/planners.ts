@@ -161,7 +161,7 @@ export function createPlanners(
         if (planner) planner.of = null;
       }
     },
-    /** Frees all days but one. The others are made again when they are searched; for a minute, one of them stays. */
+    /** Frees all days but one. The others are made again when they are searched; for a minute, at most one of them is kept. */
     closeOthers(day: number): void {
       shortUntil = systemClock.now() + SHORT_MS;
       for (const one of days) if (one.day !== day || one.span !== USUAL_SPAN) freeDay(one);

@@ -71,7 +71,7 @@ export interface End extends EngineEnd, WalkEnd {
 
 interface WalkEnd {
   position: Position;
-  /** Whether only ferries serve it. */
+  /** Whether only ferries serve the place. */
   isWharf: boolean;
 }
 

@@ -337,7 +337,7 @@ export function createPlanner(
   }
 }
 
-/** Converts a journey of mirrored lines to one of `lines`. Both may also be swapped: `lines` are those of the result. */
+/** Converts a journey of mirrored lines to one of the real lines, or the other way. `lines` are those of the result. */
 export function mirrorFound(lines: Lines, { departsAt, arrivesAt, rides }: Found): Found {
   const back = (mirrored: number, position: number) => {
     const run = mirrorRun(lines, mirrored);

@@ -43,7 +43,7 @@ interface AddedParts {
 interface LineSize {
   trips: number;
   patterns: number;
-  /** The files that have trips of it. */
+  /** The files that have trips of the line. */
   files: Set<FileReport>;
 }
 

@@ -15,7 +15,7 @@ import { type UpdateProgress, updateTimetable } from './update.ts';
 export const TIMETABLE_MODES = ['off', 'auto', 'on'] as const;
 export type TimetableMode = (typeof TIMETABLE_MODES)[number];
 
-/** For those who only read the timetable. */
+/** The timetable for code that only reads it. */
 export interface TimetableInUse {
   /** Null while there is none. A request may keep using the one that it got. */
   get(): Timetable | null;
@@ -29,7 +29,7 @@ export interface CurrentTimetable extends TimetableInUse {
   missing(): MissingTimetable;
   /** Resolves when there is a timetable, or the update after the start has ended without one. */
   whenTried(): Promise<void>;
-  /** Waits for `prepare`, a few seconds at most, before a timetable comes into use. */
+  /** Waits for `prepare`, at most `PREPARED_MS`, before a timetable comes into use. */
   beforeChange(prepare: (timetable: Timetable) => Promise<void>): void;
   status(): TimetableStatus;
   close(): Promise<void>;
@@ -55,7 +55,7 @@ export const noTimetable: CurrentTimetable = {
   close: async () => {},
 };
 
-/** Upstream publishes from 01:00 to 02:00 in Sydney. */
+/** Nightly updates begin between 02:00 and 05:00 in Sydney. Upstream publishes from 01:00 to 02:00. */
 const NIGHT_STARTS_AT_MINUTE = 2 * 60;
 const NIGHT_MINUTES = 3 * 60;
 /**
