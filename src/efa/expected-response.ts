@@ -32,7 +32,7 @@ export const EXPECTED_BOARD: ExpectedResponse = {
   messages: [...NO_MATCH_MESSAGES, ...MATCH_MESSAGES, ...TIMETABLE_MESSAGES],
 };
 
-/** No response for a place without stops nearby was recorded; the other endpoints omit empty lists. */
+/** The list may be missing: no response without stops was recorded, but other endpoints omit empty lists. */
 export const EXPECTED_NEARBY: ExpectedResponse = {
   list: 'locations',
   messages: NO_MATCH_MESSAGES,
@@ -140,7 +140,7 @@ const NUMBER = /^\d{5,7}$/;
 /** Nearly all stations and interchanges have six digits ending in zero; platforms hardly ever do. */
 const STATION = /^\d{5}0$/;
 const STREET_STOP = /^G/;
-/** Internal number of a stop, which responses repeat. */
+/** Upstream's internal number of a stop. The board of such a stop repeats it. */
 const INTERNAL = /^10\d{6}$/;
 
 /** The ID of a street stop is "G" and the number of one of its poles. */

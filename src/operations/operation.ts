@@ -46,7 +46,7 @@ export interface Notice {
   defaultOf?: string;
 }
 
-/** Whether the sandbox simulates a failure for that request. No fallback may hide such a failure. */
+/** Whether the sandbox simulates a failure for the request. No fallback may hide such a failure. */
 export type IsRehearsal = (request: UpstreamRequest) => boolean;
 
 /** What an operation needs to handle a query for a caller. */

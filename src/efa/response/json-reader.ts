@@ -3,7 +3,7 @@ import { nextTurn } from '../../core/event-loop-turn.ts';
 /** Limits of one response. The largest real response had 2.3 MB and a nesting depth of 12; the longest list had 340 records. */
 export const RESPONSE_LIMITS = {
   bytes: 6_000_000,
-  /** Nested lists, in a large response. */
+  /** The depth of nested lists; checked only in large responses. */
   depth: 64,
   /** In top-level lists: departures, places, journeys. */
   records: 5000,
@@ -11,7 +11,10 @@ export const RESPONSE_LIMITS = {
 
 /** Before a larger text is parsed, other requests get their turn. */
 const SMALL_BYTES = 256_000;
-/** `JSON.parse` takes two seconds for three million nested lists. Anything else of 6 MB takes at most 0.3 seconds. */
+/**
+ * Nesting that is refused: `JSON.parse` takes two seconds for three million nested lists. Anything else of 6 MB takes at most 0.3
+ * seconds.
+ */
 const TOO_DEEP = '['.repeat(RESPONSE_LIMITS.depth);
 
 /** The response exceeds one of the limits. */

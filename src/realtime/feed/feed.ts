@@ -74,7 +74,7 @@ export class NotAPackedFeed extends Error {
   override readonly name = 'NotAPackedFeed';
 }
 
-/** Where vehicles are, or the trip that they are on. */
+/** Selects vehicles by their position, or by the trip that they are on. */
 export type VehicleCriteria = { isAt: (lat: number, lng: number) => boolean } | { tripId: string };
 
 /** The position report of a vehicle on a trip. Fields are null if the feed does not give them. */
