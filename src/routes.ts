@@ -15,7 +15,7 @@ interface OperationRoute {
   price?: (query: never, day: number) => number;
 }
 
-/** The query parameters that prices depend on. */
+/** The query parameters that prices depend on, by kind of operation. */
 interface Trips {
   arrive_by: boolean;
   limit: number;

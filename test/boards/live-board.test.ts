@@ -78,7 +78,7 @@ describe('a board of departures', () => {
     expect(rows(late, 'S', trips)).toEqual([]);
     expect(arrivals(late, 'S', ...trips)).toEqual(['R S1 5 live']);
   });
-  it('a vehicle that the feed has passed is gone, however early it is', () => {
+  it('a vehicle whose feed has dropped the stop is not listed, however early it is', () => {
     expect(rows(planned, 'S', [trip('R', [update('B', { time: 4 })])])).toEqual([]);
   });
   it('a replaced run is cancelled at the stops that it leaves out, late or not', () => {

@@ -150,7 +150,7 @@ describe('the usual load on a board', () => {
     ]);
   });
 
-  it('a reported occupancy counts before the usual one, and a cancelled train has none', () => {
+  it('a reported occupancy replaces the usual one, and a cancelled train has none', () => {
     const stops = [{ ...delayed('P1', 0), occupancy: 1 }, delayed('A', 0), delayed('B', 0)];
     const live = body([{ tripId: 'usual', startDate: TODAY, stops }], include);
     expect(live).toEqual([

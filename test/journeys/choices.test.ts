@@ -201,7 +201,7 @@ describe('a rider chooses', () => {
     );
   });
 
-  it('stops within reach and travel times are those of a scan of all connections with walks as chosen', async () => {
+  it('stops within reach and travel times equal those of a scan of all connections with the chosen walks', async () => {
     await fc.assert(
       fc.asyncProperty(
         townArbitrary,

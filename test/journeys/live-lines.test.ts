@@ -225,7 +225,7 @@ describe('lines with the runs of snapshots', () => {
     );
   });
 
-  it('the journeys of a thread that has adopted snapshots, and has planned without them, are those of a new thread', () => {
+  it('a thread that has adopted snapshots, and has also planned without them, finds the same journeys as a new thread', () => {
     fc.assert(
       fc.property(publications, (drawn) => {
         const timetable = timetableFor(drawn);

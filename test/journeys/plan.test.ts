@@ -173,7 +173,7 @@ describe('plans on random networks', () => {
     );
   });
 
-  it('riders who change in less time than the cells count still get the fastest journey', () => {
+  it('riders who change faster than the cells of the map assume still get the fastest journey', () => {
     const network = openNetwork(
       [
         trip('slow', [0, 0], [3, 9000]),

@@ -459,7 +459,7 @@ describe('journeys with via', () => {
     expect(await find(via, { choices, limit: 1 }, FASTER)).toEqual(['slow 08:10 09:40']);
   });
 
-  it('the allowed changes are those of the whole journey with via', async () => {
+  it('the limit of changes applies to the whole journey with via', async () => {
     const changes = async (maxChanges: number, stayMinutes: number) =>
       (await find([{ stopId: '2', stayMinutes }], { maxChanges, limit: 2 }, FASTER)).map(
         (journey) => journey.split(',').length - 1,

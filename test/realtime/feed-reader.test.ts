@@ -343,7 +343,7 @@ describe('reading vehicle positions', () => {
     expect(vehiclesOf(bus('1'), bus('x', wrong), bus('2')).map(({ vehicleId }) => vehicleId)).toEqual(['1', '2']);
   });
 
-  it('the latest of several reports of a vehicle counts', () => {
+  it('of several reports of a vehicle, the reader of positions keeps the latest', () => {
     const latest = bus('1', { timestamp: TIMESTAMP - 5, trip: { tripId: 'now' } });
     for (const reports of [
       [bus('1'), latest],

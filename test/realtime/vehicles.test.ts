@@ -72,7 +72,7 @@ describe('the next call of a vehicle', () => {
   it('the next call of a vehicle is by the timetable, without a time, where the feed has no data', async () => {
     expect(await nextCall(planned, [trip('R', [noData('B'), noData('C')])])).toBe('B unknown');
   });
-  it('the next call of a vehicle is the call where the vehicle reports that it stands until it departs', async () => {
+  it('the next call of a standing vehicle is the one at the stop that it reports, until it departs', async () => {
     const stands = vehicle({ currentStatus: STOPPED_AT, stopId: 'C', timestamp: at(21) });
     const trips = [trip('R', [update('B', { delay: 0 }), departs('C', { delay: 0 }), update('D', { delay: 0 })])];
     expect(await nextCall(planned, trips, stands, NOW + 21 * 60_000)).toBe('C 20');
@@ -92,12 +92,12 @@ describe('the next call of a vehicle', () => {
     const stands = vehicle({ currentStatus: STOPPED_AT, stopId: 'A', currentStopSequence: 3 });
     expect(await nextCall(loop, trips, stands)).toBe('A -1');
   });
-  it('the next call of a vehicle is the stop where the vehicle reports that it stands if its sequence number is that of another stop', async () => {
+  it('the next call of a standing vehicle is at the stop that it reports, even if its sequence number is that of another stop', async () => {
     const trips = [trip('R', [update('B', { delay: 0 }), update('C', { delay: 0 })])];
     const stands = vehicle({ currentStatus: STOPPED_AT, stopId: 'B', currentStopSequence: 3, timestamp: at(10) });
     expect(await nextCall(planned, trips, stands, NOW + 10.5 * 60_000)).toBe('B 10');
   });
-  it('the next call of a vehicle is the station where the vehicle reports that it stands, whatever the platform', async () => {
+  it('the next call of a standing vehicle is at the station that it reports, whatever the platform', async () => {
     const station = timetable([run('R', [-5, ['S1', 8], 30])]);
     const trips = [trip('R', [update('S1', { delay: 0 })])];
     const stands = vehicle({ currentStatus: STOPPED_AT, stopId: 'S2', timestamp: at(8) });
@@ -113,7 +113,7 @@ describe('the next call of a vehicle', () => {
     ]);
     expect(await nextCall(station, [trip('R', [update('S2', { time: 10, delay: 120 })])])).toBe('S2 10');
   });
-  it('the next call of a vehicle is the stop that the vehicle reports where no feed predicts its run', async () => {
+  it('the next call of a vehicle is at the stop that it reports if no feed predicts its run', async () => {
     const report = vehicle({ stopId: 'C' });
     expect(await nextCall(planned, null, report)).toBe('C unknown');
     expect(await nextCall(planned, null)).toBeNull();

@@ -62,7 +62,7 @@ export class EventStream {
     else if (++this.#unreadComments > MAX_UNREAD_COMMENTS) this.#response.destroy();
   }
 
-  /** Sends the last event. */
+  /** Sends the last event and ends the response. Closes the connection if the reader has not taken the event in time. */
   end(event: Buffer): void {
     if (this.#isOver()) return;
     const response = this.#response.end(event);

@@ -19,7 +19,7 @@ const AGE_BOUNDS = [1, 5, 10, 15, 30, 45, 60, 90, 120, 300, 600, 1800, 3600, 21_
 const UPSTREAM_BOUNDS = [0.05, 0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 8, 10];
 const STORE_BOUNDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5];
 
-/** How a response is counted. */
+/** The labels under which a response is counted. */
 interface ResponseLabels {
   operation: string;
   status: number;

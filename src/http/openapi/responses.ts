@@ -81,7 +81,6 @@ export function responsesOf(operation: Operation, body: Json, docsUrl: string): 
   return { ...responses(summary, content, FRESHNESS, errorsOf(operation), docsUrl), 304: UNCHANGED };
 }
 
-/** The responses of the stream of an operation. */
 export function streamResponsesOf(operation: Operation, docsUrl: string): Record<string, Json> {
   const { errors, example, stream, event: name } = operation;
   const event = `id: W/"Hb2mVx"\nevent: ${name}\ndata: ${JSON.stringify(example.body)}\n\n`;
@@ -90,7 +89,6 @@ export function streamResponsesOf(operation: Operation, docsUrl: string): Record
   return responses(stream?.summary ?? '', content, [], codes, docsUrl);
 }
 
-/** The responses of `POST /v1/tokens`. */
 export function tokenResponses(body: Json, example: object, docsUrl: string): Record<string, Json> {
   const codes = [...errorsOf({ errors: ['BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] })].filter(
     (code) => !code.startsWith('UPSTREAM'),

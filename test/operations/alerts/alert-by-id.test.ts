@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { buildSandboxApp } from '#test/support/app.ts';
 
-it('an alert by its ID is the one of the list, also before it is in force, and an unknown one is 404', async () => {
+it('an alert requested by ID equals the one in the list, even before it is in force, and an unknown ID is 404', async () => {
   const app = await buildSandboxApp('2026-11-20T02:00:20Z');
   const get = async (url: string) => (await app.inject(url)).json();
   const { alerts } = await get('/v1/alerts?limit=300');

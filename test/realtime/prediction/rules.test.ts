@@ -55,7 +55,7 @@ describe('the time of a call', () => {
   it('a train whose planned time in the feed differs by more than a minute has the time of the feed', () => {
     expect(predicted([5, 10], [update('A', { time: 8, delay: 18 })], {}, 'sydneytrains')?.[0]).toBe('A 5>8');
   });
-  it('a vehicle of which only the arrival is given leaves no earlier than planned', () => {
+  it('a vehicle with only an arrival time in the feed leaves no earlier than planned', () => {
     expect(predicted([5, ['B', 10, 12], 20], [arrives('B', { delay: -120 })])?.[1]).toBe('B 10/12>8/12');
     expect(predicted([5, ['B', 10, 12], 20], [arrives('B', { delay: 240 })])?.[1]).toBe('B 10/12>14');
   });
