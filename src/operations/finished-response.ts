@@ -76,7 +76,7 @@ export function createFinishedResponses({ maxBytes, now }: { maxBytes: number; n
       const response = responses.get(key);
       return response && isValid(response) ? response : null;
     },
-    /** Finishes the response and caches it. */
+    /** Writes the body as JSON, computes its `ETag`, and caches the response. */
     async store(key: string, result: OperationResult, link?: string): Promise<FinishedResponse> {
       const {
         body: content,

@@ -18,7 +18,6 @@ import type { Sources } from './sources.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 
-/** The caller of a request. */
 export interface Requester {
   priority: Priority;
   /** Name of the account; absent for the service's own pages. */

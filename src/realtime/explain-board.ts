@@ -58,7 +58,6 @@ export interface ExplainedBoard {
   isArrival: boolean;
   from: number;
   until: number;
-  /** When the timetable was imported. */
   importedAt: number;
   /** Sorted by best time. Includes cancelled and departed calls, which a board omits. */
   calls: ExplainedCall[];

@@ -34,7 +34,7 @@ const SUDDEN_GROWTH = 1.5;
 
 /** The poll results of one feed, as shared between instances. Times are in milliseconds since 1970. */
 export const feedHealthSchema = z.object({
-  /** The last accepted poll. */
+  /** The last accepted poll; null before the first. */
   accepted: z.object({ at: z.number(), headerAt: z.number(), tripCount: z.number() }).nullable(),
   /**
    * The usual number of trips, against which polls are compared. Null until two polls have confirmed it, because a single one
