@@ -37,7 +37,7 @@ it('only the owner can query a service, and the sandbox has its own sockets', as
   await service.close();
 });
 
-it('the socket of a process that was killed is passed over, and removed by the next start', async () => {
+it('the socket of a killed process is skipped by commands, and removed by the next start', async () => {
   mkdirSync(folder, { recursive: true });
   const path = join(folder, 'killed.sock');
   const killed = createServer();

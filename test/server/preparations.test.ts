@@ -5,7 +5,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('the process is missing its preparations until they end, well or not', async () => {
+it('the process is not ready until its preparations end, successfully or not', async () => {
   const preparations = new Preparations();
   const [threads, feeds] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   preparations.add('no threads', threads.promise);

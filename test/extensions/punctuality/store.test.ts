@@ -97,7 +97,7 @@ describe('the file of recorded runs', () => {
     record.close(NOW);
   });
 
-  it('a file that cannot be written stops the record with a reason, until it can', () => {
+  it('the record of runs stops, with a reason, while its file cannot be written', () => {
     const path = join(folder, 'missing', 'file.db');
     const record = new RunRecord({ path: join(folder, 'days.db', 'no-folder.db') });
     expect(record.state().problem).not.toBeNull();
