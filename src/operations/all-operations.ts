@@ -52,7 +52,6 @@ export function createOperations(options: {
     ...(punctuality ? [createPunctualityOperation({ lines, stops, punctuality })] : []),
     createTripsOperation({ stops, journeys, listLiftsOut: alerts.liftsOut }),
     createFollowOperation({
-      stops,
       journeys,
       listAlerts: async (queryUpstream) => (await alerts.load(queryUpstream)).alerts,
     }),

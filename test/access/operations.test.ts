@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateAccountId, generateKey, parseKey } from '#src/access/keys.ts';
 import { openEmbeddedStore } from '#src/access/stores/open-store.ts';
 import { fromRoute, urlOf } from '#src/http/paths.ts';
+import { plannerJourneys } from '#src/journeys/planner/planner.ts';
 import { createFollowOperation } from '#src/operations/follow/operation.ts';
 import { runOperation } from '#src/operations/runs/operation.ts';
 import { goodAnswerTo } from '#test/contract/operations.ts';
@@ -14,7 +15,7 @@ import { startUpstream } from '../support/upstream.ts';
 
 /** A journey that is over. */
 const JOURNEY = createFollowOperation({
-  stops: { get: () => null },
+  journeys: plannerJourneys({ get: () => null }),
   listAlerts: async () => [],
 }).example.query;
 /** A run of another day, which is not found. */

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runKeys } from '#src/cli/keys.ts';
 import { ERROR_TABLE } from '#src/errors/api-error.ts';
+import { plannerJourneys } from '#src/journeys/planner/planner.ts';
 import { departuresResponse } from '#src/operations/departures/departure.ts';
 import { createFollowOperation } from '#src/operations/follow/operation.ts';
 import { runOperation } from '#src/operations/runs/operation.ts';
@@ -48,7 +49,7 @@ beforeAll(async () => {
   const [{ run_id: runId }] = board.json().departures.filter((one: { run_id: string | null }) => one.run_id);
   const trips = await front.app.inject({ url: '/v1/trips?from=202020&to=209573&include=ids', headers });
   const [{ journey_id: journeyId }] = trips.json().journeys;
-  const journey = createFollowOperation({ stops: { get: () => null }, listAlerts: async () => [] });
+  const journey = createFollowOperation({ journeys: plannerJourneys({ get: () => null }), listAlerts: async () => [] });
   ofToday = (code) =>
     code
       .replaceAll(runOperation.example.query.replace('run_id=', ''), runId)

@@ -1,5 +1,4 @@
-import type { BoardRequest, Selection } from '../../boards/pager.ts';
-import { routeOf } from '../../boards/pager.ts';
+import { type BoardRequest, routeOf, type Selection } from '../../boards/pager.ts';
 import { HOUR_MS } from '../../core/clock.ts';
 import type { IdSigner } from '../../core/signer.ts';
 import { type Departure, isCancelled } from '../../transit/departure.ts';

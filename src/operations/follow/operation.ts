@@ -1,14 +1,12 @@
 import { z } from 'zod';
 import { MINUTE_MS } from '../../core/clock.ts';
-import { ApiError, nullIfApiError } from '../../errors/api-error.ts';
+import { nullIfApiError } from '../../errors/api-error.ts';
 import { journeyOver, notIssued } from '../../errors/messages.ts';
 import { fitWalks, type UpdatedLeg, withFeeds, withFeedTimes } from '../../journeys/feed-times.ts';
-import { plannerJourneys } from '../../journeys/planner/planner.ts';
 import { chooseFitting, selectJourneys } from '../../journeys/selection.ts';
 import type { Journeys } from '../../journeys/source.ts';
 import { timeWalks, walkFrom, walkTo } from '../../journeys/walks.ts';
 import { routeOf } from '../../routes.ts';
-import type { StopLookup } from '../../stops/register.ts';
 import {
   CARRIAGES_ADDED,
   COLORS_ADDED,
@@ -138,12 +136,10 @@ type Alerts = readonly (Omit<CurrentAlert, 'stops'> & { stops: readonly { id: st
 
 /** `GET /v1/trips/{journey_id}` */
 export const createFollowOperation = ({
-  stops,
+  journeys: source,
   listAlerts,
-  journeys: source = plannerJourneys(stops),
 }: {
-  stops: StopLookup;
-  journeys?: Journeys | undefined;
+  journeys: Journeys;
   listAlerts: (queryUpstream: FindContext['queryUpstream']) => Promise<Alerts>;
 }) =>
   defineOperation({
@@ -389,29 +385,16 @@ async function fetchNext(planned: PlannedJourney, legs: readonly Leg[], sources:
   const arrival = here ? bestKnown(here) : originOf(planned).plannedAt;
   const moment = arrival + stayMinutes * MINUTE_MS;
   const at = moment > now() ? toSydneyWallClock(moment) : null;
-  try {
-    const {
-      journeys: listed,
-      origin,
-      freshness,
-    } = await plan({ ...planned, via, from, at, cancelled: 'exclude' }, sources);
-    const journeys =
-      origin.source === 'timetable'
-        ? listed
-        : withFeeds(listed, sources.runs, { cancelled: 'exclude', now: now() }).journeys;
-    const reached = change ? journeys.flatMap((journey) => continueFrom(change, journey) ?? []) : journeys;
-    const fitting = chooseFitting(reached, planned).journeys;
-    const nextJourneys = selectJourneys(fitting, {
-      limit: MAX_NEXT_JOURNEYS,
-      isArrival: false,
-      at,
-      now: now(),
-    });
-    return { from, via, journeys: nextJourneys.journeys, freshness, hasFailed: false };
-  } catch (error) {
-    if (error instanceof ApiError) return { from, via, journeys: [], freshness: null, hasFailed: true };
-    throw error;
-  }
+  const found = await plan({ ...planned, via, from, at, cancelled: 'exclude' }, sources).catch(nullIfApiError);
+  if (!found) return { from, via, journeys: [], freshness: null, hasFailed: true };
+  const journeys =
+    found.origin.source === 'timetable'
+      ? found.journeys
+      : withFeeds(found.journeys, sources.runs, { cancelled: 'exclude', now: now() }).journeys;
+  const reached = change ? journeys.flatMap((journey) => continueFrom(change, journey) ?? []) : journeys;
+  const fitting = chooseFitting(reached, planned).journeys;
+  const selection = selectJourneys(fitting, { limit: MAX_NEXT_JOURNEYS, isArrival: false, at, now: now() });
+  return { from, via, journeys: selection.journeys, freshness: found.freshness, hasFailed: false };
 }
 
 /** The places of `via` that lie ahead of a missed change, and the minutes that the rider stays at the stop of the change. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { brotliCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Runs } from '#src/boards/runs.ts';
+import { plannerJourneys } from '#src/journeys/planner/planner.ts';
 import { createFollowOperation } from '#src/operations/follow/operation.ts';
 import { noLines } from '#src/operations/sources.ts';
 import { parseJourneyId } from '#src/operations/trips/journey-id.ts';
@@ -74,7 +75,9 @@ async function follow(more = '') {
   const response = await app.inject(`/v1/trips/${journeyId}${more}`);
   expect(response.statusCode, response.body).toBe(200);
   return {
-    ...createFollowOperation({ stops: { get: () => null }, listAlerts: async () => [] }).body.parse(response.json()),
+    ...createFollowOperation({ journeys: plannerJourneys({ get: () => null }), listAlerts: async () => [] }).body.parse(
+      response.json(),
+    ),
     notice: response.headers['x-notice'],
   };
 }
@@ -259,7 +262,6 @@ it.each([
     const freshness = { ...times, source: 'cache', shortage: null } as const;
     const found = { journeys: [], leftOut: {}, freshness, origin: { source } };
     const operation = createFollowOperation({
-      stops: { get: () => null },
       listAlerts: async () => [],
       journeys: { fetch: async () => found },
     });

@@ -92,7 +92,7 @@ export function createReaders(
   };
   const stops = new StopRegister(noStops, { timetable: current });
   const trips = createTripsOperation({ stops, journeys });
-  const follow = createFollowOperation({ stops, journeys, listAlerts: async () => [] });
+  const follow = createFollowOperation({ journeys, listAlerts: async () => [] });
   const runOther = () => Promise.reject(new Error('no other operation is run'));
   const context = { queryUpstream, boards, runs, lines: new LineCatalogue(stops), now: clock, ids, run: runOther };
 

@@ -6,6 +6,7 @@ import { Runs } from '#src/boards/runs.ts';
 import { monitorBoards } from '#src/boards/source.ts';
 import type { CallUpstream, QueryUpstream } from '#src/efa/query-upstream.ts';
 import { toRequest } from '#src/efa/request.ts';
+import { plannerJourneys } from '#src/journeys/planner/planner.ts';
 import { LineCatalogue } from '#src/lines/lines.ts';
 import { arrivalsOperation, departuresOperation } from '#src/operations/departures/operation.ts';
 import { createFollowOperation } from '#src/operations/follow/operation.ts';
@@ -96,7 +97,7 @@ export async function createSandboxService(layer = (callUpstream: CallUpstream):
   let callCount = 0;
   const stops = new StopRegister(noStops);
   const tripsOperation = createTripsOperation({ stops });
-  const followOperation = createFollowOperation({ stops, listAlerts: async () => ALERTS });
+  const followOperation = createFollowOperation({ journeys: plannerJourneys(stops), listAlerts: async () => ALERTS });
   const now = () => moment;
 
   const queryUpstream = layer(async (request) => {
