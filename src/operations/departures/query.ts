@@ -75,7 +75,7 @@ export const arrivalsQuery = z.object({
 
 export type DeparturesQuery = z.infer<typeof departuresQuery>;
 
-/** Builds the upstream request. Throws `DATE_OUT_OF_RANGE` for a past day. */
+/** Builds the upstream request. Throws `DATE_OUT_OF_RANGE` for a day before yesterday. */
 export function toDeparturesRequest({ stop, modes, date, time }: DeparturesQuery, now: number) {
   return { kind: 'departureMonitor', stopId: stop, modes, at: requestedWallClock({ date, time }, now) } as const;
 }
