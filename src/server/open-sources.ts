@@ -64,8 +64,13 @@ export async function openSources(
   // Feeds that no caller needs are polled, in advance and for the record of past runs, only if all their calls are reserved.
   if (feeds && !isSandbox && protection.reservesFeeds) {
     const all = listFeedSources(MODES);
-    feeds.request(all);
-    preparations.add('the feeds have not been polled yet', feeds.untilPolled(all));
+    const pollAll = () => {
+      feeds.request(all);
+      return feeds.untilPolled(all);
+    };
+    // Not before the first timetable: no feed is of use without one, and upstream refuses files if it gets too many requests.
+    if (timetable.get()) preparations.add('the feeds have not been polled yet', pollAll());
+    timetable.beforeChange(pollAll);
     punctuality?.useFeeds(() => feeds.request(all));
   }
   const planning = openJourneys({
