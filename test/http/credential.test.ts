@@ -39,7 +39,9 @@ describe('the Authorization header', () => {
 
   it.each(['x-api-key', 'apikey'])('a key sent in %s is refused with a hint to the Authorization header', (name) => {
     const headers = { [name]: KEY };
-    expect(() => parseCredential({ headers, url: '/', query: {} })).toThrow('Send your API key in the Authorization header');
+    expect(() => parseCredential({ headers, url: '/', query: {} })).toThrow(
+      'Send your API key in the Authorization header',
+    );
   });
 
   it.each([
