@@ -6,7 +6,7 @@ import { Int32Column } from '../../core/columns.ts';
  * `bench/punctuality.ts` prints how many days of the state's size fit into the file. Lateness is in whole seconds.
  */
 
-/** Lateness of a call of which neither the time nor a cancellation is known. */
+/** The lateness of a call without a known time or cancellation. */
 export const UNKNOWN = -0x8000_0000;
 /** Lateness of a call that is cancelled, or that the vehicle skipped. */
 export const CANCELLED = UNKNOWN + 1;

@@ -47,7 +47,7 @@ interface LineSize {
   files: Set<FileReport>;
 }
 
-/** Stands for the service of a trip of which no day remains. */
+/** The service of a trip that has no day left. */
 const GONE = -1;
 
 /** The sections with one number for each trip. */
